@@ -488,6 +488,32 @@ func TestInterfacesAndPackagesAreSmall(t *testing.T) {
 	}
 }
 
+// partMethodsMax is how many methods a part of the store may have.
+const partMethodsMax = 40
+
+// TestPartsOfTheStoreAreSmall counts the methods that are declared on each type of store/ and store/conn.
+func TestPartsOfTheStoreAreSmall(t *testing.T) {
+	methods := map[string]int{}
+	for _, path := range sources(t, func(p string) bool {
+		folder := filepath.ToSlash(filepath.Dir(p))
+		return isGo(p) && !isTest(p) && (folder == "store" || folder == "store/conn")
+	}) {
+		for _, receiver := range receivers.FindAllStringSubmatch(read(t, path), -1) {
+			methods[filepath.ToSlash(filepath.Dir(path))+"."+receiver[1]]++
+		}
+	}
+	if methods["store.Logs"] == 0 {
+		t.Fatal("no methods of store.Logs are found")
+	}
+	for name, n := range methods {
+		if n > partMethodsMax {
+			t.Errorf("%s has %d methods, more than %d: which noun is missing?", name, n, partMethodsMax)
+		}
+	}
+}
+
+var receivers = regexp.MustCompile(`(?m)^func \(\w+ \*?(\w+)(?:\[[^\]]*\])?\) \w+`)
+
 func methodsOf(folder string, face *ast.InterfaceType, all map[string]*ast.InterfaceType) (n int) {
 	for _, field := range face.Methods.List {
 		if len(field.Names) > 0 {

@@ -25,10 +25,16 @@ func (a announceKeys) runTask(run int64) string {
 	return keyedTaskID(0, announce.TaskRun, fmt.Sprintf("%s %d", a.id, run))
 }
 
+// Announcements are messages to everyone, to many groups or to many users.
+type Announcements struct {
+	*base
+	logs *Logs
+}
+
 // CreateAnnouncement creates an announcement and the task that starts it. Repeating it with the same id does nothing.
-func (s *Store) CreateAnnouncement(ctx context.Context, a announce.NewAnnouncement) error {
+func (s *Announcements) CreateAnnouncement(ctx context.Context, a announce.NewAnnouncement) error {
 	k := s.keys.announcement(a.ID)
-	lists := make([][]string, s.Partitions())
+	lists := make([][]string, s.partitions())
 	for _, user := range a.Users {
 		p := s.keys.partition(user)
 		lists[p] = append(lists[p], "u "+user)
@@ -57,7 +63,7 @@ func (s *Store) CreateAnnouncement(ctx context.Context, a announce.NewAnnounceme
 var recordFields = []string{"draft", "state", "run", "next_ms", "created_ms", "targets", "closed", "total", "delivered", "failed"}
 
 // Announcement reads one announcement. During a run its counts are the sums of the parts, each read at one instant.
-func (s *Store) Announcement(ctx context.Context, id string) (announce.Record, error) {
+func (s *Announcements) Announcement(ctx context.Context, id string) (announce.Record, error) {
 	list, err := s.announcementsByID(ctx, []string{id})
 	if err != nil {
 		return announce.Record{}, err
@@ -68,8 +74,8 @@ func (s *Store) Announcement(ctx context.Context, id string) (announce.Record, e
 	return list[0], nil
 }
 
-// Announcements pages through the announcements, newest first, starting below a position; 0: at the newest.
-func (s *Store) Announcements(ctx context.Context, before int64, limit int) ([]announce.Record, error) {
+// AnnouncementsBefore pages through the announcements, newest first, starting below a position; 0: at the newest.
+func (s *Announcements) AnnouncementsBefore(ctx context.Context, before int64, limit int) ([]announce.Record, error) {
 	highest := "+inf"
 	if before > 0 {
 		highest = "(" + strconv.FormatInt(before, 10)
@@ -96,7 +102,7 @@ func (s *Store) Announcements(ctx context.Context, before int64, limit int) ([]a
 }
 
 // announcementsByID reads announcements and leaves out those that do not exist.
-func (s *Store) announcementsByID(ctx context.Context, ids []string) ([]announce.Record, error) {
+func (s *Announcements) announcementsByID(ctx context.Context, ids []string) ([]announce.Record, error) {
 	records := make([]*redis.SliceCmd, len(ids))
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		for i, id := range ids {
@@ -136,9 +142,9 @@ type announcementPart struct {
 }
 
 // announcementParts reads the part of an announcement in every partition.
-func (s *Store) announcementParts(ctx context.Context, id string) ([]announcementPart, error) {
+func (s *Announcements) announcementParts(ctx context.Context, id string) ([]announcementPart, error) {
 	k := s.keys.announcement(id)
-	found := make([]*redis.SliceCmd, s.Partitions())
+	found := make([]*redis.SliceCmd, s.partitions())
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		for p := range found {
 			found[p] = pipe.HMGet(ctx, k.part(p), "run", "done", "total", "delivered", "failed")
@@ -173,7 +179,7 @@ func sumParts(parts []announcementPart, run int64) announcementPart {
 
 // CancelAnnouncement ends an announcement: after it returns, nobody else gets it. It takes several steps, each of which may
 // be repeated.
-func (s *Store) CancelAnnouncement(ctx context.Context, id string) error {
+func (s *Announcements) CancelAnnouncement(ctx context.Context, id string) error {
 	k := s.keys.announcement(id)
 	r, err := s.runSafe(ctx, announceCancelScript.On(k).More("targets", k.allTargets()...))
 	if err != nil {
@@ -183,7 +189,7 @@ func (s *Store) CancelAnnouncement(ctx context.Context, id string) error {
 	if closed {
 		return nil
 	}
-	stops := make([]call, s.Partitions())
+	stops := make([]call, s.partitions())
 	for p := range stops {
 		stops[p] = announceStopScript.On(s.keys.part(p)).Key("part", k.part(p))
 	}
@@ -198,7 +204,7 @@ func (s *Store) CancelAnnouncement(ctx context.Context, id string) error {
 }
 
 // ForgetAnnouncements removes ended announcements among the oldest ones; n is how many it removed.
-func (s *Store) ForgetAnnouncements(ctx context.Context) (n int, err error) {
+func (s *Announcements) ForgetAnnouncements(ctx context.Context) (n int, err error) {
 	var oldest *redis.StringSliceCmd
 	err = s.reads(ctx, func(pipe redis.Pipeliner) {
 		oldest = pipe.ZRange(ctx, s.keys.part(0).announcements(), 0, int64(s.limits.AnnouncementsMax)-1)
@@ -238,10 +244,10 @@ func (s *Store) ForgetAnnouncements(ctx context.Context) (n int, err error) {
 }
 
 // forgetAnnouncement removes an ended announcement. Its record goes last: until then a later call finds it again.
-func (s *Store) forgetAnnouncement(ctx context.Context, id string) error {
+func (s *Announcements) forgetAnnouncement(ctx context.Context, id string) error {
 	k := s.keys.announcement(id)
-	parts := make([]call, 0, s.Partitions())
-	for p := 1; p < s.Partitions(); p++ {
+	parts := make([]call, 0, s.partitions())
+	for p := 1; p < s.partitions(); p++ {
 		parts = append(parts, announceForgetScript.On(s.keys.part(p)).More("removed", k.part(p)).Arg("id", id))
 	}
 	if err := s.runEach(ctx, parts); err != nil {
@@ -253,7 +259,7 @@ func (s *Store) forgetAnnouncement(ctx context.Context, id string) error {
 }
 
 // runEach runs calls that answer nothing, and returns the first error.
-func (s *Store) runEach(ctx context.Context, calls []call) error {
+func (s *Announcements) runEach(ctx context.Context, calls []call) error {
 	_, errs, err := s.runAll(ctx, calls)
 	if err != nil {
 		return err

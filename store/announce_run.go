@@ -32,7 +32,7 @@ func runPayload(id string, run int64) []byte {
 
 // BeginAnnouncement begins a run when it is its turn, and enqueues the task of the next one at nextMs (0: there is none).
 // goOn means that the parts of the run have to be started. If it is not its turn yet, wait says when to ask again.
-func (s *Store) BeginAnnouncement(ctx context.Context, id string, run, nextMs int64) (goOn bool, wait time.Duration, err error) {
+func (s *Announcements) BeginAnnouncement(ctx context.Context, id string, run, nextMs int64) (goOn bool, wait time.Duration, err error) {
 	k := s.keys.announcement(id)
 	task := ""
 	if nextMs > 0 {
@@ -47,10 +47,10 @@ func (s *Store) BeginAnnouncement(ctx context.Context, id string, run, nextMs in
 }
 
 // StartAnnouncement starts the part of a run in every partition that has not started it yet.
-func (s *Store) StartAnnouncement(ctx context.Context, id string, run int64) error {
+func (s *Announcements) StartAnnouncement(ctx context.Context, id string, run int64) error {
 	k := s.keys.announcement(id)
 	var record *redis.SliceCmd
-	lengths := make([]*redis.IntCmd, s.Partitions())
+	lengths := make([]*redis.IntCmd, s.partitions())
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		record = pipe.HMGet(ctx, k.announcement(), "targets", "priority")
 		for p := range lengths {
@@ -64,7 +64,7 @@ func (s *Store) StartAnnouncement(ctx context.Context, id string, run int64) err
 	if r.text(1) == "" {
 		return nil // it was cancelled and removed meanwhile: without its list of targets it would go to everyone
 	}
-	starts := make([]call, s.Partitions())
+	starts := make([]call, s.partitions())
 	_, pages := s.AnnouncementTasks(id, run)
 	for p := range starts {
 		named := ""
@@ -83,8 +83,8 @@ func AnnouncementTask(p announce.Part) string {
 }
 
 // AnnouncementTasks returns the id of the task that begins a run, and the tasks of its pages by partition.
-func (s *Store) AnnouncementTasks(id string, run int64) (begin string, pages []queue.Task) {
-	pages = make([]queue.Task, s.Partitions())
+func (s *Announcements) AnnouncementTasks(id string, run int64) (begin string, pages []queue.Task) {
+	pages = make([]queue.Task, s.partitions())
 	for p := range pages {
 		part := announce.Part{Announcement: id, Run: run, Partition: p}
 		payload, _ := json.Marshal(part) // cannot fail: a string and two numbers
@@ -95,8 +95,8 @@ func (s *Store) AnnouncementTasks(id string, run int64) (begin string, pages []q
 
 // AnnouncementPage reads the next recipients of a part: as many users as the announcement says, or one group. nil: the part
 // has finished this run, or was stopped.
-func (s *Store) AnnouncementPage(ctx context.Context, part announce.Part) (*announce.Batch, error) {
-	if part.Partition >= s.Partitions() {
+func (s *Announcements) AnnouncementPage(ctx context.Context, part announce.Part) (*announce.Batch, error) {
+	if part.Partition >= s.partitions() {
 		return nil, nil
 	}
 	k := s.keys.announcement(part.Announcement)
@@ -135,7 +135,7 @@ func (b AnnouncedBefore) had(user string) bool {
 }
 
 // pageOfAll takes the next users in the order of their ids; the cursor is the last one. Those who had the run before stay out.
-func (s *Store) pageOfAll(ctx context.Context, page *announce.Batch, limit int, before string) error {
+func (s *Announcements) pageOfAll(ctx context.Context, page *announce.Batch, limit int, before string) error {
 	var b AnnouncedBefore
 	if before != "" {
 		if err := json.Unmarshal([]byte(before), &b); err != nil || slices.ContainsFunc(b, func(l []*string) bool { return len(l) == 0 }) {
@@ -176,7 +176,7 @@ func AnnouncementTarget(entry string) (run int64, target string) {
 }
 
 // pageOfTargets takes the next targets of the list; the cursor is how many are done.
-func (s *Store) pageOfTargets(ctx context.Context, page *announce.Batch, list string, limit int) error {
+func (s *Announcements) pageOfTargets(ctx context.Context, page *announce.Batch, list string, limit int) error {
 	done := number(page.Cursor)
 	var targets *redis.StringSliceCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) { targets = pipe.LRange(ctx, list, done, done+int64(limit)) })
@@ -208,7 +208,7 @@ func (s *Store) pageOfTargets(ctx context.Context, page *announce.Batch, list st
 }
 
 // AnnounceToUsers puts an item into the inboxes of a page and advances the part, if the part is still where the page begins.
-func (s *Store) AnnounceToUsers(ctx context.Context, page *announce.Batch, item chat.NewItem) error {
+func (s *Announcements) AnnounceToUsers(ctx context.Context, page *announce.Batch, item chat.NewItem) error {
 	k := s.keys.announcement(page.Announcement)
 	p := page.Partition
 	c := announcePageScript.Sized(s.keys.part(p), 4*len(page.Users)).Key("part", k.part(p)).
@@ -226,22 +226,22 @@ func (s *Store) AnnounceToUsers(ctx context.Context, page *announce.Batch, item 
 
 // AnnounceToGroup appends a message to the log of the page's group and advances the part, if the part is still where the page
 // begins. The sender need not be a member. A group that does not exist counts as failed.
-func (s *Store) AnnounceToGroup(ctx context.Context, page *announce.Batch, a chat.Append) error {
+func (s *Announcements) AnnounceToGroup(ctx context.Context, page *announce.Batch, a chat.Append) error {
 	k := s.keys.group(a.Group).of(a.From)
 	c := announceGroupScript.On(k).Key("part", s.keys.announcement(page.Announcement).part(page.Partition)).
 		Arg("run", page.Run).Arg("cursor", page.Cursor).Arg("next_cursor", page.Next).Arg("last_page", page.Last)
-	r, err := s.runSafe(ctx, s.appendCall(c, k, a))
+	r, err := s.runSafe(ctx, s.logs.appendCall(c, k, a))
 	if err != nil {
 		return err
 	}
 	if len(r) > 2 {
-		s.afterAppend(ctx, a.Group, r.text(9), r.number(10) == 1)
+		s.logs.afterAppend(ctx, a.Group, r.text(9), r.number(10) == 1)
 	}
 	return nil
 }
 
 // CloseAnnouncement records the result of a run once every part has finished it.
-func (s *Store) CloseAnnouncement(ctx context.Context, id string, run int64) error {
+func (s *Announcements) CloseAnnouncement(ctx context.Context, id string, run int64) error {
 	parts, err := s.announcementParts(ctx, id)
 	if err != nil {
 		return err
@@ -252,7 +252,7 @@ func (s *Store) CloseAnnouncement(ctx context.Context, id string, run int64) err
 	return nil
 }
 
-func (s *Store) closeRun(ctx context.Context, id string, sum announcementPart) error {
+func (s *Announcements) closeRun(ctx context.Context, id string, sum announcementPart) error {
 	k := s.keys.announcement(id)
 	_, err := s.runSafe(ctx, announceCloseScript.On(k).More("targets", k.allTargets()...).Arg("run", sum.run).
 		Arg("total", sum.total).Arg("delivered", sum.delivered).Arg("failed", sum.failed))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -26,8 +25,13 @@ var (
 	archiveCompareScript = newFreeing("archive/compare", partNames)
 )
 
+// Archive is what the archive still has to read.
+type Archive struct {
+	*base
+}
+
 // Unarchived reads how far a group is archived, with at most limit of the entries that the archive lacks.
-func (s *Store) Unarchived(ctx context.Context, group string, limit int) (archive.Lag, error) {
+func (s *Archive) Unarchived(ctx context.Context, group string, limit int) (archive.Lag, error) {
 	r, err := s.runSafe(ctx, archiveReadScript.On(s.keys.group(group)).Arg("limit", limit).Arg("bytes_max", unarchivedBytesMax))
 	if err != nil {
 		return archive.Lag{}, err
@@ -43,7 +47,7 @@ func (s *Store) Unarchived(ctx context.Context, group string, limit int) (archiv
 }
 
 // AckArchive records that the database holds the ids from..to of a log, and trims what that frees.
-func (s *Store) AckArchive(ctx context.Context, log archive.Log, from, to int64, mark string) (archived int64, err error) {
+func (s *Archive) AckArchive(ctx context.Context, log archive.Log, from, to int64, mark string) (archived int64, err error) {
 	k := s.keys.group(log.Group)
 	r, err := s.runSafe(ctx, archiveAckScript.On(k).Arg("group", log.Group).Arg("epoch", log.Epoch).Arg("from", from).
 		Arg("id", to).Arg("mark", mark).Arg("trim_id", k.taskID()))
@@ -55,7 +59,7 @@ func (s *Store) AckArchive(ctx context.Context, log archive.Log, from, to int64,
 
 // AlignArchive brings groups in line with whether there is an archive, each in a step of its own. Groups that do not exist are
 // passed over.
-func (s *Store) AlignArchive(ctx context.Context, groups []string) error {
+func (s *Archive) AlignArchive(ctx context.Context, groups []string) error {
 	calls := make([]call, len(groups))
 	for i, group := range groups {
 		k := s.keys.group(group)
@@ -70,24 +74,8 @@ func (s *Store) AlignArchive(ctx context.Context, groups []string) error {
 	return err
 }
 
-// GroupIDs names groups of the store, page by page: cursor is 0 for the first page, and next is 0 behind the last. A group that
-// exists all the while is named at least once. The server gets no pattern: a prefix may hold what patterns give a meaning.
-func (s *Store) GroupIDs(ctx context.Context, cursor uint64) (groups []string, next uint64, err error) {
-	keys, next, err := s.conn.NextKeys(ctx, cursor, rangeBatch)
-	if err != nil {
-		return nil, 0, fail("scan", err)
-	}
-	for _, key := range keys {
-		base, isMeta := strings.CutSuffix(key, ":meta")
-		if id, _, ok := s.keys.followed(base); ok && isMeta && id != "" {
-			groups = append(groups, id)
-		}
-	}
-	return groups, next, nil
-}
-
 // ArchiveState reads what is recorded of the archive.
-func (s *Store) ArchiveState(ctx context.Context) (archive.State, error) {
+func (s *Archive) ArchiveState(ctx context.Context) (archive.State, error) {
 	var fields *redis.SliceCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		fields = pipe.HMGet(ctx, s.keys.part(0).archive(), "id", "on", "walked")
@@ -100,18 +88,18 @@ func (s *Store) ArchiveState(ctx context.Context) (archive.State, error) {
 }
 
 // SwitchArchive records that the store is archived into the database id, or that it no longer is archived.
-func (s *Store) SwitchArchive(ctx context.Context, id string, on bool) error {
+func (s *Archive) SwitchArchive(ctx context.Context, id string, on bool) error {
 	_, err := s.runSafe(ctx, archiveSwitchScript.On(s.keys.part(0)).Arg("id", id).Arg("on", on))
 	return err
 }
 
 // WantArchive makes every partition archive new entries into the database id after a delay, or ends that.
-func (s *Store) WantArchive(ctx context.Context, id string, delay time.Duration, on bool) error {
+func (s *Archive) WantArchive(ctx context.Context, id string, delay time.Duration, on bool) error {
 	text := ""
 	if on {
 		text = strconv.FormatInt(delay.Milliseconds(), 10)
 	}
-	calls := make([]call, s.Partitions())
+	calls := make([]call, s.partitions())
 	for p := range calls {
 		calls[p] = archiveWantScript.On(s.keys.part(p)).Arg("delay_ms", text).Arg("id", id)
 	}
@@ -123,14 +111,14 @@ func (s *Store) WantArchive(ctx context.Context, id string, delay time.Duration,
 }
 
 // ArchiveWalked records that every group is in line with whether there is an archive, where that is still on.
-func (s *Store) ArchiveWalked(ctx context.Context, on bool) error {
+func (s *Archive) ArchiveWalked(ctx context.Context, on bool) error {
 	_, err := s.runSafe(ctx, archiveWalkedScript.On(s.keys.part(0)).Arg("on", on))
 	return err
 }
 
 // EndedLogs returns those of the logs in the database id that have ended, as far as their partition can tell: it has known that
 // database since before it was switched off and on again.
-func (s *Store) EndedLogs(ctx context.Context, id string, logs []archive.Log) (ended []archive.Log, err error) {
+func (s *Archive) EndedLogs(ctx context.Context, id string, logs []archive.Log) (ended []archive.Log, err error) {
 	calls := make([]call, len(logs))
 	for i, log := range logs {
 		calls[i] = archiveEndedScript.On(s.keys.group(log.Group)).Arg("epoch", log.Epoch).Arg("id", id)
@@ -151,8 +139,8 @@ func (s *Store) EndedLogs(ctx context.Context, id string, logs []archive.Log) (e
 }
 
 // CompareArchive begins or ends a pass over all logs in the database id: until it ends, EndedLogs can tell.
-func (s *Store) CompareArchive(ctx context.Context, id, pass string, ended bool) error {
-	calls := make([]call, s.Partitions())
+func (s *Archive) CompareArchive(ctx context.Context, id, pass string, ended bool) error {
+	calls := make([]call, s.partitions())
 	for p := range calls {
 		calls[p] = archiveCompareScript.On(s.keys.part(p)).Arg("id", id).Arg("pass", pass).Arg("ended", ended)
 	}
@@ -164,7 +152,7 @@ func (s *Store) CompareArchive(ctx context.Context, id, pass string, ended bool)
 }
 
 // ArchiveWaiting counts the groups whose archiving waits or runs.
-func (s *Store) ArchiveWaiting(ctx context.Context) (int64, error) {
+func (s *Archive) ArchiveWaiting(ctx context.Context) (int64, error) {
 	accounts, err := s.queues[coreQueue].Accounts(ctx)
 	if err != nil {
 		return 0, fail("accounts", err)

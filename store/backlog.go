@@ -9,7 +9,7 @@ import (
 var blockersScript = newReader("backlog/blockers", groupNames)
 
 // Blockers reads which members hold back trimming, the slowest first.
-func (s *Store) Blockers(ctx context.Context, by chat.Caller, group string) ([]chat.Blocker, error) {
+func (s *Groups) Blockers(ctx context.Context, by chat.Caller, group string) ([]chat.Blocker, error) {
 	r, err := s.runSafe(ctx, blockersScript.On(s.keys.group(group)).Arg("caller", by.User).Arg("operator", by.Admin).
 		Arg("max", chat.BlockersMax))
 	if err != nil {

@@ -13,8 +13,14 @@ var (
 	receiptsScript = newReader("cursor/receipts", groupNames)
 )
 
+// Cursors are how far each member has seen and read.
+type Cursors struct {
+	*base
+	logs *Logs
+}
+
 // Ack moves seen to a position, and read too where read is true; never backward.
-func (s *Store) Ack(ctx context.Context, group, user string, at chat.Position, read bool, origin string) (chat.Cursors, error) {
+func (s *Cursors) Ack(ctx context.Context, group, user string, at chat.Position, read bool, origin string) (chat.Cursors, error) {
 	k := s.keys.group(group)
 	return asCursors(s.runSafe(ctx, ackScript.On(k.of(user)).Arg("user", user).Arg("id", max(at.ID, 0)).Arg("with_read", read).
 		Arg("at_epoch", at.Epoch).Arg("at_mark", at.Mark).
@@ -22,7 +28,7 @@ func (s *Store) Ack(ctx context.Context, group, user string, at chat.Position, r
 }
 
 // Unread moves read back to id-1.
-func (s *Store) Unread(ctx context.Context, group, user string, id int64) (chat.Cursors, error) {
+func (s *Cursors) Unread(ctx context.Context, group, user string, id int64) (chat.Cursors, error) {
 	k := s.keys.group(group)
 	return asCursors(s.runSafe(ctx, unreadScript.On(k.of(user)).Arg("user", user).Arg("id", max(id, 0)).
 		Arg("channel", k.channel())))
@@ -37,10 +43,10 @@ func asCursors(r reply, err error) (chat.Cursors, error) {
 
 // Receipts of message id, over all members but its sender; over all members where it is trimmed. The sender is read first:
 // who sent a message never changes.
-func (s *Store) Receipts(ctx context.Context, group, user string, id, after int64, limit int) (chat.Receipts, error) {
+func (s *Cursors) Receipts(ctx context.Context, group, user string, id, after int64, limit int) (chat.Receipts, error) {
 	k := s.keys.group(group)
 	sender := ""
-	found, err := s.Entries(ctx, group, []int64{id})
+	found, err := s.logs.Entries(ctx, group, []int64{id})
 	if err != nil {
 		return chat.Receipts{}, err
 	}

@@ -21,7 +21,7 @@ var (
 )
 
 // PutDevice registers a device, or changes its address.
-func (s *Store) PutDevice(ctx context.Context, user string, d notify.Device) (notify.Device, bool, error) {
+func (s *Notifications) PutDevice(ctx context.Context, user string, d notify.Device) (notify.Device, bool, error) {
 	rest, err := json.Marshal(d)
 	if err != nil {
 		return notify.Device{}, false, broke("device_put", err)
@@ -73,7 +73,7 @@ func orDash(text string) string {
 }
 
 // DropDevice removes a device; if is is given, only while the device is still the same.
-func (s *Store) DropDevice(ctx context.Context, user, id string, is *notify.Device) error {
+func (s *Notifications) DropDevice(ctx context.Context, user, id string, is *notify.Device) error {
 	text := ""
 	if is != nil {
 		var err error
@@ -86,7 +86,7 @@ func (s *Store) DropDevice(ctx context.Context, user, id string, is *notify.Devi
 }
 
 // Devices reads the devices of each user.
-func (s *Store) Devices(ctx context.Context, users []string) ([][]notify.Device, error) {
+func (s *Notifications) Devices(ctx context.Context, users []string) ([][]notify.Device, error) {
 	all := make([][]notify.Device, 0, len(users))
 	for chunk := range slices.Chunk(users, pipelineMax) {
 		var found []*redis.MapStringStringCmd
@@ -115,7 +115,7 @@ func (s *Store) Devices(ctx context.Context, users []string) ([][]notify.Device,
 }
 
 // Reach reads one device and whether its user is offline, in one round trip.
-func (s *Store) Reach(ctx context.Context, user, id string) (d notify.Device, away bool, err error) {
+func (s *Notifications) Reach(ctx context.Context, user, id string) (d notify.Device, away bool, err error) {
 	var stored *redis.StringCmd
 	var state *redis.Cmd
 	err = s.reads(ctx, func(pipe redis.Pipeliner) {
@@ -137,7 +137,7 @@ func (s *Store) Reach(ctx context.Context, user, id string) (d notify.Device, aw
 }
 
 // Away picks those of users who have a device and no live session.
-func (s *Store) Away(ctx context.Context, users []string) (away, live []string, err error) {
+func (s *Notifications) Away(ctx context.Context, users []string) (away, live []string, err error) {
 	var calls []call
 	var asked [][]string
 	for p, some := range s.byPartition(users) {
@@ -169,8 +169,8 @@ func awayCall(p *partKeys, users []string) call {
 }
 
 // byPartition groups users by their partition.
-func (s *Store) byPartition(users []string) [][]string {
-	parts := make([][]string, s.Partitions())
+func (s *base) byPartition(users []string) [][]string {
+	parts := make([][]string, s.partitions())
 	for _, user := range users {
 		p := s.keys.partition(user)
 		parts[p] = append(parts[p], user)

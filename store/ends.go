@@ -8,7 +8,7 @@ import (
 )
 
 // Lasts returns where the log of each group ends.
-func (s *Store) Lasts(ctx context.Context, groups []string) ([]chat.LogEnd, error) {
+func (s *Index) Lasts(ctx context.Context, groups []string) ([]chat.LogEnd, error) {
 	ends := make([]chat.LogEnd, len(groups))
 	return ends, s.ends(ctx, groups, lastsScript.Sized, func(c call, group string) call {
 		return lastsCall(c, s.keys.group(group))
@@ -22,7 +22,7 @@ const endFields = 3
 
 // ends runs a script over the keys of all ids, at most lastsMax in a call, in one round trip. begin begins a call that gets
 // about so many keys, add adds those of an id to it; take gets what was answered about ids[i].
-func (s *Store) ends(ctx context.Context, ids []string, begin func(k *partKeys, keys int) call, add func(c call, id string) call,
+func (s *base) ends(ctx context.Context, ids []string, begin func(k *partKeys, keys int) call, add func(c call, id string) call,
 	take func(i int, answer reply)) error {
 	var calls []call
 	var asked [][]int
@@ -48,7 +48,7 @@ func (s *Store) ends(ctx context.Context, ids []string, begin func(k *partKeys, 
 }
 
 // Looks tells of each group how far user is in it, and where it ends.
-func (s *Store) Looks(ctx context.Context, user string, groups []string, at chat.LookAt) ([]chat.Look, error) {
+func (s *Index) Looks(ctx context.Context, user string, groups []string, at chat.LookAt) ([]chat.Look, error) {
 	looks := make([]chat.Look, len(groups))
 	read := s.looks(user, groups, at, looks)
 	replies, err := s.runReads(ctx, read.calls)
@@ -70,7 +70,7 @@ type looksRead struct {
 }
 
 // looks prepares reading the looks of groups, at most lastsMax in a call.
-func (s *Store) looks(user string, groups []string, at chat.LookAt, looks []chat.Look) looksRead {
+func (s *Index) looks(user string, groups []string, at chat.LookAt, looks []chat.Look) looksRead {
 	read := looksRead{looks: looks, at: at}
 	for p, here := range s.indexesByPartition(groups) {
 		for chunk := range slices.Chunk(here, lastsMax) {
@@ -81,7 +81,7 @@ func (s *Store) looks(user string, groups []string, at chat.LookAt, looks []chat
 	return read
 }
 
-func (s *Store) looksCall(part *partKeys, user string, groups []string, chunk []int, at chat.LookAt) call {
+func (s *Index) looksCall(part *partKeys, user string, groups []string, chunk []int, at chat.LookAt) call {
 	c := looksScript.Sized(part, 3*len(chunk)).Arg("user", user).Arg("groups", len(chunk)).
 		Arg("activity", at == chat.LookAtActivity)
 	end := groupKeys.lastID
@@ -126,8 +126,8 @@ func (l *looksRead) answer(c int, r reply) {
 }
 
 // indexesByPartition groups the indexes of ids by the partition of the id.
-func (s *Store) indexesByPartition(ids []string) [][]int {
-	indexes := make([][]int, s.Partitions())
+func (s *base) indexesByPartition(ids []string) [][]int {
+	indexes := make([][]int, s.partitions())
 	for i, id := range ids {
 		p := s.keys.partition(id)
 		indexes[p] = append(indexes[p], i)

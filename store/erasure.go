@@ -31,8 +31,13 @@ var (
 	erasureHoldScript   = newFreeing("erasure/hold", groupNames)
 )
 
+// Erasures are the records of persons who are erased, and the steps that erase.
+type Erasures struct {
+	*base
+}
+
 // BeginErasure begins the erasure of a user, or names the one that is under way.
-func (s *Store) BeginErasure(ctx context.Context, user string) (string, error) {
+func (s *Erasures) BeginErasure(ctx context.Context, user string) (string, error) {
 	id := fmt.Sprintf("p%02d-%s", s.keys.partition(user), rand.Text())
 	k := s.keys.erasure(user, id)
 	r, err := s.runSafe(ctx, erasureBeginScript.On(k).Arg("erasure_id", id).Arg("user", user).Arg("task_id", k.taskID()))
@@ -43,7 +48,7 @@ func (s *Store) BeginErasure(ctx context.Context, user string) (string, error) {
 }
 
 // Erasure reads an erasure. Its ID is another one where that has changed; see moved.
-func (s *Store) Erasure(ctx context.Context, id string) (erase.Record, error) {
+func (s *Erasures) Erasure(ctx context.Context, id string) (erase.Record, error) {
 	r, err := s.erasureOf(ctx, id)
 	if !errors.Is(err, chat.ErrNotFound) {
 		return r, err
@@ -55,9 +60,9 @@ func (s *Store) Erasure(ctx context.Context, id string) (erase.Record, error) {
 	return s.erasureOf(ctx, id)
 }
 
-func (s *Store) erasureOf(ctx context.Context, id string) (erase.Record, error) {
+func (s *Erasures) erasureOf(ctx context.Context, id string) (erase.Record, error) {
 	p, ok := queue.PartitionOf(id)
-	if !ok || p >= s.Partitions() {
+	if !ok || p >= s.partitions() {
 		return erase.Record{}, chat.ErrNotFound
 	}
 	k := erasureKeys{base: s.keys.part(p).base + "e:" + id}
@@ -80,7 +85,7 @@ func (s *Store) erasureOf(ctx context.Context, id string) (erase.Record, error) 
 }
 
 // MoveErasure writes how far an erasure is.
-func (s *Store) MoveErasure(ctx context.Context, r erase.Record, p erase.Progress) error {
+func (s *Erasures) MoveErasure(ctx context.Context, r erase.Record, p erase.Progress) error {
 	names := append(append(append([]string{}, p.Groups...), p.Held...), p.Free...)
 	_, err := s.runSafe(ctx, erasureMoveScript.Sized(s.keys.erasure(r.User, r.ID), len(names)).Arg("phase", p.Phase).Arg("cursor", p.Cursor).
 		Arg("messages", p.Messages).Arg("groups", len(p.Groups)).Arg("held", len(p.Held)).List("names", names))
@@ -88,14 +93,14 @@ func (s *Store) MoveErasure(ctx context.Context, r erase.Record, p erase.Progres
 }
 
 // FinishErasure ends an erasure.
-func (s *Store) FinishErasure(ctx context.Context, r erase.Record, keep time.Duration) error {
+func (s *Erasures) FinishErasure(ctx context.Context, r erase.Record, keep time.Duration) error {
 	_, err := s.runSafe(ctx, erasureFinishScript.On(s.keys.erasure(r.User, r.ID)).Arg("erasure_id", r.ID).Arg("user", r.User).
 		Arg("keep_ms", keep.Milliseconds()))
 	return err
 }
 
 // ForgetErasure removes the record of an erasure that is done, unless a group holds something back.
-func (s *Store) ForgetErasure(ctx context.Context, r erase.Record) error {
+func (s *Erasures) ForgetErasure(ctx context.Context, r erase.Record) error {
 	_, err := s.runSafe(ctx, erasureForgetScript.On(s.keys.erasure(r.User, r.ID)))
 	return err
 }
@@ -104,7 +109,7 @@ func (s *Store) ForgetErasure(ctx context.Context, r erase.Record) error {
 const erasureSenders = 100
 
 // ErasePerson removes what is kept of a user alone.
-func (s *Store) ErasePerson(ctx context.Context, user string) (more bool, err error) {
+func (s *Erasures) ErasePerson(ctx context.Context, user string) (more bool, err error) {
 	k := s.keys.user(user)
 	var senders *redis.StringSliceCmd
 	err = s.reads(ctx, func(pipe redis.Pipeliner) {
@@ -125,10 +130,10 @@ func (s *Store) ErasePerson(ctx context.Context, user string) (more bool, err er
 }
 
 // UsersFrom pages through everyone whom the server knows, partition by partition: a position is `<partition> <user>`.
-func (s *Store) UsersFrom(ctx context.Context, after string, limit int) (users []string, next string, err error) {
+func (s *Erasures) UsersFrom(ctx context.Context, after string, limit int) (users []string, next string, err error) {
 	number, user, _ := strings.Cut(after, " ")
 	p, _ := strconv.Atoi(number)
-	for ; p < s.Partitions(); p, user = p+1, "" {
+	for ; p < s.partitions(); p, user = p+1, "" {
 		start := "-"
 		if user != "" {
 			start = "(" + user
@@ -143,7 +148,7 @@ func (s *Store) UsersFrom(ctx context.Context, after string, limit int) (users [
 		if users = page.Val(); len(users) == limit {
 			return users, fmt.Sprintf("%d %s", p, users[limit-1]), nil
 		}
-		if len(users) > 0 && p+1 < s.Partitions() {
+		if len(users) > 0 && p+1 < s.partitions() {
 			return users, fmt.Sprintf("%d ", p+1), nil
 		}
 	}
@@ -151,7 +156,7 @@ func (s *Store) UsersFrom(ctx context.Context, after string, limit int) (users [
 }
 
 // EraseInboxes erases what a user wrote in inboxes, each in a step of its own.
-func (s *Store) EraseInboxes(ctx context.Context, from string, inboxes []erase.At, deletedAt chat.Time) (erased int64, rest []erase.At, err error) {
+func (s *Erasures) EraseInboxes(ctx context.Context, from string, inboxes []erase.At, deletedAt chat.Time) (erased int64, rest []erase.At, err error) {
 	at, err := deletedAt.MarshalJSON()
 	if err != nil {
 		return 0, nil, broke("erasure_inbox", err)
@@ -179,7 +184,7 @@ func (s *Store) EraseInboxes(ctx context.Context, from string, inboxes []erase.A
 }
 
 // FindAuthored looks up what groups have of a user, each in a step of its own.
-func (s *Store) FindAuthored(ctx context.Context, user string, groups []erase.At) ([]erase.Found, error) {
+func (s *Erasures) FindAuthored(ctx context.Context, user string, groups []erase.At) ([]erase.Found, error) {
 	calls := make([]call, len(groups))
 	for i, g := range groups {
 		calls[i] = erasureFindScript.On(s.keys.group(g.Name).of(user)).Arg("user", user).Arg("from", g.Pos).Arg("limit", rangeBatch).
@@ -208,7 +213,7 @@ func (s *Store) FindAuthored(ctx context.Context, user string, groups []erase.At
 }
 
 // EraseEntry erases a message, its edits, or a reaction, in one step.
-func (s *Store) EraseEntry(ctx context.Context, e erase.EntryErasure) (id int64, held bool, err error) {
+func (s *Erasures) EraseEntry(ctx context.Context, e erase.EntryErasure) (id int64, held bool, err error) {
 	k := s.keys.group(e.Group)
 	target := strconv.FormatInt(e.Target, 10)
 	below := ""
@@ -250,13 +255,13 @@ func (s *Store) EraseEntry(ctx context.Context, e erase.EntryErasure) (id int64,
 }
 
 // DropTraces removes what a group keeps of a user beside its log.
-func (s *Store) DropTraces(ctx context.Context, group, user string) error {
+func (s *Erasures) DropTraces(ctx context.Context, group, user string) error {
 	_, err := s.runSafe(ctx, erasureTracesScript.On(s.keys.group(group).of(user)).Arg("user", user))
 	return err
 }
 
 // HoldErasure notes in a group under a legal hold that an erasure waits for its end.
-func (s *Store) HoldErasure(ctx context.Context, erasure, group, epoch, user string) (waits bool, err error) {
+func (s *Erasures) HoldErasure(ctx context.Context, erasure, group, epoch, user string) (waits bool, err error) {
 	r, err := s.runSafe(ctx, erasureHoldScript.On(s.keys.group(group)).Arg("erasure_id", erasure).Arg("user", user).Arg("epoch", epoch))
 	if err != nil {
 		return false, err
@@ -265,7 +270,7 @@ func (s *Store) HoldErasure(ctx context.Context, erasure, group, epoch, user str
 }
 
 // WaitingErasures reads the erasures that wait in a group.
-func (s *Store) WaitingErasures(ctx context.Context, group string) ([]erase.Waiting, error) {
+func (s *Erasures) WaitingErasures(ctx context.Context, group string) ([]erase.Waiting, error) {
 	var all *redis.MapStringStringCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		all = pipe.HGetAll(ctx, s.keys.group(group).erasures())

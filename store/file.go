@@ -35,13 +35,18 @@ var (
 
 var _ files.Store = (*Store)(nil)
 
+// Files are the records of files. Their bytes are in a blob store.
+type Files struct {
+	*base
+}
+
 // NewFileID makes an id for a file of the group: random, and behind it the partition, so that whoever knows the id finds the group.
-func (s *Store) NewFileID(group string) string {
+func (s *Files) NewFileID(group string) string {
 	return fmt.Sprintf("%s-%d", rand.Text(), s.keys.partition(group))
 }
 
 // filePartition is the partition of the group that a file belongs to; a preview's is that of its picture.
-func (s *Store) filePartition(id string) (*partKeys, bool) {
+func (s *Files) filePartition(id string) (*partKeys, bool) {
 	_, number, ok := strings.Cut(id, "-")
 	number, _, _ = strings.Cut(number, "-")
 	p, err := strconv.Atoi(number)
@@ -52,7 +57,7 @@ func (s *Store) filePartition(id string) (*partKeys, bool) {
 }
 
 // ReserveFile implements files.Store.
-func (s *Store) ReserveFile(ctx context.Context, user, group, id string, bytes int64) error {
+func (s *Files) ReserveFile(ctx context.Context, user, group, id string, bytes int64) error {
 	r, err := s.runSafe(ctx, fileReserveScript.On(s.keys.user(user)).Arg("file", id).Arg("group", group).Arg("bytes", bytes).
 		Arg("bytes_max", s.limits.UserFilesBytesMax).Arg("uploads_max", s.limits.UserUploadsMax))
 	return overQuota(r, err)
@@ -69,19 +74,19 @@ func overQuota(r reply, err error) error {
 }
 
 // SettleFile implements files.Store.
-func (s *Store) SettleFile(ctx context.Context, user, id string) error {
+func (s *Files) SettleFile(ctx context.Context, user, id string) error {
 	_, err := s.runSafe(ctx, fileSettleScript.On(s.keys.user(user)).Arg("file", id))
 	return err
 }
 
 // ReleaseFile implements files.Store.
-func (s *Store) ReleaseFile(ctx context.Context, user, id string) error {
+func (s *Files) ReleaseFile(ctx context.Context, user, id string) error {
 	_, err := s.runSafe(ctx, fileReleaseScript.On(s.keys.user(user)).Arg("file", id))
 	return err
 }
 
 // Uploads implements files.Store.
-func (s *Store) Uploads(ctx context.Context, user string) (map[string]files.Reservation, error) {
+func (s *Files) Uploads(ctx context.Context, user string) (map[string]files.Reservation, error) {
 	all, err := s.conn.Client().HGetAll(ctx, s.keys.user(user).uploads()).Result() // CHATD_UPLOADS_USER at most
 	if err != nil {
 		return nil, fail("uploads", err)
@@ -96,7 +101,7 @@ func (s *Store) Uploads(ctx context.Context, user string) (map[string]files.Rese
 }
 
 // CreateFile implements files.Store.
-func (s *Store) CreateFile(ctx context.Context, group string, f files.Record) (files.Record, error) {
+func (s *Files) CreateFile(ctx context.Context, group string, f files.Record) (files.Record, error) {
 	k := s.keys.group(group)
 	r, err := s.runSafe(ctx, fileCreateScript.On(k).Arg("group", group).Arg("user", f.Owner).Arg("file", f.ID).Arg("size", f.Size).
 		Arg("hash", base64.StdEncoding.EncodeToString(f.Hash)).Arg("json", f.JSON).Arg("within_ms", s.limits.FileUnused.Milliseconds()).
@@ -108,31 +113,31 @@ func (s *Store) CreateFile(ctx context.Context, group string, f files.Record) (f
 }
 
 // LockFile implements files.Store.
-func (s *Store) LockFile(ctx context.Context, group, user, id, token, sole string, lease time.Duration) (files.Record, error) {
+func (s *Files) LockFile(ctx context.Context, group, user, id, token, sole string, lease time.Duration) (files.Record, error) {
 	return s.fileStep(ctx, id, fileLockScript.On(s.keys.group(group)).Arg("user", user).Arg("file", id).Arg("token", token).
 		Arg("lock_ms", lease.Milliseconds()).Arg("node", sole))
 }
 
 // RenewFile implements files.Store.
-func (s *Store) RenewFile(ctx context.Context, group, id, token string, lease time.Duration) error {
+func (s *Files) RenewFile(ctx context.Context, group, id, token string, lease time.Duration) error {
 	_, err := s.runSafe(ctx, fileRenewScript.On(s.keys.group(group)).Arg("file", id).Arg("token", token).Arg("lock_ms", lease.Milliseconds()))
 	return err
 }
 
 // CommitFile implements files.Store.
-func (s *Store) CommitFile(ctx context.Context, c files.Commit) (files.Record, error) {
+func (s *Files) CommitFile(ctx context.Context, c files.Commit) (files.Record, error) {
 	return s.fileStep(ctx, c.ID, fileCommitScript.On(s.keys.group(c.Group)).Arg("user", c.User).Arg("file", c.ID).Arg("token", c.Token).
 		Arg("offset", c.Offset).Arg("hash", base64.StdEncoding.EncodeToString(c.Hash)).Arg("lock_ms", c.Keep.Milliseconds()))
 }
 
 // FinishFile implements files.Store.
-func (s *Store) FinishFile(ctx context.Context, group, user, id, token string, json []byte) (files.Record, error) {
+func (s *Files) FinishFile(ctx context.Context, group, user, id, token string, json []byte) (files.Record, error) {
 	return s.fileStep(ctx, id, fileFinishScript.On(s.keys.group(group)).Arg("user", user).Arg("file", id).Arg("token", token).
 		Arg("json", json).Arg("within_ms", s.limits.FileUnused.Milliseconds()))
 }
 
 // ReadFile implements files.Store.
-func (s *Store) ReadFile(ctx context.Context, group, user, id string) (files.Record, error) {
+func (s *Files) ReadFile(ctx context.Context, group, user, id string) (files.Record, error) {
 	r, err := s.runSafe(ctx, fileReadScript.On(s.keys.group(group)).Arg("user", user).Arg("file", id))
 	if err != nil {
 		return files.Record{}, err
@@ -143,7 +148,7 @@ func (s *Store) ReadFile(ctx context.Context, group, user, id string) (files.Rec
 }
 
 // fileStep runs a step that answers the record of a file.
-func (s *Store) fileStep(ctx context.Context, id string, c call) (files.Record, error) {
+func (s *Files) fileStep(ctx context.Context, id string, c call) (files.Record, error) {
 	r, err := s.runSafe(ctx, c)
 	if err != nil {
 		return files.Record{}, err
@@ -152,13 +157,13 @@ func (s *Store) fileStep(ctx context.Context, id string, c call) (files.Record, 
 }
 
 // RemoveFile implements files.Store.
-func (s *Store) RemoveFile(ctx context.Context, group, user, id string) error {
+func (s *Files) RemoveFile(ctx context.Context, group, user, id string) error {
 	_, err := s.runSafe(ctx, fileRemoveScript.On(s.keys.group(group)).Arg("group", group).Arg("user", user).Arg("file", id))
 	return err
 }
 
 // ExpireFiles implements files.Store.
-func (s *Store) ExpireFiles(ctx context.Context, group string) (more bool, err error) {
+func (s *Files) ExpireFiles(ctx context.Context, group string) (more bool, err error) {
 	k := s.keys.group(group)
 	r, err := s.runSafe(ctx, fileExpireScript.On(k).Arg("group", group).Arg("limit", filesStep).Arg("task_id", k.taskID()).
 		Arg("check_id", k.taskID()).Arg("check_ms", int(fileCheckAfter.Milliseconds())))
@@ -169,7 +174,7 @@ func (s *Store) ExpireFiles(ctx context.Context, group string) (more bool, err e
 }
 
 // GoneFiles implements files.Store.
-func (s *Store) GoneFiles(ctx context.Context, group string) (more bool, err error) {
+func (s *Files) GoneFiles(ctx context.Context, group string) (more bool, err error) {
 	r, err := s.runSafe(ctx, fileGoneScript.On(s.keys.group(group)).Arg("group", group).Arg("limit", filesStep))
 	if err != nil {
 		return false, err
@@ -178,7 +183,7 @@ func (s *Store) GoneFiles(ctx context.Context, group string) (more bool, err err
 }
 
 // EraseFiles implements erase.Store: it goes through what the user's quota is taken by.
-func (s *Store) EraseFiles(ctx context.Context, user string) error {
+func (s *Files) EraseFiles(ctx context.Context, user string) error {
 	u := s.keys.user(user)
 	for _, key := range []string{u.uploads(), u.files()} {
 		for cursor := uint64(0); ; {
@@ -201,13 +206,13 @@ func (s *Store) EraseFiles(ctx context.Context, user string) error {
 }
 
 // DropFile implements files.Store.
-func (s *Store) DropFile(ctx context.Context, group, owner, id string) error {
+func (s *Files) DropFile(ctx context.Context, group, owner, id string) error {
 	_, err := s.runSafe(ctx, fileDropScript.On(s.keys.group(group)).Arg("group", group).Arg("user", owner).Arg("file", id))
 	return err
 }
 
 // NoteOrphans implements files.Store.
-func (s *Store) NoteOrphans(ctx context.Context, ids []string) ([]time.Duration, error) {
+func (s *Files) NoteOrphans(ctx context.Context, ids []string) ([]time.Duration, error) {
 	r, err := s.runSafe(ctx, fileOrphansScript.On(s.keys.part(0)).List("ids", ids))
 	if err != nil {
 		return nil, err
@@ -220,9 +225,9 @@ func (s *Store) NoteOrphans(ctx context.Context, ids []string) ([]time.Duration,
 }
 
 // FileIDs implements files.Store.
-func (s *Store) FileIDs(ctx context.Context, begin string) (map[string]string, error) {
+func (s *Files) FileIDs(ctx context.Context, begin string) (map[string]string, error) {
 	ids := make(map[string]string)
-	for p := range s.Partitions() {
+	for p := range s.partitions() {
 		for cursor := uint64(0); ; {
 			found, next, err := s.conn.Client().HScan(ctx, s.keys.part(p).filesOf(), cursor, begin+"*", fileIDsStep).Result()
 			if err != nil {
@@ -240,7 +245,7 @@ func (s *Store) FileIDs(ctx context.Context, begin string) (map[string]string, e
 }
 
 // GroupsOfFiles implements files.Store. Files that came from a store with another number of partitions are not where their ids say.
-func (s *Store) GroupsOfFiles(ctx context.Context, ids []string) ([]string, error) {
+func (s *Files) GroupsOfFiles(ctx context.Context, ids []string) ([]string, error) {
 	groups := make([]string, len(ids))
 	found := make([]*redis.StringCmd, len(ids))
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
@@ -262,19 +267,19 @@ func (s *Store) GroupsOfFiles(ctx context.Context, ids []string) ([]string, erro
 			elsewhere = append(elsewhere, i)
 		}
 	}
-	if len(elsewhere) > 0 && s.Partitions() > 1 {
+	if len(elsewhere) > 0 && s.partitions() > 1 {
 		err = s.searchFiles(ctx, ids, elsewhere, groups)
 	}
 	return groups, err
 }
 
 // searchFiles looks up the groups of some of the ids in every partition.
-func (s *Store) searchFiles(ctx context.Context, ids []string, some []int, groups []string) error {
+func (s *Files) searchFiles(ctx context.Context, ids []string, some []int, groups []string) error {
 	names := make([]string, len(some))
 	for n, i := range some {
 		names[n] = fileOfBlob(ids[i])
 	}
-	found := make([]*redis.SliceCmd, s.Partitions())
+	found := make([]*redis.SliceCmd, s.partitions())
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		for p := range found {
 			found[p] = pipe.HMGet(ctx, s.keys.part(p).filesOf(), names...)
@@ -300,7 +305,7 @@ func fileOfBlob(id string) string {
 }
 
 // FileRecords implements files.Store.
-func (s *Store) FileRecords(ctx context.Context, group string, ids []string) ([]files.Record, error) {
+func (s *Files) FileRecords(ctx context.Context, group string, ids []string) ([]files.Record, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -344,8 +349,8 @@ func decodeFile(id, text string) (files.Record, error) {
 }
 
 // HasFiles tells whether the store has a record of any file.
-func (s *Store) HasFiles(ctx context.Context) (bool, error) {
-	found := make([]*redis.IntCmd, s.Partitions())
+func (s *Files) HasFiles(ctx context.Context) (bool, error) {
+	found := make([]*redis.IntCmd, s.partitions())
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		for p := range found {
 			found[p] = pipe.Exists(ctx, s.keys.part(p).filesOf())
@@ -358,7 +363,7 @@ func (s *Store) HasFiles(ctx context.Context) (bool, error) {
 }
 
 // RecordBlobs records which blob store the files are in, the first time, and returns what is recorded.
-func (s *Store) RecordBlobs(ctx context.Context, identity string) (string, error) {
+func (s *Files) RecordBlobs(ctx context.Context, identity string) (string, error) {
 	r, err := s.runSafe(ctx, fileBlobsScript.On(s.keys.part(0)).Arg("identity", identity))
 	if err != nil {
 		return "", err

@@ -19,15 +19,15 @@ const fileCheckAfter = 10 * time.Minute
 const fileNamesMax = 100
 
 // appendNaming appends a message that names files.
-func (s *Store) appendNaming(ctx context.Context, k memberKeys, a chat.Append) (chat.Appended, error) {
+func (s *Logs) appendNaming(ctx context.Context, k memberKeys, a chat.Append) (chat.Appended, error) {
 	c := fileSendScript.Sized(k, len(a.Mentions)).Arg("file_ids", strings.Join(a.Files, " ")).Arg("names_max", fileNamesMax).
 		Arg("check_ms", int(fileCheckAfter.Milliseconds())).Arg("check_id", k.taskID()).Arg("known_only", a.FilesGone)
 	return s.append(ctx, s.appendCall(c, k, a), a)
 }
 
 // SendableFiles implements chat.LogStore.
-func (s *Store) SendableFiles(ctx context.Context, group, user string, ids []string) ([]chat.File, error) {
-	records, err := s.FileRecords(ctx, group, ids)
+func (s *Logs) SendableFiles(ctx context.Context, group, user string, ids []string) ([]chat.File, error) {
+	records, err := s.files.FileRecords(ctx, group, ids)
 	if err != nil {
 		return nil, err
 	}

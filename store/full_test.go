@@ -113,7 +113,7 @@ func readsGoOn(t *testing.T, s *store.Store, last int64) {
 	if _, err := s.InboxPull(ctx, "nobody-yet", chat.Position{}, 10); err != nil {
 		t.Errorf("an inbox that nobody wrote to: %v", err)
 	}
-	if _, _, err := s.Webhooks(ctx); err != nil {
+	if _, _, err := s.AllWebhooks(ctx); err != nil {
 		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/conn"
 )
 
 var (
@@ -24,8 +25,14 @@ var (
 // createAtOnce is how many members one step of a creation adds: it blocks the server for about 2 ms.
 const createAtOnce = 200
 
+// Groups are the groups and their members.
+type Groups struct {
+	*base
+	standings *conn.Joined[[]standing, []chat.Info]
+}
+
 // CreateGroup makes the group with its first members and their notices.
-func (s *Store) CreateGroup(ctx context.Context, g chat.NewGroup) error {
+func (s *Groups) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 	k := s.keys.group(g.ID)
 	if len(g.Notices) != 1+len(g.Members) {
 		return broke("create", errors.New("a notice for the creation and for each member is needed"))
@@ -45,7 +52,7 @@ func (s *Store) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 }
 
 // Waiting reads some of the users whom a creation named and who are not members yet.
-func (s *Store) Waiting(ctx context.Context, group string) ([]string, error) {
+func (s *Groups) Waiting(ctx context.Context, group string) ([]string, error) {
 	var users *redis.StringSliceCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		users = pipe.ZRange(ctx, s.keys.group(group).waiting(), 0, createAtOnce-1)
@@ -57,7 +64,7 @@ func (s *Store) Waiting(ctx context.Context, group string) ([]string, error) {
 }
 
 // Invite adds those of users who still have to be added.
-func (s *Store) Invite(ctx context.Context, group, epoch string, atMs int64, users []string, notices []chat.NoticeEntry) error {
+func (s *Groups) Invite(ctx context.Context, group, epoch string, atMs int64, users []string, notices []chat.NoticeEntry) error {
 	k := s.keys.group(group)
 	c := inviteScript.Sized(k, 3*len(users)).Arg("epoch", epoch).Arg("at_ms", atMs).Arg("channel", k.channel()).Arg("group", group)
 	for i, user := range users {
@@ -68,7 +75,7 @@ func (s *Store) Invite(ctx context.Context, group, epoch string, atMs int64, use
 }
 
 // Infos reads each group from the view of user.
-func (s *Store) Infos(ctx context.Context, user string, groups []string) ([]chat.Info, error) {
+func (s *Groups) Infos(ctx context.Context, user string, groups []string) ([]chat.Info, error) {
 	infos := make([]chat.Info, len(groups))
 	var calls []call
 	var asked [][]int
@@ -94,7 +101,7 @@ func (s *Store) Infos(ctx context.Context, user string, groups []string) ([]chat
 }
 
 // infosCall reads groups of one partition.
-func (s *Store) infosCall(user string, groups []string) call {
+func (s *Groups) infosCall(user string, groups []string) call {
 	c := infosScript.Sized(s.keys.group(groups[0]).partKeys, 10*len(groups)).Arg("user", user)
 	for _, group := range groups {
 		k := s.keys.group(group)
@@ -141,7 +148,7 @@ type standing struct{ user, group string }
 
 // Standings reads the standing of user in groups, without what has to be counted. Calls at the same time share round trips and
 // what they read of a group, except in a cluster, as with Begin.
-func (s *Store) Standings(ctx context.Context, user string, groups []string) ([]chat.Info, error) {
+func (s *Groups) Standings(ctx context.Context, user string, groups []string) ([]chat.Info, error) {
 	asked := make([]standing, len(groups))
 	for i, g := range groups {
 		asked[i] = standing{user, g}
@@ -154,7 +161,7 @@ func (s *Store) Standings(ctx context.Context, user string, groups []string) ([]
 }
 
 // readStandings answers many callers at once.
-func (s *Store) readStandings(ctx context.Context, asked [][]standing) ([][]chat.Info, error) {
+func (s *Groups) readStandings(ctx context.Context, asked [][]standing) ([][]chat.Info, error) {
 	all := slices.Concat(asked...)
 	infos, err := s.readInfos(ctx, all)
 	if err != nil {
@@ -174,7 +181,7 @@ type usersOf struct {
 }
 
 // readInfos reads one standing each, with a step for standingsMax users of groups of a partition.
-func (s *Store) readInfos(ctx context.Context, asked []standing) ([]chat.Info, error) {
+func (s *Groups) readInfos(ctx context.Context, asked []standing) ([]chat.Info, error) {
 	var calls []call
 	var parts [][]usersOf
 	for p, groups := range s.usersByGroup(asked) {
@@ -205,9 +212,9 @@ func (s *Store) readInfos(ctx context.Context, asked []standing) ([]chat.Info, e
 }
 
 // usersByGroup divides questions by partition and group, with at most standingsMax users of a group together.
-func (s *Store) usersByGroup(asked []standing) [][]usersOf {
+func (s *Groups) usersByGroup(asked []standing) [][]usersOf {
 	byGroup := make(map[string]int, len(asked))
-	parts := make([][]usersOf, s.Partitions())
+	parts := make([][]usersOf, s.partitions())
 	for i, a := range asked {
 		p := s.keys.partition(a.group)
 		at, ok := byGroup[a.group]
@@ -221,7 +228,7 @@ func (s *Store) usersByGroup(asked []standing) [][]usersOf {
 	return parts
 }
 
-func (s *Store) standingsCall(p int, asked []standing, groups []usersOf, users int) call {
+func (s *Groups) standingsCall(p int, asked []standing, groups []usersOf, users int) call {
 	c := standingsScript.Sized(s.keys.part(p), 7*len(groups)+len(groups)+users)
 	for _, of := range groups {
 		k := s.keys.group(of.group)
@@ -259,7 +266,7 @@ func asStanding(group string, log, member reply) chat.Info {
 
 // UpdateGroup changes name and settings and appends the notices. If nothing would change, it does nothing, so a repeat leaves
 // no second notice.
-func (s *Store) UpdateGroup(ctx context.Context, by chat.Caller, group string, change chat.GroupChange,
+func (s *Groups) UpdateGroup(ctx context.Context, by chat.Caller, group string, change chat.GroupChange,
 	notices []chat.NoticeEntry, atMs int64) error {
 	k := s.keys.group(group)
 	c := updateScript.On(k).Arg("caller", by.User).Arg("operator", by.Admin).Arg("channel", k.channel()).
@@ -300,7 +307,7 @@ func (s *Store) UpdateGroup(ctx context.Context, by chat.Caller, group string, c
 }
 
 // DeleteGroup removes the group in one step, except for the keys of its members, which are left to a task.
-func (s *Store) DeleteGroup(ctx context.Context, by chat.Caller, group string) error {
+func (s *Groups) DeleteGroup(ctx context.Context, by chat.Caller, group string) error {
 	k := s.keys.group(group)
 	_, err := s.run(ctx, deleteScript.On(k).Arg("caller", by.User).Arg("operator", by.Admin).Arg("channel", k.channel()).
 		Arg("task_id", k.taskID()).Arg("group", group))

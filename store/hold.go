@@ -16,8 +16,13 @@ var (
 	holdReadScript    = newReader("hold/read", groupNames)
 )
 
+// Holds are the legal holds on groups.
+type Holds struct {
+	*base
+}
+
 // PutHold puts a group under legal hold, or gives its hold another reason.
-func (s *Store) PutHold(ctx context.Context, group string, h chat.Hold) (chat.Hold, error) {
+func (s *Holds) PutHold(ctx context.Context, group string, h chat.Hold) (chat.Hold, error) {
 	r, err := s.runSafe(ctx, holdPutScript.On(s.keys.group(group)).Arg("reason", h.Reason).Arg("by", h.By).
 		Arg("at_ms", h.Since.UnixMilli()))
 	if err != nil {
@@ -28,7 +33,7 @@ func (s *Store) PutHold(ctx context.Context, group string, h chat.Hold) (chat.Ho
 }
 
 // ReleaseHold ends the legal hold on a group. It reports whether there was one.
-func (s *Store) ReleaseHold(ctx context.Context, group string) (released bool, err error) {
+func (s *Holds) ReleaseHold(ctx context.Context, group string) (released bool, err error) {
 	k := s.keys.group(group)
 	r, err := s.runSafe(ctx, holdReleaseScript.On(k).Arg("group", group).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()))
 	if err != nil {
@@ -41,7 +46,7 @@ func (s *Store) ReleaseHold(ctx context.Context, group string) (released bool, e
 const keptPage = 100
 
 // Kept reads how entries of a group under legal hold read before they were changed.
-func (s *Store) Kept(ctx context.Context, group string, from, to int64, skip int) ([]chat.Kept, error) {
+func (s *Holds) Kept(ctx context.Context, group string, from, to int64, skip int) ([]chat.Kept, error) {
 	var found *redis.ZSliceCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		found = pipe.ZRangeArgsWithScores(ctx, redis.ZRangeArgs{Key: s.keys.group(group).kept(), ByScore: true,
@@ -60,7 +65,7 @@ func (s *Store) Kept(ctx context.Context, group string, from, to int64, skip int
 }
 
 // HoldOf reads the legal hold on a group; nil: there is none.
-func (s *Store) HoldOf(ctx context.Context, group string) (*chat.Hold, error) {
+func (s *Holds) HoldOf(ctx context.Context, group string) (*chat.Hold, error) {
 	r, err := s.runSafe(ctx, holdReadScript.On(s.keys.group(group)))
 	if err != nil || r.text(1) == "" {
 		return nil, err

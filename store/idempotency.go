@@ -12,8 +12,13 @@ var (
 	finishScript = newFreeing("idempotency/finish", userNames)
 )
 
+// RetryKeys are the answers to calls that may be repeated.
+type RetryKeys struct {
+	*base
+}
+
 // Claim remembers that user began something with key, or returns how it was answered.
-func (s *Store) Claim(ctx context.Context, user, key, content string) (*chat.Answer, error) {
+func (s *RetryKeys) Claim(ctx context.Context, user, key, content string) (*chat.Answer, error) {
 	r, err := s.runSafe(ctx, claimScript.On(s.keys.user(user)).Arg("key", shortHash(key)).Arg("content", shortHash(content)).
 		Arg("keys_max", s.limits.KeysMax).Arg("age_ms", s.limits.KeyAge.Milliseconds()))
 	if err != nil || r.number(1) == 0 {
@@ -23,7 +28,7 @@ func (s *Store) Claim(ctx context.Context, user, key, content string) (*chat.Ans
 }
 
 // Finish keeps the answer.
-func (s *Store) Finish(ctx context.Context, user, key string, answer chat.Answer) error {
+func (s *RetryKeys) Finish(ctx context.Context, user, key string, answer chat.Answer) error {
 	_, err := s.runSafe(ctx, finishScript.On(s.keys.user(user)).Arg("key", shortHash(key)).Arg("status", answer.Status).
 		Arg("body", []byte(answer.Body)))
 	return err

@@ -22,8 +22,13 @@ var (
 // stageAtOnce is how many entries one step adds to an import.
 const stageAtOnce = 500
 
+// Imports are groups that are made of past messages.
+type Imports struct {
+	*base
+}
+
 // BeginImport begins an import, or tells which one is under way.
-func (s *Store) BeginImport(ctx context.Context, group, file, epoch string) (importer.Begun, error) {
+func (s *Imports) BeginImport(ctx context.Context, group, file, epoch string) (importer.Begun, error) {
 	r, err := s.runSafe(ctx, importBeginScript.On(s.keys.group(group)).Arg("file", file).Arg("epoch", epoch))
 	if err != nil {
 		return importer.Begun{}, err
@@ -32,7 +37,7 @@ func (s *Store) BeginImport(ctx context.Context, group, file, epoch string) (imp
 }
 
 // StageImport adds the entries from..to, in steps: the store gets those that it is given.
-func (s *Store) StageImport(ctx context.Context, group, epoch string, from, to int64, entries []importer.Entry) error {
+func (s *Imports) StageImport(ctx context.Context, group, epoch string, from, to int64, entries []importer.Entry) error {
 	k := s.keys.group(group)
 	if len(entries) == 0 {
 		_, err := s.runSafe(ctx, importStageScript.On(k).Arg("epoch", epoch).Arg("from", from).Arg("to", to))
@@ -75,7 +80,7 @@ func stageRows(c call, e importer.Entry) call {
 }
 
 // FinishImport makes the group.
-func (s *Store) FinishImport(ctx context.Context, i importer.Finished) error {
+func (s *Imports) FinishImport(ctx context.Context, i importer.Finished) error {
 	k, trimmed := s.keys.group(i.ID), ""
 	if i.Trimmed.ID > 0 {
 		trimmed = fmt.Sprintf("%d %s", i.Trimmed.ID, i.Trimmed.Mark)
@@ -89,7 +94,7 @@ func (s *Store) FinishImport(ctx context.Context, i importer.Finished) error {
 }
 
 // DiscardImport removes what an import has brought so far.
-func (s *Store) DiscardImport(ctx context.Context, group, epoch string) error {
+func (s *Imports) DiscardImport(ctx context.Context, group, epoch string) error {
 	_, err := s.run(ctx, importDiscardScript.On(s.keys.group(group)).Arg("epoch", epoch))
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/conn"
 )
 
 var (
@@ -22,8 +23,14 @@ var (
 	inboxBeginScript  = newReader("inbox/begin", partNames)
 )
 
+// Inboxes are the items that are for one user alone.
+type Inboxes struct {
+	*base
+	begins *conn.Joined[string, chat.Beginning]
+}
+
 // InboxAppend puts an item into an inbox. If it has a key, it is repeated once after the connection broke.
-func (s *Store) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAtMs int64, duplicate bool, err error) {
+func (s *Inboxes) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAtMs int64, duplicate bool, err error) {
 	k := s.keys.user(item.To)
 	c := s.inboxCall(inboxAppendScript.On(k), k, item)
 	if item.Notify == "" {
@@ -53,7 +60,7 @@ func (s *Store) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAt
 }
 
 // inboxCall gives a call what lib/inbox_put.lua needs.
-func (s *Store) inboxCall(c call, k userKeys, item chat.NewItem) call {
+func (s *Inboxes) inboxCall(c call, k userKeys, item chat.NewItem) call {
 	by, most := k.inboxBy(item.Cause), s.limits.InboxSenderMax
 	switch {
 	case item.Cause == "":
@@ -70,7 +77,7 @@ func (s *Store) inboxCall(c call, k userKeys, item chat.NewItem) call {
 
 // forgetInboxSender drops what is kept about a sender who was idle for a day, if there is one. If it fails, the next item
 // finds the sender again.
-func (s *Store) forgetInboxSender(ctx context.Context, user, sender string) {
+func (s *Inboxes) forgetInboxSender(ctx context.Context, user, sender string) {
 	if sender == "" {
 		return
 	}
@@ -83,7 +90,7 @@ func (s *Store) forgetInboxSender(ctx context.Context, user, sender string) {
 }
 
 // InboxPull reads up to limit items after a position, or after what was acked if it is not set.
-func (s *Store) InboxPull(ctx context.Context, user string, after chat.Position, limit int) (chat.InboxBatch, error) {
+func (s *Inboxes) InboxPull(ctx context.Context, user string, after chat.Position, limit int) (chat.InboxBatch, error) {
 	k := s.keys.user(user)
 	pull := s.inboxPullCall(k, after, limit)
 	r, err := s.runSafe(ctx, pull)
@@ -99,7 +106,7 @@ func (s *Store) InboxPull(ctx context.Context, user string, after chat.Position,
 	return asInboxBatch(r), nil
 }
 
-func (s *Store) inboxPullCall(k userKeys, after chat.Position, limit int) call {
+func (s *Inboxes) inboxPullCall(k userKeys, after chat.Position, limit int) call {
 	seq := any("")
 	if after.Set {
 		seq = max(after.ID, 0)
@@ -122,14 +129,14 @@ func asInboxBatch(r reply) chat.InboxBatch {
 }
 
 // InboxAck moves acked forward to a position.
-func (s *Store) InboxAck(ctx context.Context, user string, at chat.Position) (acked int64, err error) {
+func (s *Inboxes) InboxAck(ctx context.Context, user string, at chat.Position) (acked int64, err error) {
 	r, err := s.runSafe(ctx, inboxAckScript.On(s.keys.user(user)).Arg("seq", max(at.ID, 0)).Arg("at_epoch", at.Epoch).
 		Arg("at_mark", at.Mark).Arg("keep", s.limits.InboxKeep))
 	return r.number(1), err
 }
 
 // InboxEnds returns where each user's inbox ends.
-func (s *Store) InboxEnds(ctx context.Context, users []string) ([]chat.InboxEnd, error) {
+func (s *Inboxes) InboxEnds(ctx context.Context, users []string) ([]chat.InboxEnd, error) {
 	ends := make([]chat.InboxEnd, len(users))
 	return ends, s.ends(ctx, users, inboxEndsScript.Sized, func(c call, user string) call {
 		k := s.keys.user(user)
@@ -141,8 +148,8 @@ func (s *Store) InboxEnds(ctx context.Context, users []string) ([]chat.InboxEnd,
 const inboxBuckets = 251
 
 // InboxGrowth counts how often the inboxes of each bucket of users have grown.
-func (s *Store) InboxGrowth(ctx context.Context) (map[int]int64, error) {
-	counts := make([]*redis.MapStringStringCmd, s.Partitions())
+func (s *Inboxes) InboxGrowth(ctx context.Context) (map[int]int64, error) {
+	counts := make([]*redis.MapStringStringCmd, s.partitions())
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		for p := range counts {
 			counts[p] = pipe.HGetAll(ctx, s.keys.part(p).grown())
@@ -161,7 +168,7 @@ func (s *Store) InboxGrowth(ctx context.Context) (map[int]int64, error) {
 }
 
 // InboxBucket returns the bucket of a user, by the same hash as lib/inbox_put.lua.
-func (s *Store) InboxBucket(user string) int {
+func (s *Inboxes) InboxBucket(user string) int {
 	bucket := 0
 	for i := range len(user) {
 		bucket = (31*bucket + int(user[i])) % inboxBuckets
@@ -176,7 +183,7 @@ func asInboxEnd(r reply) chat.InboxEnd {
 
 // Begin reads what a session of user begins with. Calls at the same time share round trips, except in a cluster: there, a master
 // that hangs would delay users on the others.
-func (s *Store) Begin(ctx context.Context, user string) (chat.Beginning, error) {
+func (s *Inboxes) Begin(ctx context.Context, user string) (chat.Beginning, error) {
 	if s.conn.IsCluster() {
 		begins, err := s.readBeginnings(ctx, []string{user})
 		if err != nil {
@@ -192,7 +199,7 @@ func (s *Store) Begin(ctx context.Context, user string) (chat.Beginning, error) 
 const beginFields = 7
 
 // readBeginnings reads what sessions of many users begin with in one round trip: a command per index, and a script per partition.
-func (s *Store) readBeginnings(ctx context.Context, users []string) ([]chat.Beginning, error) {
+func (s *Inboxes) readBeginnings(ctx context.Context, users []string) ([]chat.Beginning, error) {
 	all := make([]chat.Beginning, len(users))
 	indexes := make([]*redis.ZSliceCmd, len(users))
 	var ends []*redis.Cmd

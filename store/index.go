@@ -23,8 +23,14 @@ var (
 	indexReleaseScript = newFreeing("index/release", userNames)
 )
 
+// Index is which groups a user is in, as the user's own list says.
+type Index struct {
+	*base
+	inboxes *Inboxes
+}
+
 // UserGroups returns the whole index of a user.
-func (s *Store) UserGroups(ctx context.Context, user string) ([]chat.UserGroup, error) {
+func (s *Index) UserGroups(ctx context.Context, user string) ([]chat.UserGroup, error) {
 	entries, err := s.conn.Client().ZRangeWithScores(ctx, s.keys.user(user).groups(), 0, s.indexMax()-1).Result()
 	if conn.Broken(err) {
 		entries, err = s.conn.Client().ZRangeWithScores(ctx, s.keys.user(user).groups(), 0, s.indexMax()-1).Result()
@@ -36,7 +42,7 @@ func (s *Store) UserGroups(ctx context.Context, user string) ([]chat.UserGroup, 
 }
 
 // indexMax is how many groups an index may have: the user's own, and as many again that others added them to.
-func (s *Store) indexMax() int64 { return 2 * int64(s.limits.UserGroupsMax) }
+func (s *base) indexMax() int64 { return 2 * int64(s.limits.UserGroupsMax) }
 
 func asUserGroups(entries []redis.Z) []chat.UserGroup {
 	groups := make([]chat.UserGroup, len(entries))
@@ -51,7 +57,7 @@ func asUserGroups(entries []redis.Z) []chat.UserGroup {
 }
 
 // Indexed reports for each user how many groups the index has, and whether group is one of them.
-func (s *Store) Indexed(ctx context.Context, group string, users []string) ([]chat.Indexed, error) {
+func (s *Index) Indexed(ctx context.Context, group string, users []string) ([]chat.Indexed, error) {
 	all := make([]chat.Indexed, 0, len(users))
 	for chunk := range slices.Chunk(users, pipelineMax/3) {
 		counts, scores := make([]*redis.IntCmd, len(chunk)), make([]*redis.FloatCmd, len(chunk))
@@ -79,13 +85,13 @@ func (s *Store) Indexed(ctx context.Context, group string, users []string) ([]ch
 
 // Arrivals reads the index and the inbox of a user, and looks at groups, in one round trip. If that fails, it reads the index
 // and the inbox one by one: each of the two handles its own errors.
-func (s *Store) Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string, at chat.LookAt) (chat.Arrivals, error) {
+func (s *Index) Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string, at chat.LookAt) (chat.Arrivals, error) {
 	k := s.keys.user(user)
 	looks := make([]chat.Look, len(groups))
 	read := s.looks(user, groups, at, looks)
 	pipe := s.conn.Client().Pipeline()
 	index := pipe.ZRangeWithScores(ctx, k.groups(), 0, s.indexMax()-1)
-	pull := s.inboxPullCall(k, after, limit).Send(ctx, pipe)
+	pull := s.inboxes.inboxPullCall(k, after, limit).Send(ctx, pipe)
 	cmds := make([]*redis.Cmd, len(read.calls))
 	for i, c := range read.calls {
 		cmds[i] = c.Send(ctx, pipe)
@@ -106,13 +112,13 @@ func (s *Store) Arrivals(ctx context.Context, user string, after chat.Position, 
 	if err != nil {
 		return chat.Arrivals{}, err
 	}
-	inbox, err := s.InboxPull(ctx, user, after, limit)
+	inbox, err := s.inboxes.InboxPull(ctx, user, after, limit)
 	return chat.Arrivals{Groups: listed, Inbox: inbox}, err
 }
 
 // AddUserGroups puts group into the index of users and signals joined to each. A hint above seen is lowered: it belongs to an
 // earlier membership. If an index is full, the group is left out: the member can still read it by its name.
-func (s *Store) AddUserGroups(ctx context.Context, users []string, g chat.UserGroup) error {
+func (s *Index) AddUserGroups(ctx context.Context, users []string, g chat.UserGroup) error {
 	score := g.Seen
 	if g.Invited {
 		score = -1 - g.Seen
@@ -139,14 +145,14 @@ func (s *Store) AddUserGroups(ctx context.Context, users []string, g chat.UserGr
 }
 
 // DropUserGroup removes a group from the index and signals left if it was there.
-func (s *Store) DropUserGroup(ctx context.Context, user, group string) error {
+func (s *Index) DropUserGroup(ctx context.Context, user, group string) error {
 	k := s.keys.user(user)
 	_, err := s.runSafe(ctx, indexDropScript.On(k).Arg("group", group).Arg("channel", k.channel()))
 	return err
 }
 
 // HintSeen raises the hints of a user, for groups that are in the index.
-func (s *Store) HintSeen(ctx context.Context, user string, seen []chat.UserGroup) error {
+func (s *Index) HintSeen(ctx context.Context, user string, seen []chat.UserGroup) error {
 	for len(seen) > 0 {
 		n := min(len(seen), rangeBatch)
 		c := indexHintScript.Sized(s.keys.user(user), 2*n)
@@ -165,7 +171,7 @@ func (s *Store) HintSeen(ctx context.Context, user string, seen []chat.UserGroup
 const addUnderWay = 10 * time.Minute
 
 // ClaimAdds implements chat.IndexStore. Groups in which a user has acted by now are taken off what counts once that is full.
-func (s *Store) ClaimAdds(ctx context.Context, by, group string, users []string) (full []string, err error) {
+func (s *Index) ClaimAdds(ctx context.Context, by, group string, users []string) (full []string, err error) {
 	if full, err = s.claimAdds(ctx, by, group, users); err != nil {
 		return nil, err
 	}
@@ -187,7 +193,7 @@ func (s *Store) ClaimAdds(ctx context.Context, by, group string, users []string)
 	return append(full, still...), err
 }
 
-func (s *Store) claimAdds(ctx context.Context, by, group string, users []string) (full []string, err error) {
+func (s *Index) claimAdds(ctx context.Context, by, group string, users []string) (full []string, err error) {
 	calls := make([]call, len(users))
 	for i, user := range users {
 		calls[i] = indexClaimScript.On(s.keys.user(user)).Arg("group", group).Arg("by", shortHash(by)).Arg("most", s.limits.AddedByOneMax())
@@ -209,7 +215,7 @@ func (s *Store) claimAdds(ctx context.Context, by, group string, users []string)
 
 // freeAdds takes off what counts for by the groups in which user acted, and those whose member user never became. It tells whether
 // there were any.
-func (s *Store) freeAdds(ctx context.Context, by, user string) (freed bool, err error) {
+func (s *Index) freeAdds(ctx context.Context, by, user string) (freed bool, err error) {
 	k := s.keys.user(user)
 	var added *redis.MapStringStringCmd
 	if err := s.reads(ctx, func(pipe redis.Pipeliner) { added = pipe.HGetAll(ctx, k.added()) }); err != nil {

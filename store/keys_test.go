@@ -81,7 +81,7 @@ func keysAreInjective(t *rapid.T) {
 		if g, _, ok := k.followed(k.group(group).by(user)); ok {
 			t.Fatalf("a key of %s and %s is read as the channel of %s", group, user, g)
 		}
-		s := Store{keys: k}
+		s := Schedules{base: &base{keys: k}}
 		for _, plan := range []schedule.Plan{{Owner: other, Group: group}, {Owner: other, User: user}} {
 			id, again := s.scheduleID(plan, "key"), s.scheduleID(plan, "")
 			keys, ok := k.schedule(id)

@@ -14,9 +14,14 @@ var (
 	exportScript = newFreeing("layout/export", partNames)
 )
 
+// Layout is how the store is arranged, and whether it is copied to or from a file.
+type Layout struct {
+	*base
+}
+
 // checkLayout records the layout of a new store, and refuses a store with a different one: with another number of partitions
 // every key would be looked up in the wrong place. The store's queues use the same number.
-func (s *Store) checkLayout(ctx context.Context, o Options) error {
+func (s *Layout) checkLayout(ctx context.Context, o Options) error {
 	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", o.Export).Arg("import", o.Import))
 	if err != nil {
 		return fmt.Errorf("layout: %w", err)
@@ -38,7 +43,7 @@ func (s *Store) checkLayout(ctx context.Context, o Options) error {
 }
 
 // partitionsWanted is how many partitions a new store gets.
-func (s *Store) partitionsWanted(o Options) int {
+func (s *Layout) partitionsWanted(o Options) int {
 	if s.conn.IsCluster() && o.Partitions == 0 {
 		return clusterShare
 	}
@@ -49,7 +54,7 @@ func (s *Store) partitionsWanted(o Options) int {
 var ErrEmpty = errors.New("holds no chatd store")
 
 // checkExists refuses an empty store: the prefix may be misspelt.
-func (s *Store) checkExists(ctx context.Context) error {
+func (s *Layout) checkExists(ctx context.Context) error {
 	n, err := s.conn.Client().Exists(ctx, s.keys.part(0).layout()).Result()
 	if err != nil {
 		return fmt.Errorf("layout: %w", err)
@@ -63,7 +68,7 @@ func (s *Store) checkExists(ctx context.Context) error {
 // ImportUnderWay returns the id of the file whose import has begun and is not complete, and how many of its lines are there; ""
 // where there is none. done tells that the import of the file of this id is complete, and nobody has opened the store since, but to
 // import the same one.
-func (s *Store) ImportUnderWay(ctx context.Context, file string) (id string, lines int64, done bool, err error) {
+func (s *Layout) ImportUnderWay(ctx context.Context, file string) (id string, lines int64, done bool, err error) {
 	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", false).Arg("import", file))
 	if err != nil {
 		return "", 0, false, err
@@ -73,17 +78,17 @@ func (s *Store) ImportUnderWay(ctx context.Context, file string) (id string, lin
 
 // NoteImport records that the first lines of the file of this id are in the store, all those before having been written. From
 // the first call on no server starts on the store, until NoteImported.
-func (s *Store) NoteImport(ctx context.Context, id string, lines int64) error {
+func (s *Layout) NoteImport(ctx context.Context, id string, lines int64) error {
 	_, err := s.run(ctx, importScript.On(s.keys.part(0)).Arg("id", id).Arg("lines", lines))
 	return err
 }
 
 // NoteImported records that the import of the file of this id is complete.
-func (s *Store) NoteImported(ctx context.Context, id string) error { return s.NoteImport(ctx, id, -1) }
+func (s *Layout) NoteImported(ctx context.Context, id string) error { return s.NoteImport(ctx, id, -1) }
 
 // ExportUnderWay returns the id of the file to which the store is exported, as NoteExport noted it; "" where anyone else has opened
 // the store since then.
-func (s *Store) ExportUnderWay(ctx context.Context) (id string, err error) {
+func (s *Layout) ExportUnderWay(ctx context.Context) (id string, err error) {
 	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", true).Arg("import", ""))
 	if err != nil {
 		return "", err
@@ -92,7 +97,7 @@ func (s *Store) ExportUnderWay(ctx context.Context) (id string, err error) {
 }
 
 // NoteExport notes that the store is exported to the file of this id; with an empty one, that this is over.
-func (s *Store) NoteExport(ctx context.Context, id string) error {
+func (s *Layout) NoteExport(ctx context.Context, id string) error {
 	_, err := s.run(ctx, exportScript.On(s.keys.part(0)).Arg("id", id))
 	return err
 }

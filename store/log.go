@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/conn"
 )
 
 var (
@@ -23,8 +25,18 @@ var (
 	logRangeScript = newReader("log/range", groupNames)
 )
 
+// Logs are the messages of groups: sending, changing and reading them.
+type Logs struct {
+	*base
+	files   *Files
+	sends   *conn.Lanes[joinedSends]
+	shared  *conn.Lanes[sharedReads]
+	unusual unusualGroups
+	wanted  atomic.Bool // somebody wants to know of new entries, so sends carry the keys of the queue
+}
+
 // Range reads entries for the node itself, with the end of the log at the same instant. See chat.LogStore.
-func (s *Store) Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]chat.Message, chat.LogEnd, error) {
+func (s *Logs) Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]chat.Message, chat.LogEnd, error) {
 	if bytesMax == 0 {
 		messages, end, err := s.plainRange(ctx, group, from, limit)
 		if !queuesNothing(err) {
@@ -40,7 +52,7 @@ func (s *Store) Range(ctx context.Context, group string, from int64, limit, byte
 }
 
 // plainRange is Range without a bound in bytes, in a transaction: an entry costs a sixth of what it costs the script.
-func (s *Store) plainRange(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error) {
+func (s *Logs) plainRange(ctx context.Context, group string, from int64, limit int) ([]chat.Message, chat.LogEnd, error) {
 	k := s.keys.group(group)
 	var end *redis.Cmd
 	var members *redis.StringSliceCmd
@@ -71,7 +83,7 @@ func lastsCall(c call, k groupKeys) call {
 }
 
 // Entries reads single messages by id; absent ones are left out.
-func (s *Store) Entries(ctx context.Context, group string, ids []int64) ([]chat.Message, error) {
+func (s *Logs) Entries(ctx context.Context, group string, ids []int64) ([]chat.Message, error) {
 	k := s.keys.group(group)
 	entries := make([]chat.Message, 0, len(ids))
 	for chunk := range slices.Chunk(ids, rangeBatch) {
@@ -98,12 +110,12 @@ func (s *Store) Entries(ctx context.Context, group string, ids []int64) ([]chat.
 }
 
 // Trim removes at most 500 messages that nobody needs any longer.
-func (s *Store) Trim(ctx context.Context, group string) (more bool, err error) {
+func (s *Logs) Trim(ctx context.Context, group string) (more bool, err error) {
 	return s.trim(ctx, group, "")
 }
 
 // trim does one step, and enqueues the rest as task unless that is empty.
-func (s *Store) trim(ctx context.Context, group, task string) (more bool, err error) {
+func (s *Logs) trim(ctx context.Context, group, task string) (more bool, err error) {
 	k := s.keys.group(group)
 	r, err := s.runSafe(ctx, trimScript.On(k).Arg("group", group).Arg("task_id", task).Arg("files_id", k.taskID()))
 	if errors.Is(err, chat.ErrNotFound) {

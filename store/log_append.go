@@ -16,7 +16,7 @@ var (
 
 // Append appends an entry, or returns the first answer again if the key is known. With a key it is repeated once after the
 // connection broke; without one an unknown outcome stays unknown: 0 or 1 copies, never 2.
-func (s *Store) Append(ctx context.Context, a chat.Append) (chat.Appended, error) {
+func (s *Logs) Append(ctx context.Context, a chat.Append) (chat.Appended, error) {
 	k := s.keys.group(a.Group).of(a.From)
 	if len(a.Files) > 0 {
 		return s.appendNaming(ctx, k, a)
@@ -36,7 +36,7 @@ func (s *Store) Append(ctx context.Context, a chat.Append) (chat.Appended, error
 }
 
 // appendAny appends an entry that names no files, whatever else it is.
-func (s *Store) appendAny(ctx context.Context, k memberKeys, a chat.Append) (chat.Appended, error) {
+func (s *Logs) appendAny(ctx context.Context, k memberKeys, a chat.Append) (chat.Appended, error) {
 	c := s.appendCall(appendScript.Sized(k, len(a.Mentions)), k, a)
 	if !s.wanted.Load() && len(a.Mentions) == 0 {
 		// Eight keys cost Redis a tenth of a send, and are not needed without devices and webhooks.
@@ -52,7 +52,7 @@ func (s *Store) appendAny(ctx context.Context, k memberKeys, a chat.Append) (cha
 }
 
 // appendCall gives a call what lib/append.lua needs.
-func (s *Store) appendCall(c call, k memberKeys, a chat.Append) call {
+func (s *Logs) appendCall(c call, k memberKeys, a chat.Append) call {
 	task := ""
 	if len(a.Mentions) > 0 {
 		task = k.taskID()
@@ -74,7 +74,7 @@ func (s *Store) appendCall(c call, k memberKeys, a chat.Append) call {
 }
 
 // append runs a script that appends, and waits for the durability that the caller asked for.
-func (s *Store) append(ctx context.Context, c call, a chat.Append) (chat.Appended, error) {
+func (s *Logs) append(ctx context.Context, c call, a chat.Append) (chat.Appended, error) {
 	r, reached, err := s.runDurable(ctx, c, a.Durability)
 	if conn.Broken(err) && a.Key != "" && ctx.Err() == nil {
 		r, reached, err = s.runDurable(ctx, c, a.Durability)
@@ -92,7 +92,7 @@ func (s *Store) append(ctx context.Context, c call, a chat.Append) (chat.Appende
 }
 
 // afterAppend does what an append leaves to other steps: it forgets an idle sender, and trims on.
-func (s *Store) afterAppend(ctx context.Context, group, idle string, more bool) {
+func (s *Logs) afterAppend(ctx context.Context, group, idle string, more bool) {
 	if idle != "" {
 		s.forget(ctx, group, idle)
 	}
@@ -106,7 +106,7 @@ func (s *Store) afterAppend(ctx context.Context, group, idle string, more bool) 
 }
 
 // forget drops what is kept about a sender who was idle for a day. If it fails, later sends find the sender again.
-func (s *Store) forget(ctx context.Context, group, user string) {
+func (s *Logs) forget(ctx context.Context, group, user string) {
 	_, err := s.run(ctx, forgetScript.On(s.keys.group(group).of(user)).Arg("user", user))
 	if err != nil {
 		s.log.Debug("cannot forget an idle sender", "group", group, "error", err)

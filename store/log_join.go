@@ -12,7 +12,7 @@ import (
 // joinedSends joins plain messages that are sent at the same time: one round trip, and one script call for each group.
 type joinedSends = batch.Batcher[*chat.Append, plainOutcome]
 
-func (s *Store) joinSends(server conn.Server) *joinedSends {
+func (s *Logs) joinSends(server conn.Server) *joinedSends {
 	together := func(ctx context.Context, list []*chat.Append) []plainOutcome {
 		return s.appendTogether(ctx, server, list)
 	}
@@ -20,7 +20,7 @@ func (s *Store) joinSends(server conn.Server) *joinedSends {
 }
 
 // appendJoined appends a plain message, alone or together with others to the same server.
-func (s *Store) appendJoined(ctx context.Context, a chat.Append) plainOutcome {
+func (s *Logs) appendJoined(ctx context.Context, a chat.Append) plainOutcome {
 	server, err := s.conn.MasterOf(ctx, s.keys.home(a.Group).base)
 	if err != nil {
 		return plainOutcome{err: fail(plainScript.Name, err)}
@@ -36,7 +36,7 @@ func (s *Store) appendJoined(ctx context.Context, a chat.Append) plainOutcome {
 }
 
 // appendTogether appends plain messages of any groups, all of which a server had when they came.
-func (s *Store) appendTogether(ctx context.Context, server conn.Server, list []*chat.Append) []plainOutcome {
+func (s *Logs) appendTogether(ctx context.Context, server conn.Server, list []*chat.Append) []plainOutcome {
 	calls := joinCalls(list)
 	answers := s.runJoined(ctx, server, calls)
 	outcomes := make([]plainOutcome, len(list))
@@ -77,7 +77,7 @@ func joinCalls(list []*chat.Append) (calls []joinedCall) {
 
 // runJoined runs the script for each of the calls in one round trip. Those that came without the keys of the queue and need them
 // are run again.
-func (s *Store) runJoined(ctx context.Context, server conn.Server, calls []joinedCall) []laneAnswer {
+func (s *Logs) runJoined(ctx context.Context, server conn.Server, calls []joinedCall) []laneAnswer {
 	answers := make([]laneAnswer, len(calls))
 	left := make([]int, len(calls))
 	for i := range left {

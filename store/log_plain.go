@@ -20,7 +20,7 @@ var (
 )
 
 // plain reports whether the lean script may append a: it does the same as log/append.lua, with fewer commands.
-func (s *Store) plain(a chat.Append) bool {
+func (s *Logs) plain(a chat.Append) bool {
 	return (a.Kind == chat.Text || a.Kind == chat.Data) && len(a.Mentions) == 0 && len(a.Files) == 0 && a.ReplyTo == 0 &&
 		!conn.Durability(a.Durability).Waits() && !s.unusual.holds(a.Group)
 }
@@ -34,7 +34,7 @@ type plainOutcome struct {
 }
 
 // appendPlain appends a plain message by itself.
-func (s *Store) appendPlain(ctx context.Context, a chat.Append) plainOutcome {
+func (s *Logs) appendPlain(ctx context.Context, a chat.Append) plainOutcome {
 	list := []*chat.Append{&a}
 	r, err := s.runPlain(ctx, list)
 	if err == nil {
@@ -44,7 +44,7 @@ func (s *Store) appendPlain(ctx context.Context, a chat.Append) plainOutcome {
 }
 
 // runPlain runs the script, with the keys of the queue if somebody wants to know of new entries.
-func (s *Store) runPlain(ctx context.Context, list []*chat.Append) (reply, error) {
+func (s *Logs) runPlain(ctx context.Context, list []*chat.Append) (reply, error) {
 	if !s.wanted.Load() {
 		r, err := s.run(ctx, s.plainCall(plainScript, list))
 		if !errors.Is(err, errWants) {
@@ -56,7 +56,7 @@ func (s *Store) runPlain(ctx context.Context, list []*chat.Append) (reply, error
 }
 
 // plainCall is a call for plain messages of one group.
-func (s *Store) plainCall(step *script.Step[groupKeys], list []*chat.Append) call {
+func (s *Logs) plainCall(step *script.Step[groupKeys], list []*chat.Append) call {
 	k := s.keys.group(list[0].Group)
 	c := step.Rows(k, len(list)).Arg("channel", k.channel()).Arg("group", &list[0].Group).Arg("keys_max", s.limits.KeysMax)
 	for _, a := range list {
@@ -68,7 +68,7 @@ func (s *Store) plainCall(step *script.Step[groupKeys], list []*chat.Append) cal
 }
 
 // plainOutcomes reads what the script answers for each of the messages.
-func (s *Store) plainOutcomes(answer laneAnswer, list []*chat.Append) []plainOutcome {
+func (s *Logs) plainOutcomes(answer laneAnswer, list []*chat.Append) []plainOutcome {
 	if answer.err != nil {
 		return slices.Repeat([]plainOutcome{{err: answer.err, refused: answer.refused}}, len(list))
 	}

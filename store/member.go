@@ -14,7 +14,7 @@ var (
 )
 
 // Join adds m.User.
-func (s *Store) Join(ctx context.Context, m chat.Membership) (chat.Member, bool, error) {
+func (s *Groups) Join(ctx context.Context, m chat.Membership) (chat.Member, bool, error) {
 	if m.Role == chat.Owner {
 		return chat.Member{}, false, chat.Errorf(chat.CodeInvalid, "add the member first, then make them the owner")
 	}
@@ -34,7 +34,7 @@ func (s *Store) Join(ctx context.Context, m chat.Membership) (chat.Member, bool,
 }
 
 // SetRole changes a member's role. If it makes someone the owner, the former owner becomes an admin.
-func (s *Store) SetRole(ctx context.Context, m chat.Membership) (chat.Member, bool, error) {
+func (s *Groups) SetRole(ctx context.Context, m chat.Membership) (chat.Member, bool, error) {
 	k := s.keys.group(m.Group)
 	r, err := s.run(ctx, roleScript.On(k).Arg("user", m.User).Arg("caller", m.By.User).Arg("operator", m.By.Admin).
 		Arg("role", string(m.Role)).Arg("at_ms", m.AtMs).Arg("mark", m.Notice.Mark).Arg("rest", m.Notice.Rest).
@@ -46,7 +46,7 @@ func (s *Store) SetRole(ctx context.Context, m chat.Membership) (chat.Member, bo
 }
 
 // Leave removes m.User; the last one out deletes the group.
-func (s *Store) Leave(ctx context.Context, m chat.Membership) (deleted bool, err error) {
+func (s *Groups) Leave(ctx context.Context, m chat.Membership) (deleted bool, err error) {
 	k := s.keys.group(m.Group)
 	what := "left"
 	if m.By.User != m.User {
@@ -69,7 +69,7 @@ func asMember(user string, r reply) chat.Member {
 }
 
 // Members pages through the members by the order of joining, for a member.
-func (s *Store) Members(ctx context.Context, group, user string, after int64, limit int) ([]chat.Member, int64, error) {
+func (s *Groups) Members(ctx context.Context, group, user string, after int64, limit int) ([]chat.Member, int64, error) {
 	k := s.keys.group(group)
 	r, err := s.runSafe(ctx, membersScript.On(k).Arg("user", user).Arg("after", after).Arg("limit", limit))
 	if err != nil {

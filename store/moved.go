@@ -14,13 +14,13 @@ import (
 // moved returns the present id of what another id named before the store was imported with another number of partitions. Ids of
 // schedules and erasures begin with their partition, which changes then; the rest is random and stays. It asks every partition, so
 // it costs nothing where there is one. ErrNotFound where there is nothing.
-func (s *Store) moved(ctx context.Context, id string, key func(p *partKeys, id string) string) (string, error) {
+func (s *base) moved(ctx context.Context, id string, key func(p *partKeys, id string) string) (string, error) {
 	was, ok := queue.PartitionOf(id)
-	if !ok || s.Partitions() == 1 && was == 0 {
+	if !ok || s.partitions() == 1 && was == 0 {
 		return "", chat.ErrNotFound
 	}
 	_, rest, _ := strings.Cut(id, "-")
-	ids, found := make([]string, s.Partitions()), make([]*redis.IntCmd, s.Partitions())
+	ids, found := make([]string, s.partitions()), make([]*redis.IntCmd, s.partitions())
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		for p := range found {
 			ids[p] = fmt.Sprintf("p%02d-%s", p, rest)

@@ -24,9 +24,14 @@ var (
 	notifyInboxScript = newScript("notify/inbox", userNames)
 )
 
+// Notifications are who is to be told of what: devices, levels, presence.
+type Notifications struct {
+	*base
+}
+
 // WantNotify makes every partition enqueue fan-outs after delay; only where it does so already, if only is true.
-func (s *Store) WantNotify(ctx context.Context, delay time.Duration, only bool) error {
-	calls := make([]call, s.Partitions())
+func (s *Notifications) WantNotify(ctx context.Context, delay time.Duration, only bool) error {
+	calls := make([]call, s.partitions())
 	for p := range calls {
 		calls[p] = wantNotifyScript.On(s.keys.part(p)).Arg("delay_ms", delay.Milliseconds()).Arg("only", only)
 	}
@@ -38,13 +43,13 @@ func (s *Store) WantNotify(ctx context.Context, delay time.Duration, only bool) 
 }
 
 // PushKey returns the private key that is kept, which is candidate where none was.
-func (s *Store) PushKey(ctx context.Context, candidate string) (string, error) {
+func (s *Notifications) PushKey(ctx context.Context, candidate string) (string, error) {
 	r, err := s.runSafe(ctx, pushKeyScript.On(s.keys.part(0)).Arg("offered", candidate))
 	return r.text(1), err
 }
 
 // SetLevel sets what a member is notified of.
-func (s *Store) SetLevel(ctx context.Context, group, user string, set notify.Setting) error {
+func (s *Notifications) SetLevel(ctx context.Context, group, user string, set notify.Setting) error {
 	k := s.keys.group(group)
 	until := int64(0)
 	if set.Until != nil {
@@ -55,7 +60,7 @@ func (s *Store) SetLevel(ctx context.Context, group, user string, set notify.Set
 }
 
 // Level reads what a member is notified of, as it was set.
-func (s *Store) Level(ctx context.Context, group, user string) (notify.Setting, error) {
+func (s *Notifications) Level(ctx context.Context, group, user string) (notify.Setting, error) {
 	k := s.keys.group(group)
 	r, err := s.runSafe(ctx, levelOfScript.On(k).Arg("user", user))
 	if err != nil {
@@ -70,7 +75,7 @@ func (s *Store) Level(ctx context.Context, group, user string) (notify.Setting, 
 }
 
 // Behind pages through the members who have not read up to the newest text or data.
-func (s *Store) Behind(ctx context.Context, group, epoch string, after int64, limit int) ([]string, int64, error) {
+func (s *Notifications) Behind(ctx context.Context, group, epoch string, after int64, limit int) ([]string, int64, error) {
 	k := s.keys.group(group)
 	r, err := s.runSafe(ctx, behindScript.On(k).Arg("epoch", epoch).Arg("after", after).
 		Arg("limit", min(limit, rangeBatch)))
@@ -85,7 +90,7 @@ func (s *Store) Behind(ctx context.Context, group, epoch string, after int64, li
 }
 
 // NotifyUsers decides which of these offline users to notify, records how far, and enqueues the task that makes the deliveries.
-func (s *Store) NotifyUsers(ctx context.Context, group, epoch string, users []string) error {
+func (s *Notifications) NotifyUsers(ctx context.Context, group, epoch string, users []string) error {
 	k := s.keys.group(group)
 	c := notifyUsersScript.Sized(k, 2*len(users)).Arg("group", group).Arg("epoch", epoch).Arg("high_id", k.taskID()).
 		Arg("normal_id", k.taskID()).List("users", users)
@@ -97,7 +102,7 @@ func (s *Store) NotifyUsers(ctx context.Context, group, epoch string, users []st
 }
 
 // InboxNotified returns the seq up to which user was notified of inbox items. The field is named "told" in stored data.
-func (s *Store) InboxNotified(ctx context.Context, user string) (int64, error) {
+func (s *Notifications) InboxNotified(ctx context.Context, user string) (int64, error) {
 	notified, err := s.conn.Client().HGet(ctx, s.keys.user(user).inboxBase(), "told").Int64()
 	if errors.Is(err, redis.Nil) {
 		return 0, nil
@@ -106,7 +111,7 @@ func (s *Store) InboxNotified(ctx context.Context, user string) (int64, error) {
 }
 
 // NotifyInbox records that user is notified of the inbox up to t.Last and enqueues t in the same step.
-func (s *Store) NotifyInbox(ctx context.Context, user string, t notify.DispatchTask) error {
+func (s *Notifications) NotifyInbox(ctx context.Context, user string, t notify.DispatchTask) error {
 	payload, err := json.Marshal(t)
 	if err != nil {
 		return broke(notifyInboxScript.Name, err)

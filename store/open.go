@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync/atomic"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/store/conn"
@@ -30,19 +29,51 @@ type Options struct {
 	Log        *slog.Logger
 }
 
-// Store is the store of the domain: of the core and of every feature, whose Go file says so.
+// Store is all parts together. Each is a type in the files of its name, and says which others it uses.
 type Store struct {
-	conn      *conn.Deployment
-	keys      keyspace
-	limits    chat.Limits
-	log       *slog.Logger
-	queues    map[string]*queue.Client // by name; set once the number of partitions is known
-	sends     *conn.Lanes[joinedSends]
-	begins    *conn.Joined[string, chat.Beginning]
-	standings *conn.Joined[[]standing, []chat.Info]
-	shared    *conn.Lanes[sharedReads]
-	unusual   unusualGroups
-	wanted    atomic.Bool // somebody wants to know of new entries, so sends carry the keys of the queue
+	*base
+	*Announcements
+	*Archive
+	*Cursors
+	*Erasures
+	*Files
+	*Groups
+	*Holds
+	*Imports
+	*Index
+	*Inboxes
+	*Layout
+	*Logs
+	*Notifications
+	*Retention
+	*RetryKeys
+	*Schedules
+	*Signals
+	*Tasks
+	*Webhooks
+}
+
+// base is what the parts have in common: the servers, the names of keys, and how scripts are run.
+type base struct {
+	conn   *conn.Deployment
+	keys   keyspace
+	limits chat.Limits
+	log    *slog.Logger
+	queues map[string]*queue.Client // by name; set once the number of partitions is known
+}
+
+// assemble makes the parts.
+func assemble(b *base) *Store {
+	files, inboxes := &Files{base: b}, &Inboxes{base: b}
+	logs := &Logs{base: b, files: files}
+	groups := &Groups{base: b}
+	logs.sends, logs.shared = conn.NewLanes(b.conn, logs.joinSends), conn.NewLanes(b.conn, logs.joinShared)
+	inboxes.begins = conn.Join(beginsJoined, beginsPause, inboxes.readBeginnings)
+	groups.standings = conn.Join(beginsJoined, beginsPause, groups.readStandings)
+	return &Store{base: b, Announcements: &Announcements{b, logs}, Archive: &Archive{b}, Cursors: &Cursors{b, logs}, Erasures: &Erasures{b}, Files: files,
+		Groups: groups, Holds: &Holds{b}, Imports: &Imports{b}, Index: &Index{b, inboxes}, Inboxes: inboxes, Layout: &Layout{b}, Logs: logs,
+		Notifications: &Notifications{b}, Retention: &Retention{b}, RetryKeys: &RetryKeys{b}, Schedules: &Schedules{b, logs, inboxes},
+		Signals: &Signals{b}, Tasks: &Tasks{b}, Webhooks: &Webhooks{b}}
 }
 
 var _ chat.Store = (*Store)(nil)
@@ -61,15 +92,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Limits == (chat.Limits{}) {
 		o.Limits = chat.DefaultLimits()
 	}
-	s := &Store{limits: o.Limits, log: o.Log, keys: newKeyspace(o.Prefix, 1)}
-	var err error
-	if s.conn, err = conn.Open(conn.Options{URL: o.URL, Embedded: o.Embedded, Scripts: library, Log: o.Log}); err != nil {
+	servers, err := conn.Open(conn.Options{URL: o.URL, Embedded: o.Embedded, Scripts: library, Log: o.Log})
+	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	o.Partitions = cmp.Or(o.Partitions, s.conn.Partitions())
-	s.sends, s.shared = conn.NewLanes(s.conn, s.joinSends), conn.NewLanes(s.conn, s.joinShared)
-	s.begins = conn.Join(beginsJoined, beginsPause, s.readBeginnings)
-	s.standings = conn.Join(beginsJoined, beginsPause, s.readStandings)
+	o.Partitions = cmp.Or(o.Partitions, servers.Partitions())
+	s := assemble(&base{conn: servers, limits: o.Limits, log: o.Log, keys: newKeyspace(o.Prefix, 1)})
 	if err := s.prepare(ctx, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("store: %w", err), s.conn.Close())
 	}
@@ -104,7 +132,9 @@ func (s *Store) Conn() *conn.Deployment { return s.conn }
 func (s *Store) Client() queue.Redis { return s.conn.Client() }
 
 // Partitions is how many partitions the store has.
-func (s *Store) Partitions() int { return len(s.keys.partitions) }
+func (s *Store) Partitions() int { return s.partitions() }
+
+func (s *base) partitions() int { return len(s.keys.partitions) }
 
 // Prefix begins every key.
 func (s *Store) Prefix() string { return s.keys.prefix }

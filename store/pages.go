@@ -40,7 +40,7 @@ func plainEntries(pulls []chat.Pull, room int) int {
 }
 
 // pagesCall reads pulls of one partition, without the first entries of each: those are read by a range.
-func (s *Store) pagesCall(user string, pulls []chat.Pull, plain, room int) call {
+func (s *Logs) pagesCall(user string, pulls []chat.Pull, plain, room int) call {
 	c := pagesScript.Sized(s.keys.group(pulls[0].Group).partKeys, 9*len(pulls)).Arg("user", user).Arg("bytes_max", max(room, 0))
 	for _, p := range pulls {
 		c = c.More("last_ids", s.keys.group(p.Group).lastID())

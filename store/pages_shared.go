@@ -32,13 +32,13 @@ type sharedPage struct {
 	refused bool
 }
 
-func (s *Store) joinShared(server conn.Server) *sharedReads {
+func (s *Logs) joinShared(server conn.Server) *sharedReads {
 	read := func(ctx context.Context, asked []sharedPull) []sharedPage { return s.readShared(ctx, server, asked) }
 	return &sharedReads{Run: read, Calls: 1, Size: pipelineMax, Pause: sharedPause}
 }
 
 // pullShared is Pull for one group, joined with those of other callers.
-func (s *Store) pullShared(ctx context.Context, user string, p chat.Pull) ([]chat.Page, error) {
+func (s *Logs) pullShared(ctx context.Context, user string, p chat.Pull) ([]chat.Page, error) {
 	server, err := s.conn.MasterOf(ctx, s.keys.home(p.Group).base)
 	if err != nil {
 		return nil, fail("read", err)
@@ -57,7 +57,7 @@ func (s *Store) pullShared(ctx context.Context, user string, p chat.Pull) ([]cha
 }
 
 // readShared answers pulls of many users, with a step for those of a group that ask for about the same entries.
-func (s *Store) readShared(ctx context.Context, server conn.Server, asked []sharedPull) []sharedPage {
+func (s *Logs) readShared(ctx context.Context, server conn.Server, asked []sharedPull) []sharedPage {
 	together := sharers(asked)
 	calls := make([]call, len(together))
 	for i, indexes := range together {
@@ -75,7 +75,7 @@ func (s *Store) readShared(ctx context.Context, server conn.Server, asked []shar
 }
 
 // sharePages makes the pages of those whom one step answers.
-func (s *Store) sharePages(ctx context.Context, asked []sharedPull, them []int, answer laneAnswer, pages []sharedPage) {
+func (s *Logs) sharePages(ctx context.Context, asked []sharedPull, them []int, answer laneAnswer, pages []sharedPage) {
 	if answer.err != nil {
 		for _, i := range them {
 			pages[i].err, pages[i].refused = answer.err, answer.refused
@@ -96,7 +96,7 @@ func (s *Store) sharePages(ctx context.Context, asked []sharedPull, them []int, 
 	}
 }
 
-func (s *Store) pullAlone(ctx context.Context, q sharedPull) (chat.Page, error) {
+func (s *Logs) pullAlone(ctx context.Context, q sharedPull) (chat.Page, error) {
 	q.pull.Shared = false
 	pages, err := s.Pull(ctx, q.user, []chat.Pull{q.pull})
 	if err != nil {
@@ -129,7 +129,7 @@ func sharers(asked []sharedPull) (together [][]int) {
 	return together
 }
 
-func (s *Store) sharedCall(asked []sharedPull, indexes []int) call {
+func (s *Logs) sharedCall(asked []sharedPull, indexes []int) call {
 	first, to := asked[indexes[0]].pull, int64(0)
 	k := s.keys.group(first.Group)
 	for _, i := range indexes {

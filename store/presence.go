@@ -15,21 +15,21 @@ var (
 )
 
 // Arrive records that users have live sessions on node.
-func (s *Store) Arrive(ctx context.Context, node string, users []string, lasts time.Duration) error {
+func (s *Notifications) Arrive(ctx context.Context, node string, users []string, lasts time.Duration) error {
 	return s.presence(ctx, users, func(p *partKeys, some []string) call {
 		return arriveScript.Sized(p, len(some)).Arg("node", node).Arg("lasts_ms", lasts.Milliseconds()).List("users", some)
 	})
 }
 
 // Depart records that users no longer have a session on node.
-func (s *Store) Depart(ctx context.Context, node string, users []string) error {
+func (s *Notifications) Depart(ctx context.Context, node string, users []string) error {
 	return s.presence(ctx, users, func(p *partKeys, some []string) call {
 		return departScript.Sized(p, len(some)).Arg("node", node).List("users", some)
 	})
 }
 
 // presence runs one step for each partition of users, in bounded pieces.
-func (s *Store) presence(ctx context.Context, users []string, step func(p *partKeys, some []string) call) error {
+func (s *Notifications) presence(ctx context.Context, users []string, step func(p *partKeys, some []string) call) error {
 	var calls []call
 	for p, here := range s.byPartition(users) {
 		for some := range slices.Chunk(here, rangeBatch) {
@@ -53,7 +53,7 @@ func firstError(errs []error) error {
 }
 
 // Heartbeat renews node in each partition where it has users, and corrects the users recorded there.
-func (s *Store) Heartbeat(ctx context.Context, node string, users []string, lasts time.Duration) error {
+func (s *Notifications) Heartbeat(ctx context.Context, node string, users []string, lasts time.Duration) error {
 	var calls []call
 	var asked []int
 	parts := s.byPartition(users)
@@ -82,7 +82,7 @@ func (s *Store) Heartbeat(ctx context.Context, node string, users []string, last
 }
 
 // putRight makes a partition list exactly these users of node, after something was lost or restored from a backup.
-func (s *Store) putRight(ctx context.Context, node string, p int, users []string, lasts time.Duration) error {
+func (s *Notifications) putRight(ctx context.Context, node string, p int, users []string, lasts time.Duration) error {
 	known, err := s.conn.Client().ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.part(p).live(), ByLex: true, Start: "[" + node + " ", Stop: "(" + node + "!"}).Result()
 	if err != nil {
 		return fail("presence", err)

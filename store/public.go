@@ -13,7 +13,7 @@ import (
 
 // PublicGroups pages through the public groups by name, then id: a page of each partition, merged. next names the last group
 // of the page, so the position stays valid although groups are created and deleted.
-func (s *Store) PublicGroups(ctx context.Context, after string, limit int) ([]string, string, error) {
+func (s *Groups) PublicGroups(ctx context.Context, after string, limit int) ([]string, string, error) {
 	from := "-"
 	if after != "" {
 		last, err := base64.RawURLEncoding.DecodeString(after)

@@ -12,7 +12,7 @@ import (
 )
 
 // Reactions gives the reactions to the messages from..to with their counts, and whether user is among them.
-func (s *Store) Reactions(ctx context.Context, group, user string, from, to int64) (map[int64]map[string]chat.ReactionCount, error) {
+func (s *Logs) Reactions(ctx context.Context, group, user string, from, to int64) (map[int64]map[string]chat.ReactionCount, error) {
 	k := s.keys.group(group)
 	var counts *redis.StringSliceCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {

@@ -15,16 +15,16 @@ import (
 )
 
 // reads runs reads in one round trip, and once more, calling fill again, if the connection broke.
-func (s *Store) reads(ctx context.Context, fill func(redis.Pipeliner)) error {
+func (s *base) reads(ctx context.Context, fill func(redis.Pipeliner)) error {
 	return s.readWith(ctx, s.conn.Client().Pipeline, fill)
 }
 
 // transaction runs reads at one instant, in MULTI/EXEC. All their keys are in one partition.
-func (s *Store) transaction(ctx context.Context, fill func(redis.Pipeliner)) error {
+func (s *base) transaction(ctx context.Context, fill func(redis.Pipeliner)) error {
 	return s.readWith(ctx, s.conn.Client().TxPipeline, fill)
 }
 
-func (s *Store) readWith(ctx context.Context, open func() redis.Pipeliner, fill func(redis.Pipeliner)) error {
+func (s *base) readWith(ctx context.Context, open func() redis.Pipeliner, fill func(redis.Pipeliner)) error {
 	for attempt := 0; ; attempt++ {
 		pipe := open()
 		fill(pipe)
@@ -46,7 +46,7 @@ func (s *Store) readWith(ctx context.Context, open func() redis.Pipeliner, fill 
 }
 
 // runReads runs reading scripts in as few round trips as the bounds allow.
-func (s *Store) runReads(ctx context.Context, calls []call) ([]reply, error) {
+func (s *base) runReads(ctx context.Context, calls []call) ([]reply, error) {
 	replies := make([]reply, 0, len(calls))
 	for chunk := range slices.Chunk(calls, pipelineMax) {
 		var cmds []*redis.Cmd
@@ -72,7 +72,7 @@ func (s *Store) runReads(ctx context.Context, calls []call) ([]reply, error) {
 
 // Pull reads a page of each group for user: a step for at most transactionMax groups of a partition, the partitions at the
 // same time. See chat.PullStore for what is read where there is more than one answer holds.
-func (s *Store) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
+func (s *Logs) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
 	if mayShare(pulls) {
 		return s.pullShared(ctx, user, pulls[0])
 	}
@@ -102,7 +102,7 @@ func (s *Store) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]cha
 
 // pullChunk reads the pulls of indexes at one instant and writes what it got to the same places of pages. It returns how
 // many bytes of entries it read, which is not much more than room.
-func (s *Store) pullChunk(ctx context.Context, user string, pulls []chat.Pull, pages []chat.Page, indexes []int, room int) (bytes int, err error) {
+func (s *Logs) pullChunk(ctx context.Context, user string, pulls []chat.Pull, pages []chat.Page, indexes []int, room int) (bytes int, err error) {
 	asked := make([]chat.Pull, len(indexes))
 	for j, i := range indexes {
 		asked[j] = pulls[i]
@@ -149,7 +149,7 @@ func (s *Store) pullChunk(ctx context.Context, user string, pulls []chat.Pull, p
 }
 
 // pullRanges reads the first entries of each pull by ranges, and the rest by the script, in one transaction.
-func (s *Store) pullRanges(ctx context.Context, user string, asked []chat.Pull, ranges []*redis.StringSliceCmd, plain, room int) (reply, error) {
+func (s *Logs) pullRanges(ctx context.Context, user string, asked []chat.Pull, ranges []*redis.StringSliceCmd, plain, room int) (reply, error) {
 	var more *redis.Cmd
 	err := s.transaction(ctx, func(pipe redis.Pipeliner) {
 		more = s.pagesCall(user, asked, plain, room).Send(ctx, pipe)

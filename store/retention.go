@@ -18,8 +18,13 @@ var (
 	retentionWalkedScript = newFreeing("retention/walked", partNames)
 )
 
+// Retention is which messages are too old.
+type Retention struct {
+	*base
+}
+
 // Aging reads what decides how old the messages of a group get.
-func (s *Store) Aging(ctx context.Context, group string) (retention.Aging, error) {
+func (s *Retention) Aging(ctx context.Context, group string) (retention.Aging, error) {
 	r, err := s.runSafe(ctx, retentionReadScript.On(s.keys.group(group)))
 	if err != nil {
 		return retention.Aging{}, err
@@ -29,7 +34,7 @@ func (s *Store) Aging(ctx context.Context, group string) (retention.Aging, error
 }
 
 // Expire takes the entries of a group up to one away because of their age, at most 500 of those that are stored.
-func (s *Store) Expire(ctx context.Context, group, epoch string, days, to int64, mark string) (first int64, err error) {
+func (s *Retention) Expire(ctx context.Context, group, epoch string, days, to int64, mark string) (first int64, err error) {
 	k := s.keys.group(group)
 	r, err := s.runSafe(ctx, retentionExpireScript.On(k).Arg("group", group).Arg("epoch", epoch).Arg("days", days).
 		Arg("id", to).Arg("mark", mark).Arg("channel", k.channel()).Arg("trim_id", k.taskID()))
@@ -40,7 +45,7 @@ func (s *Store) Expire(ctx context.Context, group, epoch string, days, to int64,
 }
 
 // PlanRetention enqueues the task of each group whose messages go, in a step for each. Groups that do not exist are passed over.
-func (s *Store) PlanRetention(ctx context.Context, groups []string) error {
+func (s *Retention) PlanRetention(ctx context.Context, groups []string) error {
 	calls := make([]call, len(groups))
 	for i, group := range groups {
 		k := s.keys.group(group)
@@ -57,8 +62,8 @@ func (s *Store) PlanRetention(ctx context.Context, groups []string) error {
 
 // RecordRetention records in each partition after how many days the messages of all groups go. p00 is the first and says
 // whether every group follows: where a node dies in between, the next start goes on.
-func (s *Store) RecordRetention(ctx context.Context, days int64) (followed bool, err error) {
-	for p := range s.Partitions() {
+func (s *Retention) RecordRetention(ctx context.Context, days int64) (followed bool, err error) {
+	for p := range s.partitions() {
 		r, err := s.runSafe(ctx, retentionRecordScript.On(s.keys.part(p)).Arg("days", days))
 		if err != nil {
 			return false, err
@@ -71,7 +76,7 @@ func (s *Store) RecordRetention(ctx context.Context, days int64) (followed bool,
 }
 
 // RetentionDays reads what is recorded.
-func (s *Store) RetentionDays(ctx context.Context) (int64, error) {
+func (s *Retention) RetentionDays(ctx context.Context) (int64, error) {
 	var days *redis.StringCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		days = pipe.HGet(ctx, s.keys.part(0).retention(), "days")
@@ -83,7 +88,7 @@ func (s *Store) RetentionDays(ctx context.Context) (int64, error) {
 }
 
 // RetentionWalked records that every group follows a number of days, where that is still recorded.
-func (s *Store) RetentionWalked(ctx context.Context, days int64) error {
+func (s *Retention) RetentionWalked(ctx context.Context, days int64) error {
 	_, err := s.runSafe(ctx, retentionWalkedScript.On(s.keys.part(0)).Arg("days", days))
 	return err
 }

@@ -19,7 +19,7 @@ var (
 
 // Revise appends an edit or a delete entry and changes what it touches, in one step. The script adds the id of an edit
 // to the edits of its target; those of Change.New are not looked at.
-func (s *Store) Revise(ctx context.Context, a chat.Append, changes []chat.Change, asAdmin bool) (chat.Appended, error) {
+func (s *Logs) Revise(ctx context.Context, a chat.Append, changes []chat.Change, asAdmin bool) (chat.Appended, error) {
 	if len(changes) == 0 {
 		return chat.Appended{}, broke("revise", errors.New("there is no target"))
 	}
@@ -50,7 +50,7 @@ func (s *Store) Revise(ctx context.Context, a chat.Append, changes []chat.Change
 }
 
 // reviseCall is the call of Revise; target is what changes[0] was, and with earlier it has how the edits of it read.
-func (s *Store) reviseCall(revise *script.Step[memberKeys], a chat.Append, changes []chat.Change, target chat.Entry, asAdmin, earlier bool) script.Call {
+func (s *Logs) reviseCall(revise *script.Step[memberKeys], a chat.Append, changes []chat.Change, target chat.Entry, asAdmin, earlier bool) script.Call {
 	k := s.keys.group(a.Group)
 	call := revise.Sized(k.of(a.From), 3*len(changes)).Key("author_by", k.by(target.From)).
 		Arg("from", a.From).Arg("kind", string(a.Kind)).Arg("mark", a.Mark).Arg("rest", a.Rest).Arg("sent_ms", a.SentAtMs).

@@ -34,8 +34,15 @@ var (
 var scheduleFields = []string{"plan", "state", "version", "created_ms", "next_ms", "fired", "sent", "missed", "last_id", "last_ms",
 	"last_error"}
 
+// Schedules are messages that are sent later, once or again and again.
+type Schedules struct {
+	*base
+	logs    *Logs
+	inboxes *Inboxes
+}
+
 // Clock is the clock of the server, which decides what is due.
-func (s *Store) Clock(ctx context.Context) (int64, error) {
+func (s *Schedules) Clock(ctx context.Context) (int64, error) {
 	server, err := s.conn.MasterOf(ctx, s.keys.part(0).layout())
 	if err != nil {
 		return 0, fail("time", err)
@@ -52,7 +59,7 @@ func (s *Store) Clock(ctx context.Context) (int64, error) {
 
 // queueClock adds TIME to a pipeline. In a cluster it asks the master of key at once instead: in a pipeline, a command without a
 // key would go to any node.
-func (s *Store) queueClock(ctx context.Context, pipe redis.Pipeliner, key string) *redis.TimeCmd {
+func (s *Schedules) queueClock(ctx context.Context, pipe redis.Pipeliner, key string) *redis.TimeCmd {
 	if !s.conn.IsCluster() {
 		return pipe.Time(ctx)
 	}
@@ -66,7 +73,7 @@ func (s *Store) queueClock(ctx context.Context, pipe redis.Pipeliner, key string
 }
 
 // scheduleKeys are the keys of a schedule. ErrNotFound where none can have this id.
-func (s *Store) scheduleKeys(id string) (scheduleKeys, error) {
+func (s *Schedules) scheduleKeys(id string) (scheduleKeys, error) {
 	k, ok := s.keys.schedule(id)
 	if !ok {
 		return k, chat.ErrNotFound
@@ -75,7 +82,7 @@ func (s *Store) scheduleKeys(id string) (scheduleKeys, error) {
 }
 
 // scheduleID makes an id in the partition of the target: with a key always the same.
-func (s *Store) scheduleID(p schedule.Plan, key string) string {
+func (s *Schedules) scheduleID(p schedule.Plan, key string) string {
 	partition := s.keys.partition(target(p))
 	if key == "" {
 		return fmt.Sprintf("p%02d-%s", partition, rand.Text())
@@ -87,7 +94,7 @@ func (s *Store) scheduleID(p schedule.Plan, key string) string {
 func target(p schedule.Plan) string { return p.Group + p.User }
 
 // CreateSchedule makes a schedule. The index comes first: an entry without a schedule is dropped when it is listed.
-func (s *Store) CreateSchedule(ctx context.Context, n schedule.NewSchedule) (schedule.Record, bool, error) {
+func (s *Schedules) CreateSchedule(ctx context.Context, n schedule.NewSchedule) (schedule.Record, bool, error) {
 	plan, err := json.Marshal(n.Plan)
 	if err != nil {
 		return schedule.Record{}, false, broke("schedule_create", err)
@@ -118,7 +125,7 @@ func (s *Store) CreateSchedule(ctx context.Context, n schedule.NewSchedule) (sch
 }
 
 // Schedule reads one schedule and the clock. Its ID is another one where that has changed; see moved.
-func (s *Store) Schedule(ctx context.Context, id string) (schedule.Record, int64, error) {
+func (s *Schedules) Schedule(ctx context.Context, id string) (schedule.Record, int64, error) {
 	r, now, err := s.scheduleOf(ctx, id)
 	if !errors.Is(err, chat.ErrNotFound) {
 		return r, now, err
@@ -130,7 +137,7 @@ func (s *Store) Schedule(ctx context.Context, id string) (schedule.Record, int64
 	return s.scheduleOf(ctx, id)
 }
 
-func (s *Store) scheduleOf(ctx context.Context, id string) (schedule.Record, int64, error) {
+func (s *Schedules) scheduleOf(ctx context.Context, id string) (schedule.Record, int64, error) {
 	k, err := s.scheduleKeys(id)
 	if err != nil {
 		return schedule.Record{}, 0, err
@@ -165,7 +172,7 @@ func asSchedule(id string, fields reply) (schedule.Record, error) {
 }
 
 // countedAt is when an occurrence counts among those of its owner; 0: it does not.
-func (s *Store) countedAt(p schedule.Plan, nextMs int64) int64 {
+func (s *Schedules) countedAt(p schedule.Plan, nextMs int64) int64 {
 	if p.Operator || s.limits.UserFiringsMax == 0 {
 		return 0
 	}
@@ -173,7 +180,7 @@ func (s *Store) countedAt(p schedule.Plan, nextMs int64) int64 {
 }
 
 // firesAt notes when a schedule fires next; nextMs 0: it does not fire. bounded: only where there is room.
-func (s *Store) firesAt(ctx context.Context, owner, id string, nextMs int64, bounded bool) error {
+func (s *Schedules) firesAt(ctx context.Context, owner, id string, nextMs int64, bounded bool) error {
 	most := 0
 	if bounded {
 		most = s.limits.UserFiringsMax
@@ -185,7 +192,7 @@ func (s *Store) firesAt(ctx context.Context, owner, id string, nextMs int64, bou
 
 // ChangeSchedule replaces what was read, if it is still that. Its owner's partition is asked first whether there is room in the
 // minute: what is noted there of a change that does not happen is forgotten with that minute.
-func (s *Store) ChangeSchedule(ctx context.Context, was schedule.Record, bounded bool) (schedule.Record, error) {
+func (s *Schedules) ChangeSchedule(ctx context.Context, was schedule.Record, bounded bool) (schedule.Record, error) {
 	plan, err := json.Marshal(was.Plan)
 	if err != nil {
 		return schedule.Record{}, broke("schedule_change", err)
@@ -212,7 +219,7 @@ func (s *Store) ChangeSchedule(ctx context.Context, was schedule.Record, bounded
 }
 
 // CancelSchedule ends a schedule: nothing fires any longer.
-func (s *Store) CancelSchedule(ctx context.Context, id string) error {
+func (s *Schedules) CancelSchedule(ctx context.Context, id string) error {
 	k, err := s.scheduleKeys(id)
 	if err != nil {
 		return err
@@ -230,14 +237,14 @@ func (s *Store) CancelSchedule(ctx context.Context, id string) error {
 
 // firesNext notes when a schedule fires after what has been done to it; nextMs 0: it does not fire. If it fails, the schedule
 // counts with when it was to fire before, until that is over.
-func (s *Store) firesNext(ctx context.Context, owner, id string, nextMs int64) {
+func (s *Schedules) firesNext(ctx context.Context, owner, id string, nextMs int64) {
 	if err := s.firesAt(ctx, owner, id, nextMs, false); err != nil {
 		s.log.Debug("cannot note when a schedule fires", "schedule", id, "error", err)
 	}
 }
 
 // Fire sends what is due, or what a request wants to be sent now, and writes what became of it.
-func (s *Store) Fire(ctx context.Context, f schedule.Firing) (schedule.Fired, error) {
+func (s *Schedules) Fire(ctx context.Context, f schedule.Firing) (schedule.Fired, error) {
 	c, err := s.fireCall(f)
 	if err != nil {
 		return schedule.Fired{}, err
@@ -254,9 +261,9 @@ func (s *Store) Fire(ctx context.Context, f schedule.Firing) (schedule.Fired, er
 	case done.Outcome == schedule.OutcomeEarly:
 		done.Wait = time.Duration(r.number(2)) * time.Millisecond
 	case done.Outcome == schedule.OutcomeSent && f.Append != nil:
-		s.afterAppend(ctx, f.Append.Group, r.text(8), r.number(9) == 1)
+		s.logs.afterAppend(ctx, f.Append.Group, r.text(8), r.number(9) == 1)
 	case done.Outcome == schedule.OutcomeSent:
-		s.forgetInboxSender(ctx, f.Item.To, r[1:].text(4))
+		s.inboxes.forgetInboxSender(ctx, f.Item.To, r[1:].text(4))
 	}
 	goesOn := f.Run == "" && f.NextMs > 0 && (done.Outcome == schedule.OutcomeSent || f.Refused == schedule.CodeMissed)
 	if goesOn && !f.Operator && s.limits.UserFiringsMax > 0 {
@@ -267,10 +274,10 @@ func (s *Store) Fire(ctx context.Context, f schedule.Firing) (schedule.Fired, er
 
 // fireToStranger fires what is for a user who has never used the server, and counts it against the owner: once for each item,
 // however often it is tried.
-func (s *Store) fireToStranger(ctx context.Context, f schedule.Firing) (schedule.Fired, error) {
+func (s *Schedules) fireToStranger(ctx context.Context, f schedule.Firing) (schedule.Fired, error) {
 	item := *f.Item
 	item.ToStrangers, f.Item = true, &item
-	err := s.claimStranger(ctx, item, fmt.Sprintf("schedule %s %d %s", f.ID, f.Version, f.Run))
+	err := s.inboxes.claimStranger(ctx, item, fmt.Sprintf("schedule %s %d %s", f.ID, f.Version, f.Run))
 	if errors.Is(err, chat.ErrInboxFull) && f.Run == "" {
 		f.Refused, err = chat.CodeInboxFull, nil
 	}
@@ -281,7 +288,7 @@ func (s *Store) fireToStranger(ctx context.Context, f schedule.Firing) (schedule
 }
 
 // fireCall is the call that fires into a group or an inbox: both give lib/fire.lua what it needs.
-func (s *Store) fireCall(f schedule.Firing) (call, error) {
+func (s *Schedules) fireCall(f schedule.Firing) (call, error) {
 	k, err := s.scheduleKeys(f.ID)
 	if err != nil {
 		return call{}, err
@@ -297,15 +304,15 @@ func (s *Store) fireCall(f schedule.Firing) (call, error) {
 	}
 	if f.Append != nil {
 		k := s.keys.group(f.Append.Group).of(f.Append.From)
-		return s.appendCall(begin(fireGroupScript.On(k)).Arg("group_epoch", f.Epoch), k, *f.Append), nil
+		return s.logs.appendCall(begin(fireGroupScript.On(k)).Arg("group_epoch", f.Epoch), k, *f.Append), nil
 	}
 	u := s.keys.user(f.Item.To)
-	return s.inboxCall(begin(fireInboxScript.On(u)), u, *f.Item), nil
+	return s.inboxes.inboxCall(begin(fireInboxScript.On(u)), u, *f.Item), nil
 }
 
 // ForgetSchedule removes a schedule that has ended. The index goes first: a key that is used again between the two finds
 // the schedule still there, and whatever is made after has an entry of its own.
-func (s *Store) ForgetSchedule(ctx context.Context, id string) error {
+func (s *Schedules) ForgetSchedule(ctx context.Context, id string) error {
 	r, _, err := s.Schedule(ctx, id)
 	if errors.Is(err, chat.ErrNotFound) {
 		return nil
@@ -324,7 +331,7 @@ func (s *Store) ForgetSchedule(ctx context.Context, id string) error {
 }
 
 // dropSchedules takes schedules out of their owner's index.
-func (s *Store) dropSchedules(ctx context.Context, owner string, ids ...string) error {
+func (s *Schedules) dropSchedules(ctx context.Context, owner string, ids ...string) error {
 	_, err := s.runSafe(ctx, scheduleUnindexScript.On(s.keys.user(owner)).List("ids", ids))
 	return err
 }

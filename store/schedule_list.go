@@ -29,8 +29,8 @@ func (p indexEntry) abandoned(now *redis.TimeCmd) bool {
 	return now.Val().UnixMilli()-p.ms > unfinishedMs
 }
 
-// Schedules pages through the schedules of an owner, the oldest first.
-func (s *Store) Schedules(ctx context.Context, owner, after string, limit, bytesMax int) (page []schedule.Record, next string, err error) {
+// SchedulesOf pages through the schedules of an owner, the oldest first.
+func (s *Schedules) SchedulesOf(ctx context.Context, owner, after string, limit, bytesMax int) (page []schedule.Record, next string, err error) {
 	at := indexEntry{ms: math.MinInt64}
 	if after != "" {
 		ms, id, ok := strings.Cut(after, ".")
@@ -67,7 +67,7 @@ func (s *Store) Schedules(ctx context.Context, owner, after string, limit, bytes
 }
 
 // schedulesAfter reads at most count entries of an index above a place.
-func (s *Store) schedulesAfter(ctx context.Context, owner string, at indexEntry, count int) ([]indexEntry, error) {
+func (s *Schedules) schedulesAfter(ctx context.Context, owner string, at indexEntry, count int) ([]indexEntry, error) {
 	from := "-inf"
 	if at.id != "" {
 		from = strconv.FormatInt(at.ms, 10)
@@ -97,7 +97,7 @@ func (s *Store) schedulesAfter(ctx context.Context, owner string, at indexEntry,
 
 // readSchedules reads the schedules of places. Where there is none, its record has no ID; if it is not just being made, its
 // entry is dropped.
-func (s *Store) readSchedules(ctx context.Context, owner string, entries []indexEntry) ([]schedule.Record, error) {
+func (s *Schedules) readSchedules(ctx context.Context, owner string, entries []indexEntry) ([]schedule.Record, error) {
 	cmds := make([]*redis.SliceCmd, len(entries))
 	var now *redis.TimeCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
@@ -136,7 +136,7 @@ func (s *Store) readSchedules(ctx context.Context, owner string, entries []index
 
 // dropEnded makes room in a full index: it drops the ended ones of the oldest batch that has any. They can be read by their id
 // as long as they are kept.
-func (s *Store) dropEnded(ctx context.Context, owner string) (dropped bool) {
+func (s *Schedules) dropEnded(ctx context.Context, owner string) (dropped bool) {
 	at := indexEntry{ms: math.MinInt64}
 	for range s.limits.UserSchedulesMax/statesAtOnce + 1 {
 		entries, err := s.schedulesAfter(ctx, owner, at, statesAtOnce)
@@ -157,7 +157,7 @@ func (s *Store) dropEnded(ctx context.Context, owner string) (dropped bool) {
 
 // ended lists the schedules of places that have ended, or are not there. Only their states are read: a full index names some
 // hundred megabytes.
-func (s *Store) ended(ctx context.Context, owner string, entries []indexEntry) (ids []string, err error) {
+func (s *Schedules) ended(ctx context.Context, owner string, entries []indexEntry) (ids []string, err error) {
 	states := make([]*redis.SliceCmd, len(entries))
 	var now *redis.TimeCmd
 	err = s.reads(ctx, func(pipe redis.Pipeliner) {

@@ -42,7 +42,7 @@ type call = script.Call
 
 // run runs a script and returns its reply. A refusal, which a script answers by an array that begins with its name, is
 // returned as an error.
-func (s *Store) run(ctx context.Context, c call) (reply, error) {
+func (s *base) run(ctx context.Context, c call) (reply, error) {
 	if err := c.Err(); err != nil {
 		return nil, broke(c.Script.Name, err)
 	}
@@ -59,7 +59,7 @@ func replyOf(c call, value any, err error) (reply, error) {
 }
 
 // runSafe is run for a step that does no harm when it is done twice: once more after a connection that broke.
-func (s *Store) runSafe(ctx context.Context, c call) (reply, error) {
+func (s *base) runSafe(ctx context.Context, c call) (reply, error) {
 	r, err := s.run(ctx, c)
 	if conn.Broken(err) && ctx.Err() == nil {
 		r, err = s.run(ctx, c)
@@ -69,7 +69,7 @@ func (s *Store) runSafe(ctx context.Context, c call) (reply, error) {
 
 // runAll runs many calls. It returns the replies in order, and the first error; a refusal is the error of its own call only and
 // stands in errs.
-func (s *Store) runAll(ctx context.Context, calls []call) (replies []reply, errs []error, err error) {
+func (s *base) runAll(ctx context.Context, calls []call) (replies []reply, errs []error, err error) {
 	for _, c := range calls {
 		if err := c.Err(); err != nil {
 			return nil, nil, broke(c.Script.Name, err)
@@ -95,7 +95,7 @@ type laneAnswer struct {
 }
 
 // runAt runs calls on one server in one round trip, whether or not it has their keys.
-func (s *Store) runAt(ctx context.Context, server conn.Server, calls []call) []laneAnswer {
+func (s *base) runAt(ctx context.Context, server conn.Server, calls []call) []laneAnswer {
 	answers := make([]laneAnswer, len(calls))
 	for i, a := range s.conn.RunAt(ctx, server, calls) {
 		r, err := replyOf(calls[i], a.Value, a.Err)
@@ -106,7 +106,7 @@ func (s *Store) runAt(ctx context.Context, server conn.Server, calls []call) []l
 
 // runDurable runs a writing script and waits for the durability that was asked for. It returns what was reached; less than
 // asked for is no error, because the entry is written. Empty if nothing was asked for.
-func (s *Store) runDurable(ctx context.Context, c call, want chat.Durability) (reply, chat.Durability, error) {
+func (s *base) runDurable(ctx context.Context, c call, want chat.Durability) (reply, chat.Durability, error) {
 	if err := c.Err(); err != nil {
 		return nil, "", broke(c.Script.Name, err)
 	}

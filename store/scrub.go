@@ -6,7 +6,7 @@ import (
 )
 
 // ErasuresUnderWay counts the erasures that are not done.
-func (s *Store) ErasuresUnderWay(ctx context.Context) (n int, err error) {
+func (s *Erasures) ErasuresUnderWay(ctx context.Context) (n int, err error) {
 	for cursor := uint64(0); ; {
 		keys, next, err := s.conn.NextKeys(ctx, cursor, rangeBatch)
 		if err != nil {

@@ -10,13 +10,18 @@ import (
 
 var _ live.Store = (*Store)(nil)
 
+// Signals are what nodes tell each other, and readers wait for.
+type Signals struct {
+	*base
+}
+
 // Typing publishes that user types in group. It is lost where nobody listens, and that is all right.
-func (s *Store) Typing(ctx context.Context, group, user string) error {
+func (s *Signals) Typing(ctx context.Context, group, user string) error {
 	return fail("typing", s.conn.Publish(ctx, s.keys.group(group).channel(), "t "+user))
 }
 
 // Listen starts the node's subscription and delivers signals until ctx ends.
-func (s *Store) Listen(ctx context.Context, deliver func(live.Signal)) error {
+func (s *Signals) Listen(ctx context.Context, deliver func(live.Signal)) error {
 	return s.conn.Listen(ctx, func(e conn.Event) {
 		switch e.Kind {
 		case conn.EventCut:
@@ -34,7 +39,7 @@ func (s *Store) Listen(ctx context.Context, deliver func(live.Signal)) error {
 }
 
 // Follow subscribes to groups and users and waits until the store has confirmed all of them.
-func (s *Store) Follow(ctx context.Context, groups, users []string) error {
+func (s *Signals) Follow(ctx context.Context, groups, users []string) error {
 	if err := s.conn.Follow(ctx, s.channels(groups, users)); err != nil {
 		return unavailable("follow", err)
 	}
@@ -42,9 +47,9 @@ func (s *Store) Follow(ctx context.Context, groups, users []string) error {
 }
 
 // Unfollow drops subscriptions.
-func (s *Store) Unfollow(groups, users []string) { s.conn.Unfollow(s.channels(groups, users)) }
+func (s *Signals) Unfollow(groups, users []string) { s.conn.Unfollow(s.channels(groups, users)) }
 
-func (s *Store) channels(groups, users []string) []string {
+func (s *Signals) channels(groups, users []string) []string {
 	names := make([]string, 0, len(groups)+len(users))
 	for _, g := range groups {
 		names = append(names, s.keys.group(g).channel())

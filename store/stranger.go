@@ -28,7 +28,7 @@ var errStrangersFull = &chat.Error{Code: chat.CodeInboxFull, Message: "too much 
 
 // claimStranger counts an item, once for its name, where its recipient has never used the server: what strangers were sent is
 // bounded for each sender, by Limits.StrangersBytesMax. Users who use it by now are taken off the list once it is full.
-func (s *Store) claimStranger(ctx context.Context, item chat.NewItem, name string) error {
+func (s *Inboxes) claimStranger(ctx context.Context, item chat.NewItem, name string) error {
 	k := s.keys.user(item.From)
 	claim := strangerClaimScript.On(k).Arg("to", item.To).Arg("item", shortHash(name)).Arg("bytes", len(item.Rest)+strangerItemBytes).
 		Arg("bytes_max", s.limits.StrangersBytesMax)
@@ -46,7 +46,7 @@ func (s *Store) claimStranger(ctx context.Context, item chat.NewItem, name strin
 }
 
 // acquaint takes those off a sender's list who use the server by now.
-func (s *Store) acquaint(ctx context.Context, k userKeys) error {
+func (s *Inboxes) acquaint(ctx context.Context, k userKeys) error {
 	var list *redis.MapStringStringCmd
 	if err := s.reads(ctx, func(pipe redis.Pipeliner) { list = pipe.HGetAll(ctx, k.strangers()) }); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (s *Store) acquaint(ctx context.Context, k userKeys) error {
 }
 
 // strangers tells which of users have never used the server.
-func (s *Store) strangers(ctx context.Context, users []string) ([]bool, error) {
+func (s *Inboxes) strangers(ctx context.Context, users []string) ([]bool, error) {
 	listed, unused := make([]*redis.FloatCmd, len(users)), make([]*redis.BoolCmd, len(users))
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		for i, user := range users {

@@ -10,6 +10,11 @@ import (
 	"github.com/chatd/chatd/store/queue"
 )
 
+// Tasks are the queues of the domain.
+type Tasks struct {
+	*base
+}
+
 // newClients makes a client for each queue of the domain, once the number of partitions is known.
 func (s *Store) newClients() (err error) {
 	s.queues = make(map[string]*queue.Client)
@@ -25,7 +30,7 @@ func (s *Store) newClients() (err error) {
 }
 
 // Enqueue puts tasks in, each in the partition of its subject.
-func (s *Store) Enqueue(ctx context.Context, tasks ...chat.NewTask) error {
+func (s *Tasks) Enqueue(ctx context.Context, tasks ...chat.NewTask) error {
 	byQueue := make(map[string][]queue.Task)
 	for _, t := range tasks {
 		payload, err := json.Marshal(t.Payload)
@@ -78,13 +83,13 @@ func priorityOf(p chat.Priority) queue.Priority {
 }
 
 // TaskServer makes a server that runs the tasks of this store. Client, Prefix and Partitions of o are those of the store.
-func (s *Store) TaskServer(o queue.Options) (*queue.Server, error) {
-	o.Client, o.Prefix, o.Partitions = s.conn.Client(), s.Prefix(), s.Partitions()
+func (s *Tasks) TaskServer(o queue.Options) (*queue.Server, error) {
+	o.Client, o.Prefix, o.Partitions = s.conn.Client(), s.keys.prefix, s.partitions()
 	return queue.New(o)
 }
 
 // TaskClient makes a client of one queue of this store. Client, Prefix and Partitions of o are those of the store.
-func (s *Store) TaskClient(o queue.Options) (*queue.Client, error) {
-	o.Client, o.Prefix, o.Partitions = s.conn.Client(), s.Prefix(), s.Partitions()
+func (s *Tasks) TaskClient(o queue.Options) (*queue.Client, error) {
+	o.Client, o.Prefix, o.Partitions = s.conn.Client(), s.keys.prefix, s.partitions()
 	return queue.NewClient(o)
 }

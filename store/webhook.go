@@ -28,8 +28,13 @@ var (
 	publishScript       = newScript("webhook/publish", partNames)
 )
 
-// Webhooks reads all webhooks and the version of the list at one instant.
-func (s *Store) Webhooks(ctx context.Context) ([]webhook.Webhook, int64, error) {
+// Webhooks are the endpoints that are told of events, and what waits for them.
+type Webhooks struct {
+	*base
+}
+
+// AllWebhooks reads all webhooks and the version of the list at one instant.
+func (s *Webhooks) AllWebhooks(ctx context.Context) ([]webhook.Webhook, int64, error) {
 	r, err := s.runSafe(ctx, webhookListScript.On(s.keys.part(0)))
 	if err != nil {
 		return nil, 0, err
@@ -46,7 +51,7 @@ func (s *Store) Webhooks(ctx context.Context) ([]webhook.Webhook, int64, error) 
 }
 
 // Webhook reads one webhook.
-func (s *Store) Webhook(ctx context.Context, id string) (webhook.Webhook, error) {
+func (s *Webhooks) Webhook(ctx context.Context, id string) (webhook.Webhook, error) {
 	var value *redis.StringCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) { value = pipe.HGet(ctx, s.keys.part(0).webhooks(), id) })
 	if err != nil {
@@ -70,7 +75,7 @@ func decodeWebhook(id, value string) (webhook.Webhook, error) {
 }
 
 // SwapWebhook stores a webhook in the place of the revision that was read, or removes it.
-func (s *Store) SwapWebhook(ctx context.Context, w webhook.Webhook, remove bool) error {
+func (s *Webhooks) SwapWebhook(ctx context.Context, w webhook.Webhook, remove bool) error {
 	text := ""
 	if !remove {
 		b, err := json.Marshal(w)
@@ -86,7 +91,7 @@ func (s *Store) SwapWebhook(ctx context.Context, w webhook.Webhook, remove bool)
 }
 
 // SpreadWebhooks records in every partition whether there are webhooks.
-func (s *Store) SpreadWebhooks(ctx context.Context) error {
+func (s *Webhooks) SpreadWebhooks(ctx context.Context) error {
 	var state *redis.SliceCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		state = pipe.HMGet(ctx, s.keys.part(0).webhooksState(), "generation", "version")
@@ -98,7 +103,7 @@ func (s *Store) SpreadWebhooks(ctx context.Context) error {
 	if r.number(1) == 0 {
 		return nil // there was never one
 	}
-	calls := make([]call, s.Partitions())
+	calls := make([]call, s.partitions())
 	for p := range calls {
 		calls[p] = webhookSpreadScript.On(s.keys.part(p)).Arg("generation", r.number(0)).Arg("version", r.number(1))
 	}
@@ -112,13 +117,13 @@ func (s *Store) SpreadWebhooks(ctx context.Context) error {
 }
 
 // RecordAttempt records the outcome of an attempt to call a webhook.
-func (s *Store) RecordAttempt(ctx context.Context, id, reason string) error {
+func (s *Webhooks) RecordAttempt(ctx context.Context, id, reason string) error {
 	_, err := s.runSafe(ctx, attemptScript.On(s.keys.part(0)).Arg("id", id).Arg("reason", reason))
 	return err
 }
 
 // WebhookHealth reads how the deliveries of each webhook go: what was recorded of the attempts, and what waits for it.
-func (s *Store) WebhookHealth(ctx context.Context) (map[string]webhook.Health, error) {
+func (s *Webhooks) WebhookHealth(ctx context.Context) (map[string]webhook.Health, error) {
 	var recorded *redis.MapStringStringCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) { recorded = pipe.HGetAll(ctx, s.keys.part(0).webhooksHealth()) })
 	if err != nil {
@@ -159,7 +164,7 @@ func timeOf(ms string) *chat.Time {
 }
 
 // Unpublished reads entries of a group that were not published yet, to all webhooks that keep up or to one that is behind.
-func (s *Store) Unpublished(ctx context.Context, group, behind string, limit int) (webhook.Unpublished, error) {
+func (s *Webhooks) Unpublished(ctx context.Context, group, behind string, limit int) (webhook.Unpublished, error) {
 	replies, err := s.runReads(ctx, []call{eventsReadScript.On(s.keys.group(group)).Arg("webhook", behind).Arg("limit", limit).
 		Arg("bytes_max", unpublishedBytesMax)})
 	if err != nil {
@@ -181,10 +186,10 @@ func (s *Store) Unpublished(ctx context.Context, group, behind string, limit int
 }
 
 // withShare gives a call what one of so many webhooks may have waiting in a partition.
-func (s *Store) withShare(c call, webhooks int) call {
+func (s *Webhooks) withShare(c call, webhooks int) call {
 	webhooks = max(webhooks, 1)
 	return c.Arg("waiting_max", deliveriesWaitingMax).Arg("share_tasks", webhooksTasksMax/webhooks).
-		Arg("share_bytes", s.limits.WebhooksBytesMax/webhooks/s.Partitions())
+		Arg("share_bytes", s.limits.WebhooksBytesMax/webhooks/s.partitions())
 }
 
 // deliveryID names the task of a delivery.
@@ -193,7 +198,7 @@ func deliveryID(partition int, d webhook.DeliveryTask) string {
 }
 
 // PublishEvents enqueues the deliveries of entries up to `to` and records that they are published.
-func (s *Store) PublishEvents(ctx context.Context, group string, page webhook.Unpublished, to int64, deliveries []webhook.DeliveryTask,
+func (s *Webhooks) PublishEvents(ctx context.Context, group string, page webhook.Unpublished, to int64, deliveries []webhook.DeliveryTask,
 	webhooks int,
 ) (behind []string, err error) {
 	k := s.keys.group(group)
@@ -222,7 +227,7 @@ func (s *Store) PublishEvents(ctx context.Context, group string, page webhook.Un
 }
 
 // CatchUp enqueues deliveries to a webhook that is behind in a group, and moves its position.
-func (s *Store) CatchUp(ctx context.Context, group, name string, page webhook.Unpublished, to, missed int64, deliveries []webhook.DeliveryTask,
+func (s *Webhooks) CatchUp(ctx context.Context, group, name string, page webhook.Unpublished, to, missed int64, deliveries []webhook.DeliveryTask,
 	webhooks int,
 ) (behind bool, err error) {
 	k := s.keys.group(group)
@@ -242,7 +247,7 @@ func (s *Store) CatchUp(ctx context.Context, group, name string, page webhook.Un
 }
 
 // Deliveries reads the deliveries of events in the partition of a group.
-func (s *Store) Deliveries(ctx context.Context, group string, events []webhook.DeliveryTask) ([]webhook.StoredDelivery, error) {
+func (s *Webhooks) Deliveries(ctx context.Context, group string, events []webhook.DeliveryTask) ([]webhook.StoredDelivery, error) {
 	ids := make([]string, len(events))
 	for i, d := range events {
 		ids[i] = deliveryID(s.keys.partition(group), d)
@@ -252,7 +257,7 @@ func (s *Store) Deliveries(ctx context.Context, group string, events []webhook.D
 }
 
 // WalkDeliveries goes through the deliveries of the partition of a group, or of all.
-func (s *Store) WalkDeliveries(ctx context.Context, group, cursor string) ([]webhook.StoredDelivery, string, error) {
+func (s *Webhooks) WalkDeliveries(ctx context.Context, group, cursor string) ([]webhook.StoredDelivery, string, error) {
 	partition := -1
 	if group != "" {
 		partition = s.keys.partition(group)
@@ -273,7 +278,7 @@ func storedDeliveries(tasks []queue.Payload) (list []webhook.StoredDelivery) {
 }
 
 // RewriteDelivery replaces the body of a delivery.
-func (s *Store) RewriteDelivery(ctx context.Context, d webhook.StoredDelivery, body json.RawMessage) error {
+func (s *Webhooks) RewriteDelivery(ctx context.Context, d webhook.StoredDelivery, body json.RawMessage) error {
 	now := d.DeliveryTask
 	now.Body = body
 	payload, err := json.Marshal(now)
@@ -285,7 +290,7 @@ func (s *Store) RewriteDelivery(ctx context.Context, d webhook.StoredDelivery, b
 }
 
 // Publish enqueues deliveries of events that are in no log, and counts those that there is no room for.
-func (s *Store) Publish(ctx context.Context, subject string, deliveries []webhook.DeliveryTask, missed map[string]int64, webhooks int,
+func (s *Webhooks) Publish(ctx context.Context, subject string, deliveries []webhook.DeliveryTask, missed map[string]int64, webhooks int,
 ) (lost map[string]int64, err error) {
 	k := s.keys.home(subject)
 	c := s.withShare(publishScript.Sized(k, 3*(len(deliveries)+len(missed))), webhooks)

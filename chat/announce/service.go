@@ -193,7 +193,7 @@ func (s *Service) List(ctx context.Context, by chat.Caller, limit int, cursor st
 	bytes := 0
 	for len(list.Items) < limit {
 		want := min(limit-len(list.Items), recordsRead)
-		records, err := s.store.Announcements(ctx, before, want+1)
+		records, err := s.store.AnnouncementsBefore(ctx, before, want+1)
 		if err != nil {
 			return list, chat.AsError(err)
 		}

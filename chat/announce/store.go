@@ -23,8 +23,8 @@ type Records interface {
 	CreateAnnouncement(ctx context.Context, a NewAnnouncement) error
 	// Announcement reads one. ErrNotFound.
 	Announcement(ctx context.Context, id string) (Record, error)
-	// Announcements reads up to limit of them, newest first, those below the position before unless it is 0.
-	Announcements(ctx context.Context, before int64, limit int) ([]Record, error)
+	// AnnouncementsBefore reads up to limit of them, newest first, those below the position before unless it is 0.
+	AnnouncementsBefore(ctx context.Context, before int64, limit int) ([]Record, error)
 	// CancelAnnouncement ends one: nobody else gets it. ErrNotFound; ErrConflict if everything is done. Several steps.
 	CancelAnnouncement(ctx context.Context, id string) error
 	// ForgetAnnouncements removes a few of the oldest ended ones, and returns how many. Several steps.

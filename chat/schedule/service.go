@@ -125,7 +125,7 @@ func (s *Service) List(ctx context.Context, by chat.Caller, limit int, cursor st
 	if err != nil {
 		return chat.List[Schedule]{}, err
 	}
-	records, next, err := s.store.Schedules(ctx, by.User, cursor, limit, s.opt.Limits.PageBytesMax)
+	records, next, err := s.store.SchedulesOf(ctx, by.User, cursor, limit, s.opt.Limits.PageBytesMax)
 	if err != nil {
 		return chat.List[Schedule]{}, chat.AsError(err)
 	}

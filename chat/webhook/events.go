@@ -161,7 +161,7 @@ func (s *Service) listAt(ctx context.Context, version int64) ([]Webhook, error) 
 	if l.version == version && time.Since(l.at) < listKept {
 		return l.webhooks, nil
 	}
-	webhooks, now, err := s.store.Webhooks(ctx)
+	webhooks, now, err := s.store.AllWebhooks(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +255,7 @@ func (s *Service) Publish(ctx context.Context, subject string, events ...Event) 
 }
 
 func (s *Service) publish(ctx context.Context, subject string, missed map[string]int64, events ...Event) error {
-	webhooks, _, err := s.store.Webhooks(ctx)
+	webhooks, _, err := s.store.AllWebhooks(ctx)
 	if err != nil {
 		return err
 	}

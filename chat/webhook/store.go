@@ -8,9 +8,9 @@ import (
 // Store is what webhooks need from a store. Every method is one atomic step unless it says otherwise, and may be
 // repeated.
 type Store interface {
-	// Webhooks reads all webhooks in no particular order, and the version of the list, which every change raises by
+	// AllWebhooks reads all webhooks in no particular order, and the version of the list, which every change raises by
 	// one.
-	Webhooks(ctx context.Context) (list []Webhook, version int64, err error)
+	AllWebhooks(ctx context.Context) (list []Webhook, version int64, err error)
 	// Webhook reads one. ErrNotFound.
 	Webhook(ctx context.Context, id string) (Webhook, error)
 	// SwapWebhook replaces the webhook of w's Revision by w, or removes it, and enqueues TaskSpread. ErrConflict: it

@@ -154,7 +154,7 @@ func (s *Service) List(ctx context.Context, by chat.Caller, limit int, after str
 		}
 		past.ID, past.CreatedAt = id, chat.TimeMs(at)
 	}
-	all, _, err := s.store.Webhooks(ctx)
+	all, _, err := s.store.AllWebhooks(ctx)
 	if err != nil {
 		return chat.List[View]{}, chat.AsError(err)
 	}

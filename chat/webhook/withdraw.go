@@ -30,7 +30,7 @@ func (s *Service) withdrawEntries(ctx context.Context, t WithdrawTask) error {
 	if err := chat.CheckTask(t.Group, t.Epoch); err != nil {
 		return err
 	}
-	webhooks, _, err := s.store.Webhooks(ctx)
+	webhooks, _, err := s.store.AllWebhooks(ctx)
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (n *Node) openArchive(ctx context.Context) error {
 		}
 		n.archiveDB, db = late, late
 	}
-	n.archiver = archive.New(n.store, db, archive.Options{Log: n.log})
+	n.archiver = archive.New(archiveStore{n.store.Archive, n.store.Groups, n.store.Tasks}, db, archive.Options{Log: n.log})
 	if n.archiveDB != nil {
 		if _, err := n.archiveDB.get(ctx); err != nil && (!state.On || chat.CodeOf(err) != chat.CodeUnavailable) {
 			return fmt.Errorf("CHATD_ARCHIVE: %w", err)

@@ -183,20 +183,20 @@ func (n *Node) openServices() {
 		db = n.archiver
 	}
 	n.retention = retention.New(retainedStore{n.store, groups}, db, retention.Options{Days: n.set.retainDays, Log: n.log})
-	webhooks := webhook.New(core, n.store, n.sender)
-	schedules := schedule.New(core, n.store, webhooks)
-	notifications := notify.New(core, n.store, notify.Options{Delay: n.set.notifyDelay, Pusher: n.sender})
+	webhooks := webhook.New(core, n.store.Webhooks, n.sender)
+	schedules := schedule.New(core, n.store.Schedules, webhooks)
+	notifications := notify.New(core, notifyStore{n.store.Notifications, n.store.Inboxes, n.store.Logs, n.store.Tasks}, notify.Options{Delay: n.set.notifyDelay, Pusher: n.sender})
 	n.services = web.Services{
-		Erasures:      erase.New(core, n.store, groups, authors, n.store, webhooks),
+		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks),
 		Chat:          core,
-		Files:         files.New(core, n.store, n.fileBlobs(), files.Options{SizeMax: n.set.fileMax, Sole: n.embedded != nil, Log: n.log}),
+		Files:         files.New(core, n.store.Files, n.fileBlobs(), files.Options{SizeMax: n.set.fileMax, Sole: n.embedded != nil, Log: n.log}),
 		Live:          live.New(core, logs),
 		Schedules:     schedules,
-		Announcements: announce.New(core, n.store),
+		Announcements: announce.New(core, announceStore{n.store.Announcements, n.store.Schedules}),
 		Notifications: notifications,
 		Persons:       person.New(core, schedules, notifications, written),
 		Webhooks:      webhooks,
-		Search:        archive.NewSearcher(core, n.store, n.archived(), n.archiver.CatchUp),
+		Search:        archive.NewSearcher(core, n.store.Archive, n.archived(), n.archiver.CatchUp),
 	}
 }
 

@@ -3,6 +3,7 @@ package conn
 import (
 	"context"
 	"fmt"
+	"github.com/chatd/chatd/store/queue"
 	"strconv"
 	"strings"
 	"time"
@@ -13,14 +14,14 @@ const rewriteTick = 100 * time.Millisecond // between two looks at a rewrite
 // Scrub has a Redis server write its files anew, so that they hold what the store holds now and nothing that was removed before. It
 // returns a sentence for each kind of file. The server goes on serving meanwhile.
 func (d *Deployment) Scrub(ctx context.Context) (done []string, err error) {
-	aof, err := d.persistence(ctx, "aof_enabled")
+	aof, err := persistence(ctx, d.client, "aof_enabled")
 	if err != nil {
 		return nil, err
 	}
 	if aof == "1" {
 		// One that runs already may have begun before the content went.
 		for range 2 {
-			if err := d.rewrite(ctx, "BGREWRITEAOF", "aof_rewrite_in_progress", "aof_last_bgrewrite_status"); err != nil {
+			if err := rewrite(ctx, d.client, "BGREWRITEAOF", "aof_rewrite_in_progress", "aof_last_bgrewrite_status"); err != nil {
 				return done, err
 			}
 		}
@@ -31,7 +32,7 @@ func (d *Deployment) Scrub(ctx context.Context) (done []string, err error) {
 		return append(done, "Redis: no snapshots are configured; remove any old dump.rdb yourself"), nil
 	}
 	for range 2 {
-		if err := d.rewrite(ctx, "BGSAVE", "rdb_bgsave_in_progress", "rdb_last_bgsave_status"); err != nil {
+		if err := rewrite(ctx, d.client, "BGSAVE", "rdb_bgsave_in_progress", "rdb_last_bgsave_status"); err != nil {
 			return done, err
 		}
 	}
@@ -39,8 +40,8 @@ func (d *Deployment) Scrub(ctx context.Context) (done []string, err error) {
 }
 
 // persistence reads a field of INFO persistence.
-func (d *Deployment) persistence(ctx context.Context, field string) (string, error) {
-	info, err := d.client.Info(ctx, "persistence").Result()
+func persistence(ctx context.Context, client queue.Redis, field string) (string, error) {
+	info, err := client.Info(ctx, "persistence").Result()
 	if err != nil {
 		return "", fmt.Errorf("INFO: %w", err)
 	}
@@ -53,13 +54,13 @@ func (d *Deployment) persistence(ctx context.Context, field string) (string, err
 }
 
 // rewrite waits for a rewrite that runs, then runs one to its end.
-func (d *Deployment) rewrite(ctx context.Context, command, running, status string) error {
+func rewrite(ctx context.Context, client queue.Redis, command, running, status string) error {
 	wait := func() error {
 		for {
 			// A rewrite may also be scheduled, behind another process of the server.
 			busy := false
 			for _, field := range []string{"aof_rewrite_in_progress", "aof_rewrite_scheduled", "rdb_bgsave_in_progress", running} {
-				value, err := d.persistence(ctx, field)
+				value, err := persistence(ctx, client, field)
 				if err != nil {
 					return err
 				}
@@ -79,13 +80,13 @@ func (d *Deployment) rewrite(ctx context.Context, command, running, status strin
 	if err := wait(); err != nil {
 		return err
 	}
-	if err := d.client.Do(ctx, command).Err(); err != nil && !strings.Contains(err.Error(), "in progress") {
+	if err := client.Do(ctx, command).Err(); err != nil && !strings.Contains(err.Error(), "in progress") {
 		return fmt.Errorf("%s: %w; run it yourself", command, err)
 	}
 	if err := wait(); err != nil {
 		return err
 	}
-	if value, err := d.persistence(ctx, status); err != nil || value != "ok" {
+	if value, err := persistence(ctx, client, status); err != nil || value != "ok" {
 		return fmt.Errorf("%s failed: %s: %w", command, value, err)
 	}
 	return nil

@@ -223,7 +223,7 @@ var announcementTests = map[string]func(*fixture){
 		w.equal([]any{string(r.Draft), r.Run, r.NextMs > 0, r.CreatedMs > 0}, []any{`{"from":"op"}`, int64(0), true, true})
 		_, err := w.Announcement(w.ctx, "none")
 		w.fails(err, chat.ErrNotFound)
-		list, err := w.Announcements(w.ctx, 0, 10)
+		list, err := w.AnnouncementsBefore(w.ctx, 0, 10)
 		w.ok(err)
 		w.equal(len(list), 1)
 	},
@@ -356,7 +356,7 @@ var announcementTests = map[string]func(*fixture){
 		var all []string
 		before := int64(0)
 		for {
-			list, err := w.Announcements(w.ctx, before, 3)
+			list, err := w.AnnouncementsBefore(w.ctx, before, 3)
 			w.ok(err)
 			if len(list) == 0 {
 				break

@@ -250,7 +250,7 @@ func testEndedLogs(w *fixture) {
 	w.archiveOff()
 	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "gone"))
 	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "again"))
-	_, err := w.Cleanup(w.ctx, "again", []string{"alice"})
+	_, err := w.Groups.Cleanup(w.ctx, "again", []string{"alice"})
 	w.ok(err)
 	w.group("again", nil)
 	ended := func(want ...archive.Log) {

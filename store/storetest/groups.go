@@ -146,7 +146,7 @@ var groupTests = map[string]func(*fixture){
 			w.equal(users, []string{"alice", "bob"})
 		}
 		for range 2 { // and who dies after it has lost nothing
-			more, err := w.Cleanup(w.ctx, "g", []string{"alice", "bob"})
+			more, err := w.Groups.Cleanup(w.ctx, "g", []string{"alice", "bob"})
 			w.ok(err)
 			w.equal(more, false)
 		}
@@ -165,11 +165,11 @@ var groupTests = map[string]func(*fixture){
 		w.send(a)
 		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
 		w.fails(w.CreateGroup(w.ctx, newGroup("g", nil)), chat.ErrGone)
-		more, err := w.Cleanup(w.ctx, "g", []string{"alice"})
+		more, err := w.Groups.Cleanup(w.ctx, "g", []string{"alice"})
 		w.ok(err)
 		w.equal(more, true)
 		w.fails(w.CreateGroup(w.ctx, newGroup("g", nil)), chat.ErrGone)
-		more, err = w.Cleanup(w.ctx, "g", []string{"bob", "never"})
+		more, err = w.Groups.Cleanup(w.ctx, "g", []string{"bob", "never"})
 		w.ok(err)
 		w.equal(more, false)
 		w.group("g", []string{"bob"})
@@ -178,7 +178,7 @@ var groupTests = map[string]func(*fixture){
 		w.equal(w.info("g", "bob").Unread, int64(0))
 		w.equal(w.info("g", "alice").Unread, int64(1))
 		// A cleanup of the earlier group that comes late takes nothing of this one.
-		_, err = w.Cleanup(w.ctx, "g", []string{"alice", "bob"})
+		_, err = w.Groups.Cleanup(w.ctx, "g", []string{"alice", "bob"})
 		w.ok(err)
 		w.equal(w.send(a).Duplicate, true)
 		w.equal(w.info("g", "bob").Unread, int64(0))
@@ -217,7 +217,7 @@ var groupTests = map[string]func(*fixture){
 			if len(users) > 500 {
 				w.Fatalf("got %d users in a step, want at most 500", len(users))
 			}
-			more, err = w.Cleanup(w.ctx, "g", users)
+			more, err = w.Groups.Cleanup(w.ctx, "g", users)
 			w.ok(err)
 			all = append(all, users...)
 		}

@@ -200,7 +200,7 @@ var notifyTests = map[string]func(*fixture){
 			[]any{1, queue.Normal, fmt.Sprintf(`{"group":"g","epoch":"%s"}`, w.info("g", "bob").Epoch)})
 		w.say("g", "alice", "three")
 		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
-		_, err := w.Cleanup(w.ctx, "g", []string{"alice", "bob"})
+		_, err := w.Groups.Cleanup(w.ctx, "g", []string{"alice", "bob"})
 		w.ok(err)
 		w.group("g", []string{"bob"}) // the task of its last life still waits, and is of no use to this one
 		w.say("g", "alice", "four")

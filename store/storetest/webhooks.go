@@ -119,7 +119,7 @@ func (w *fixture) publishOf(group string, page webhook.Unpublished) error {
 func testSwapWebhook(w *fixture) {
 	_, err := w.Webhook(w.ctx, "a")
 	w.fails(err, chat.ErrNotFound)
-	list, version, err := w.Webhooks(w.ctx)
+	list, version, err := w.AllWebhooks(w.ctx)
 	w.ok(err)
 	w.equal(len(list), 0)
 	w.equal(version, int64(0))
@@ -141,7 +141,7 @@ func testSwapWebhook(w *fixture) {
 	w.fails(w.SwapWebhook(w.ctx, got, true), chat.ErrConflict)
 	changed.Revision = 2
 	w.ok(w.SwapWebhook(w.ctx, newWebhook("b"), false))
-	list, version, err = w.Webhooks(w.ctx)
+	list, version, err = w.AllWebhooks(w.ctx)
 	w.ok(err)
 	slices.SortFunc(list, func(a, b webhook.Webhook) int { return int(a.ID[0]) - int(b.ID[0]) })
 	want = newWebhook("b")
@@ -251,7 +251,7 @@ func testSpreadOlder(w *fixture) {
 	w.ok(w.SwapWebhook(w.ctx, b, true))
 	w.before(w.tag("g")+"wants", func() { w.addWebhook("c") })
 	w.ok(w.SpreadWebhooks(w.ctx)) // that there is none any more
-	_, version, err := w.Webhooks(w.ctx)
+	_, version, err := w.AllWebhooks(w.ctx)
 	w.ok(err)
 	w.say("g", "alice", "of a webhook")
 	page := w.unpublished("g")
