@@ -3,6 +3,7 @@ package chat
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -158,12 +159,12 @@ func checkFiles(files []File) error {
 		return Errorf(CodeOutOfRange, "files: at most %d", FilesMax)
 	}
 	seen := map[string]bool{}
-	for _, f := range files {
-		if err := CheckID("files", f.ID); err != nil {
+	for i, f := range files {
+		if err := CheckID(fmt.Sprintf("files[%d]", i), f.ID); err != nil {
 			return err
 		}
 		if seen[f.ID] {
-			return Invalid("files: one appears twice")
+			return Invalid("files[%d]: the same file as one before", i)
 		}
 		seen[f.ID] = true
 	}

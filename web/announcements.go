@@ -39,12 +39,6 @@ func announcementDraft(b *api.AnnouncementDraft) (announce.Draft, error) {
 		To:      announce.Target{All: deref(b.To.All), Groups: deref(b.To.Groups), Users: deref(b.To.Users)},
 		Content: chat.Content{Body: b.Body, Data: b.Data}, Cron: deref(b.Cron), Timezone: deref(b.Timezone), Priority: deref(b.Priority),
 	}
-	if err := checkIDs("groups", d.To.Groups); err != nil {
-		return d, err
-	}
-	if err := checkIDs("users", d.To.Users); err != nil {
-		return d, err
-	}
 	switch {
 	case b.Cron != nil && d.Cron == "":
 		return d, chat.Errorf(chat.CodeInvalid, "cron: must not be empty")

@@ -112,15 +112,18 @@ func (s *Server) DeleteFile(ctx context.Context, r api.DeleteFileRequestObject) 
 // writeFile serves PATCH /v1/groups/{group}/files/{file}.
 func (s *Server) writeFile(c echo.Context) error {
 	r := c.Request()
-	if media := r.Header.Get(echo.HeaderContentType); media != "" && !strings.EqualFold(media, offsetStream) {
-		return unsupported("content type: want " + offsetStream)
-	}
+	media := r.Header.Get(echo.HeaderContentType)
 	offset, ok := wire.Decimal(r.Header.Get(uploadOffset))
-	if !ok {
-		// Who asks for a file that is not there learns that: the offset is missing in most such requests.
+	if media == "" || !ok {
+		// Who asks for a file that is not there learns that: the headers are missing in most such requests.
 		if _, err := s.files.Get(r.Context(), callerOf(r.Context()), pathValue(c, "group"), pathValue(c, "file")); err != nil {
 			return err
 		}
+	}
+	switch {
+	case !strings.EqualFold(media, offsetStream):
+		return unsupported("content type: want " + offsetStream)
+	case !ok:
 		return chat.Errorf(chat.CodeInvalid, "%s: want an integer from 0", uploadOffset)
 	}
 	piece := files.Piece{Offset: offset, Body: newSlowBody(c)}

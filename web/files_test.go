@@ -169,7 +169,8 @@ func TestTus(t *testing.T) {
 		t.Fatalf("POST: %d %s %v", a.status, a.body, a.header)
 	}
 	checkProblem(t, "no length yet", s.do(request{method: "POST", path: filesOfG, user: "alice", header: map[string]string{"Upload-Defer-Length": "1"}}), 400, "invalid_request")
-	for _, bad := range [][2]string{{"x", ""}, {"-1", ""}, {"+5", ""}, {"-0", ""}, {"5.0", ""}, {"9223372036854775808", ""}, {"10", "filename ä"}, {"10", "filename " + encoded("a/b")}, {"10", "sha256 " + encoded("x")}} {
+	for _, bad := range [][2]string{{"x", ""}, {"-1", ""}, {"+5", ""}, {"-0", ""}, {"5.0", ""}, {"9223372036854775808", ""}, {"10", "filename ä"}, {"10", "filename " + encoded("a/b")}, {"10", "sha256 " + encoded("x")},
+		{"10", "filename " + encoded("a") + ",filename " + encoded("a")}, {"10", "other,filename " + encoded("a") + ",other"}} {
 		checkProblem(t, bad[0]+" "+bad[1], create(bad[0], bad[1]), 400, "invalid_request")
 	}
 	checkProblem(t, "more than the maximum", create("104857601", ""), 413, "too_large")
@@ -192,6 +193,7 @@ func TestTus(t *testing.T) {
 		checkProblem(t, "the offset "+offset, s.patch("alice", path, 0, "x", "Upload-Offset", offset), 400, "invalid_request")
 	}
 	checkProblem(t, "another type", s.patch("alice", path, 0, "x", "Content-Type", "text/plain"), 415, "invalid_request")
+	checkProblem(t, "no type", s.patch("alice", path, 0, "x", "Content-Type", ""), 415, "invalid_request")
 	checkProblem(t, "an algorithm", s.patch("alice", path, 0, "x", "Upload-Checksum", "crc32 AAAA"), 400, "invalid_request")
 	wrong := sha1.Sum([]byte("y"))
 	checkProblem(t, "a checksum", s.patch("alice", path, 0, "x", "Upload-Checksum", "sha1 "+base64.StdEncoding.EncodeToString(wrong[:])), 460, "invalid_request")

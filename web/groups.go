@@ -42,9 +42,6 @@ func groupDraft(b *api.GroupDraft) (chat.GroupDraft, error) {
 			return d, err
 		}
 	}
-	if err := checkIDs("members", d.Members); err != nil {
-		return d, err
-	}
 	if b.Overflow != nil && *b.Overflow == "" {
 		return d, errOverflow
 	}
@@ -186,15 +183,6 @@ func next(cursor string) *string {
 		return nil
 	}
 	return &cursor
-}
-
-func checkIDs(name string, ids []string) error {
-	for _, id := range ids {
-		if err := chat.CheckUserID(name, id); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // contentHash tells requests with the same retry key apart by what they ask for, no matter how they are written.

@@ -280,3 +280,36 @@ func TestAcceptedContentTypes(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsNameTheEntry: an error names the entry of a map, the element of a list or the field that is wrong, and nothing beside it.
+func TestErrorsNameTheEntry(t *testing.T) {
+	s := start(t, nil)
+	s.must("alice", "POST", "/v1/groups", `{"id":"g"}`)
+	webpush := `{"kind":"webpush","endpoint":"https://fcm.googleapis.com/x","keys":`
+	for _, c := range []struct{ method, path, body, want string }{
+		{"POST", "/v1/sync", `{"ack":{"g":null}}`, "ack.g: want an id"},
+		{"POST", "/v1/sync", `{"ack":{"g":1,"h":"1"}}`, "ack.h: want an id"},
+		{"POST", "/v1/sync", `{"ack":{"a~b":1}}`, "ack.a~b: want 1 to 128"},
+		{"POST", "/v1/sync", `{"after":{"a\u0000":1}}`, `after."a\x00": want 1 to 128`},
+		{"POST", "/v1/sync", `{"after":{"g":[1]}}`, "after.g: want an id"},
+		{"POST", "/v1/sync", `{"only":["g",null]}`, "only[1]: must not be null"},
+		{"POST", "/v1/sync", `{"only":["g","a~b"]}`, "only[1]: want 1 to 128"},
+		{"POST", "/v1/groups", `{"members":["bob","a~b"]}`, "members[1]: want 1 to 128"},
+		{"POST", "/v1/groups/g/messages", `{"body":"a","mentions":["bob","key:b"]}`, "mentions[1]: want"},
+		{"POST", "/v1/groups/g/messages", `{"body":"a","files":["abc","a~b"]}`, "files[1]: want"},
+		{"POST", "/v1/groups/g/messages", `{"body":"a","files":["abc","abc"]}`, "files[1]: the same"},
+		{"PUT", "/v1/devices/d", webpush + `{"p256dh":1}}`, "keys.auth is required"},
+		{"PUT", "/v1/devices/d", webpush + `{"auth":"BTBZMqHH6r4Tts7J_aSIgg"}}`, "keys.p256dh is required"},
+		{"PUT", "/v1/devices/d", webpush + `{"p256dh":1,"auth":"x"}}`, `"keys.p256dh": want a string`},
+		{"PUT", "/v1/devices/d", webpush + `{}}`, "keys.auth, keys.p256dh are required"},
+		{"POST", "/v1/announcements", `{"to":{"groups":["g","a~b"]},"body":"b"}`, "to.groups[1]: want 1 to 128"},
+		{"POST", "/v1/announcements", `{"to":{"users":["a","in:b"]},"body":"b"}`, "to.users[1]: want 1 to 128"},
+		{"POST", "/v1/webhooks", `{"url":"https://hooks.example/","events":["group.created","nope"]}`, "events[1]: unknown event"},
+	} {
+		a := s.do(request{method: c.method, path: c.path, body: c.body, user: "alice", role: "admin"})
+		checkProblem(t, c.body, a, 400, "invalid_request")
+		if detail := fmt.Sprint(a.field("detail")); !strings.HasPrefix(detail, c.want) {
+			t.Errorf("%s: got %q, want %q", c.body, detail, c.want)
+		}
+	}
+}

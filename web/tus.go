@@ -126,8 +126,13 @@ func tusDraft(length int64, metadata string) (files.Draft, error) {
 	if len(metadata) > metadataBytesMax {
 		return d, chat.Errorf(chat.CodeInvalid, "Upload-Metadata: at most %d bytes", metadataBytesMax)
 	}
+	seen := map[string]bool{}
 	for pair := range strings.SplitSeq(metadata, ",") {
 		key, value, _ := strings.Cut(strings.TrimSpace(pair), " ")
+		if seen[key] {
+			return d, chat.Errorf(chat.CodeInvalid, "Upload-Metadata: the key %s appears twice", wire.QuoteName(key))
+		}
+		seen[key] = true
 		text, err := base64.StdEncoding.DecodeString(value)
 		if err != nil {
 			return d, chat.Errorf(chat.CodeInvalid, "Upload-Metadata: want pairs of a key and a value in base64, separated by commas")

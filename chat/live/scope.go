@@ -31,13 +31,16 @@ func (s *Service) newScope(sc Scope) (c scope, errors []GroupError, err error) {
 		return scope{}, nil, chat.Errorf(chat.CodeOutOfRange, "after: at most %d groups", most)
 	case len(sc.Only) > most:
 		return scope{}, nil, chat.Errorf(chat.CodeOutOfRange, "only: at most %d groups", most)
-	case slices.ContainsFunc(sc.Only, func(g string) bool { return !chat.ValidGroupID(g) }):
-		return scope{}, nil, chat.Invalid("only: not a valid group id")
+	}
+	for i, group := range sc.Only {
+		if !chat.ValidGroupID(group) {
+			return scope{}, nil, chat.Invalid("only[%d]: not a valid group id", i)
+		}
 	}
 	c = scope{after: make(map[string]chat.Position, len(sc.After)), newest: sc.Newest, refused: map[string]bool{}}
 	for group, raw := range sc.After {
 		if !chat.ValidGroupID(group) {
-			return scope{}, nil, chat.Invalid("after: not a valid group id")
+			return scope{}, nil, chat.Invalid("after.%q: not a valid group id", group)
 		}
 		pos, err := chat.ParsePosition(raw)
 		if err != nil {

@@ -125,9 +125,9 @@ func (s *Service) newWebhook(by chat.Caller, d Draft) (Webhook, error) {
 		}
 		w.ID = chat.NewID(chat.Hash([]byte("webhook"), []byte(by.User), []byte(d.Key), []byte(d.URL)))
 	}
-	for _, e := range d.Events {
+	for i, e := range d.Events {
 		if !slices.Contains(eventTypes, e) {
-			return Webhook{}, chat.Invalid("events: unknown event %q", string(e))
+			return Webhook{}, chat.Invalid("events[%d]: unknown event %q", i, string(e))
 		}
 		if !slices.Contains(w.Events, e) {
 			w.Events = append(w.Events, e)

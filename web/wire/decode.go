@@ -70,7 +70,7 @@ func checkFields(body []byte, shape *shape, inside string) error {
 	if err != nil {
 		return err
 	}
-	required := shape.required
+	missing := slices.Clone(shape.required)
 	for _, f := range fields {
 		known, ok := shape.fields[f.name]
 		if !ok {
@@ -80,7 +80,7 @@ func checkFields(body []byte, shape *shape, inside string) error {
 			return chat.Errorf(chat.CodeInvalid, "%s: must not be null", inside+f.name)
 		}
 		if known.required {
-			required--
+			missing = slices.DeleteFunc(missing, func(name string) bool { return name == f.name })
 		}
 		if known.optional {
 			if err := checkGiven(inside+f.name, body[f.value:]); err != nil {
@@ -103,10 +103,13 @@ func checkFields(body []byte, shape *shape, inside string) error {
 			return err
 		}
 	}
-	if required > 0 {
-		return chat.Errorf(chat.CodeInvalid, "%s is required", inside+strings.Join(shape.requiredNames, ", "+inside))
+	switch len(missing) {
+	case 0:
+		return nil
+	case 1:
+		return chat.Errorf(chat.CodeInvalid, "%s is required", inside+missing[0])
 	}
-	return nil
+	return chat.Errorf(chat.CodeInvalid, "%s are required", inside+strings.Join(missing, ", "+inside))
 }
 
 func decodeError(body []byte, err error) error {
@@ -164,18 +167,26 @@ var null = []byte("null")
 // checkElements refuses null in a list or a map: decoding would turn it into an empty string or a zero.
 func checkElements(name string, value []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(value))
-	var elements []json.RawMessage
 	if value[0] == '{' {
 		var object map[string]json.RawMessage
 		if err := decoder.Decode(&object); err != nil {
 			return decodeError(value, err)
 		}
-		elements = slices.Collect(maps.Values(object))
-	} else if err := decoder.Decode(&elements); err != nil {
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			if bytes.Equal(object[key], null) {
+				return chat.Errorf(chat.CodeInvalid, "%s: must not be null", entry(name, key))
+			}
+		}
+		return nil
+	}
+	var elements []json.RawMessage
+	if err := decoder.Decode(&elements); err != nil {
 		return nil // neither list nor map: decoding reports it
 	}
-	if slices.ContainsFunc(elements, func(e json.RawMessage) bool { return bytes.Equal(e, null) }) {
-		return chat.Errorf(chat.CodeInvalid, "%s: must not contain null", name)
+	for i, e := range elements {
+		if bytes.Equal(e, null) {
+			return chat.Errorf(chat.CodeInvalid, "%s[%d]: must not be null", name, i)
+		}
 	}
 	return nil
 }
@@ -185,9 +196,8 @@ var zero = regexp.MustCompile(`^-?0[^0-9.eE]`)
 // shape is what Decode needs to know about a struct. In the types of requests, omitempty marks exactly the optional
 // fields.
 type shape struct {
-	fields        map[string]fieldShape
-	required      int
-	requiredNames []string
+	fields   map[string]fieldShape
+	required []string
 }
 
 type fieldShape struct {
@@ -224,8 +234,7 @@ func shapeOf(t reflect.Type) *shape {
 		f.optional = !f.required && (part.Type.Kind() == reflect.String || part.Type.Kind() == reflect.Int64)
 		s.fields[name] = f
 		if f.required {
-			s.required++
-			s.requiredNames = append(s.requiredNames, name)
+			s.required = append(s.required, name)
 		}
 	}
 	shapes.Store(t, s)

@@ -57,7 +57,7 @@ func TestDecodeRefuses(t *testing.T) {
 func TestDecodeChecksObjectsInside(t *testing.T) {
 	for inner, detail := range map[string]string{
 		`{"all":true,"nope":1}`: `unknown field "to.nope"`, `{"ALL":true}`: `unknown field "to.ALL"`, `{"users":null}`: "to.users: must not be null",
-		`{"users":["a",1]}`: `"to.users[1]": want a string`, `{"groups":["a",null]}`: "to.groups: must not contain null", `{"all":1}`: `"to.all": want true or false`,
+		`{"users":["a",1]}`: `"to.users[1]": want a string`, `{"groups":["a",null]}`: "to.groups[1]: must not be null", `{"all":1}`: `"to.all": want true or false`,
 		`{"all":true,"all":true}`: `"to.all" appears twice`,
 		`[]`:                      `"to": want an object`, `1`: `"to": want an object`, `null`: "to: must not be null", `{"users":{}}`: "want a list",
 	} {

@@ -61,12 +61,12 @@ func Position(field string, raw json.RawMessage) (chat.Position, error) {
 func Positions(field string, after map[string]json.RawMessage) (map[string]string, error) {
 	positions := make(map[string]string, len(after))
 	for group, raw := range after {
-		if err := chat.CheckGroupID(field, group); err != nil {
+		if err := chat.CheckGroupID(entry(field, group), group); err != nil {
 			return nil, err
 		}
 		at, ok := position(raw)
 		if !ok {
-			return nil, chat.Errorf(chat.CodeInvalid, "%s.%s: want an id from 0, or the cursor of a batch as a string", field, group)
+			return nil, chat.Errorf(chat.CodeInvalid, "%s: want an id from 0, or the cursor of a batch as a string", entry(field, group))
 		}
 		positions[group] = at
 	}

@@ -5,6 +5,14 @@ import (
 	"strings"
 )
 
+// entry is the path of an entry of a map, whose key a client chose.
+func entry(name, key string) string {
+	if quoted := QuoteName(key); quoted != `"`+key+`"` {
+		return name + "." + quoted
+	}
+	return name + "." + key
+}
+
 // pathAt names the value of valid JSON in which the first offset bytes end, as clients write it: to.users[2]. encoding/json
 // names the fields of Go's structs instead. It is empty for the outermost value.
 func pathAt(b []byte, offset int64) string {
