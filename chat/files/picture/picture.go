@@ -23,6 +23,7 @@ const (
 	// PreviewEdge is the longest edge of a preview in pixels.
 	PreviewEdge = 640
 
+	edgeMax         = 65_535    // pixels: what a JPEG or GIF can have. Rows of 40 million would take memory for squares as high
 	decodedBytesMax = 256 << 20 // what decoding may allocate, as estimated from the header
 	headerBytesMax  = 16 << 20  // within which the size of a picture must be found; embedded previews come before it
 	scansMax        = 100       // of a JPEG; an encoder writes about 10, and each costs as much as the whole picture

@@ -263,6 +263,7 @@ func TestBombsAreNotDecoded(t *testing.T) {
 	binary.LittleEndian.PutUint16(wide[8:], 65535)
 	for name, content := range map[string][]byte{
 		"png": pngOf(t, 100_000, 10_000, 8, 0, 1000), "png of the largest size": pngOf(t, math.MaxInt32, 1, 1, 0, 1),
+		"png of one row": pngOf(t, PixelsMax, 1, 1, 0, PixelsMax/8),
 		"png of 16 bits": pngOf(t, 6200, 6200, 16, 6, 100), "progressive jpeg": progressive, "gif": wide,
 	} {
 		var before, after runtime.MemStats
@@ -275,6 +276,22 @@ func TestBombsAreNotDecoded(t *testing.T) {
 		if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
 			t.Errorf("%s: %d bytes were allocated", name, took)
 		}
+	}
+}
+
+// TestLargePictureIsCollected: pictures that are decoded one after the other are not in memory together.
+func TestLargePictureIsCollected(t *testing.T) {
+	defer func(bytes int64) { collectedBytes = bytes }(collectedBytes)
+	collectedBytes = 4 << 20
+	content := pngOf(t, 15_000, 100, 8, 6, 4*15_000)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if p, err := NewPreview(t.Context(), bytes.NewReader(content)); err != nil || p.Width != PreviewEdge {
+		t.Fatalf("%+v, %v", p.Info, err)
+	}
+	runtime.ReadMemStats(&after)
+	if after.HeapAlloc > before.HeapAlloc+3<<20 {
+		t.Errorf("%d KiB more are in use", (after.HeapAlloc-before.HeapAlloc)>>10)
 	}
 }
 

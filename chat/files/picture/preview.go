@@ -10,6 +10,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"runtime"
 
 	"golang.org/x/image/draw"
 )
@@ -23,22 +24,32 @@ type Preview struct {
 }
 
 // NewPreview makes a preview of the picture in r: a PNG if something shows through, a JPEG otherwise, at most PreviewEdge
-// pixels wide and high, upright. It takes a few 100 MB at most, so only one should be made at a time. Errors: ErrNotPicture, also for
-// damaged and unsupported ones; ErrTooLarge, before anything is decoded; those of r and ctx.
+// pixels wide and high, upright. It takes a few 100 MB at most, which are free again when it returns: only one should be made at a
+// time. Errors: ErrNotPicture, also for damaged and unsupported ones; ErrTooLarge, before anything is decoded; those of r and ctx.
 func NewPreview(ctx context.Context, r io.ReadSeeker) (Preview, error) {
 	h, err := readHeader(r)
 	if err != nil {
 		return Preview{}, err
 	}
-	if int64(h.config.Width)*int64(h.config.Height) > PixelsMax || h.decodedBytes() > decodedBytesMax {
+	if max(h.config.Width, h.config.Height) > edgeMax || int64(h.config.Width)*int64(h.config.Height) > PixelsMax ||
+		h.decodedBytes() > decodedBytesMax {
 		return Preview{}, fmt.Errorf("%w: %d x %d", ErrTooLarge, h.config.Width, h.config.Height)
 	}
 	decoded, err := h.decodeFrom(ctx, r)
 	if err != nil {
 		return Preview{}, err
 	}
-	return encode(upright(shrink(decoded), h.orientation))
+	small := shrink(decoded)
+	decoded = nil
+	if h.decodedBytes() >= collectedBytes {
+		// Otherwise two or three more are decoded before the heap has doubled. It takes a twentieth of the time of decoding.
+		runtime.GC()
+	}
+	return encode(upright(small, h.orientation))
 }
+
+// collectedBytes is from when on the memory of a decoded picture is collected at once. Tests lower it.
+var collectedBytes int64 = 64 << 20
 
 // decodeFrom decodes the picture; a cancelled context ends it at its next read.
 func (h header) decodeFrom(ctx context.Context, r io.ReadSeeker) (decoded image.Image, err error) {
