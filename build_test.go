@@ -11,7 +11,7 @@ import (
 // If it reaches the type of a client it does so 49,000 times, and takes more than a second longer to compile.
 const redisNamesMax = 500
 
-// TestClientTypesStayInTheStore: what others use of store and store/queue does not lead to the clients of go-redis. See
+// TestClientTypesStayInTheStore: what others use of store and queue does not lead to the clients of go-redis. See
 // store/conn/server.go.
 func TestClientTypesStayInTheStore(t *testing.T) {
 	for _, folder := range []string{"./cmd/chatd", "./internal/node", "./store/doctor", "./store/dump"} {

@@ -22,7 +22,7 @@ const module = "github.com/chatd/chatd/"
 // ours. Tests may import more.
 var mayImport = map[string][]string{
 	"cmd/chatd":               {"chat/importer", "internal/build", "internal/node", "client", "client/ship", "store", "store/archive", "store/doctor", "store/dump", "web"},
-	"internal/node":           {"chat", "chat/...", "store", "store/archive", "store/blob", "store/conn", "store/doctor", "store/dump", "store/queue", "store/embedded", "web", "web/admission", "web/auth", "web/limit", "web/origin", "web/unsent", "web/ws", "static", "internal/build", "internal/deliver"},
+	"internal/node":           {"chat", "chat/...", "store", "store/archive", "store/blob", "store/conn", "store/doctor", "store/dump", "queue", "store/embedded", "web", "web/admission", "web/auth", "web/limit", "web/origin", "web/unsent", "web/ws", "static", "internal/build", "internal/deliver"},
 	"web":                     {"chat", "chat/...", "web/admission", "web/api", "web/auth", "web/limit", "web/origin", "web/problem", "web/unsent", "web/wire"},
 	"web/admission":           {"chat"},
 	"web/unsent":              {"chat"},
@@ -31,52 +31,52 @@ var mayImport = map[string][]string{
 	"web/auth":                {"chat", "internal/cache", "internal/egress", "web/wire"},
 	"web/problem":             {"chat", "web/api"},
 	"web/wire":                {"chat"},
-	"web/ws":                  {"internal/backoff", "chat", "chat/...", "web/admission", "web/auth", "web/limit", "web/origin", "web/problem", "web/wire"},
-	"store":                   {"internal/batch", "chat", "chat/...", "store/conn", "store/queue", "store/script"},
-	"store/conn":              {"internal/backoff", "internal/batch", "store/queue", "store/script"},
-	"store/doctor":            {"chat", "chat/announce", "chat/archive", "chat/files", "chat/schedule", "chat/webhook", "store", "store/conn", "store/queue", "store/script"},
-	"store/dump":              {"chat", "chat/...", "store", "store/doctor", "store/queue", "store/script"},
-	"store/archive":           {"chat", "chat/archive", "chat/archive/tokens", "internal/backoff", "migrations"},
+	"web/ws":                  {"queue/backoff", "chat", "chat/...", "web/admission", "web/auth", "web/limit", "web/origin", "web/problem", "web/wire"},
+	"store":                   {"queue/batch", "chat", "chat/...", "store/conn", "queue", "queue/script"},
+	"store/conn":              {"queue/backoff", "queue/batch", "queue", "queue/script"},
+	"store/doctor":            {"chat", "chat/announce", "chat/archive", "chat/files", "chat/schedule", "chat/webhook", "store", "store/conn", "queue", "queue/script"},
+	"store/dump":              {"chat", "chat/...", "store", "store/doctor", "queue", "queue/script"},
+	"store/archive":           {"chat", "chat/archive", "chat/archive/tokens", "queue/backoff", "migrations"},
 	"store/blob":              {},
 	"migrations":              {},
-	"store/script":            {},
-	"store/script/scripttest": {"store/script"},
+	"queue/script":            {},
+	"queue/script/scripttest": {"queue/script"},
 	"chat":                    {"internal/cache", "internal/emoji"},
-	"chat/archive":            {"chat", "chat/archive/tokens", "internal/backoff", "internal/cache"},
+	"chat/archive":            {"chat", "chat/archive/tokens", "queue/backoff", "internal/cache"},
 	"chat/archive/tokens":     {},
-	"chat/announce":           {"chat", "chat/schedule", "internal/cron"},
+	"chat/announce":           {"chat", "chat/schedule", "queue/cron"},
 	"chat/files":              {"chat", "chat/files/picture"},
 	"chat/notify":             {"chat", "chat/webhook"},
 	"chat/retention":          {"chat"},
-	"chat/schedule":           {"chat", "chat/webhook", "internal/cron"},
+	"chat/schedule":           {"chat", "chat/webhook", "queue/cron"},
 	"chat/webhook":            {"chat"},
 	"chat/importer":           {"chat", "chat/archive"},
 	"chat/live":               {"chat", "internal/cache"},
 	"chat/files/picture":      {},
 	"chat/person":             {"chat", "chat/archive", "chat/notify", "chat/schedule"},
 	"chat/erase":              {"chat", "chat/archive", "chat/schedule"},
-	"store/queue":             {"internal/backoff", "internal/batch", "internal/cron", "store/script"},
-	"store/queue/queuetest":   {"store/embedded", "store/queue"},
+	"queue":                   {"queue/backoff", "queue/batch", "queue/cron", "queue/script"},
+	"queue/queuetest":         {"store/embedded", "queue"},
 	"store/embedded":          {},
 	"client":                  {"client/internal/disk"},
 	"client/internal/disk":    {},
 	"client/ship":             {"client", "client/internal/disk"},
 	"examples/daily-by-place": {"client", "client/ship"},
-	"examples/queue":          {"store/embedded", "store/queue"},
+	"examples/queue":          {"store/embedded", "queue"},
 	"static":                  {},
 	"internal/pgtest":         {"internal/redistest"},
 	"internal/redistest":      {},
 	"internal/s3test":         {},
 	"internal/harness":        {"client", "internal/redistest"},
-	"internal/chattest":       {"chat", "chat/archive", "chat/archive/tokens", "internal/redistest", "store", "store/queue"},
-	"internal/backoff":        {},
+	"internal/chattest":       {"chat", "chat/archive", "chat/archive/tokens", "internal/redistest", "store", "queue"},
+	"queue/backoff":           {},
 	"internal/emoji":          {},
-	"internal/batch":          {},
+	"queue/batch":             {},
 	"internal/build":          {},
 	"internal/cache":          {},
-	"internal/cron":           {},
-	"internal/deliver":        {"internal/backoff", "chat", "chat/notify", "chat/webhook", "internal/egress"},
-	"store/storetest":         {"chat", "chat/...", "store", "store/queue", "internal/redistest"},
+	"queue/cron":              {},
+	"internal/deliver":        {"queue/backoff", "chat", "chat/notify", "chat/webhook", "internal/egress"},
+	"store/storetest":         {"chat", "chat/...", "store", "queue", "internal/redistest"},
 }
 
 const (
@@ -153,8 +153,26 @@ func TestImportsRunOneWay(t *testing.T) {
 			}
 			// Its logging is a setting of the whole process, which is cmd's to make.
 			redis := strings.HasPrefix(imported, "github.com/redis/") && !(folder == "cmd/chatd" && strings.HasSuffix(imported, "/logging"))
-			if redis && !strings.HasPrefix(folder, "store") && !strings.HasPrefix(folder, "internal") && !strings.HasPrefix(folder, "examples/") {
-				t.Errorf("%s imports %s: only store/ speaks to Redis", path, imported)
+			if redis && !regexp.MustCompile(`^(store|queue|internal|examples)\b`).MatchString(folder) {
+				t.Errorf("%s imports %s: only store/ and queue/ speak to Redis", path, imported)
+			}
+		}
+	}
+}
+
+// TestTheTaskEngineStandsAlone: what is below queue/ can be used, and taken elsewhere, without the rest of the module. Only
+// queuetest needs something of it: the Redis inside the process, which shares its clock with the test.
+func TestTheTaskEngineStandsAlone(t *testing.T) {
+	for _, path := range sources(t, func(p string) bool { return isGo(p) && !isTest(p) && strings.HasPrefix(p, "queue/") }) {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range file.Imports {
+			imported, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module)
+			inside := imported == "queue" || strings.HasPrefix(imported, "queue/")
+			if ours && !inside && !(strings.HasPrefix(path, "queue/queuetest/") && imported == "store/embedded") {
+				t.Errorf("%s imports %s, which is outside the task engine", path, imported)
 			}
 		}
 	}
@@ -216,8 +234,8 @@ func isBrowser(p string) bool { return strings.HasPrefix(p, "static/") && string
 // isStore leaves out the embedded server, which has to know the commands that it refuses, the loader of scripts, for which
 // KEYS is a table of Lua, and the doctor, who looks at every key there is.
 func isStore(p string) bool {
-	return strings.HasPrefix(p, "store/") && !strings.HasPrefix(p, "store/embedded/") && !strings.HasPrefix(p, "store/script/") &&
-		!strings.HasPrefix(p, "store/doctor/") && isGo(p) && !isTest(p)
+	return (strings.HasPrefix(p, "store/") || strings.HasPrefix(p, "queue/")) && !strings.HasPrefix(p, "store/embedded/") &&
+		!strings.HasPrefix(p, "queue/script/") && !strings.HasPrefix(p, "store/doctor/") && isGo(p) && !isTest(p)
 }
 
 func TestForbiddenWords(t *testing.T) {
@@ -343,7 +361,7 @@ func TestScriptsSayWhatTheyTake(t *testing.T) {
 			continue // its README explains it
 		}
 		name, documents := strings.TrimSuffix(strings.TrimPrefix(path, "store/lua/"), ".lua"), "docs/redis.md"
-		if strings.HasPrefix(path, "store/queue/") {
+		if strings.HasPrefix(path, "queue/") {
 			name, documents = base, "docs/tasks.md"
 		}
 		if beside, _, ok := strings.Cut(strings.TrimPrefix(path, "store/"), "/lua/"); ok && (beside == "doctor" || beside == "dump") {
@@ -441,7 +459,7 @@ func TestModuleHasNoReplace(t *testing.T) {
 }
 
 // methodsMax is how wide an interface may be, and packageLinesMax how long a package: store/ has the methods of all parts,
-// storetest/ the cases for each of them, and store/queue, which may have queueLinesMax, one state machine whose features all
+// storetest/ the cases for each of them, and queue, which may have queueLinesMax, one state machine whose features all
 // meet in the same steps.
 const (
 	methodsMax      = 45
@@ -473,7 +491,7 @@ func TestInterfacesAndPackagesAreSmall(t *testing.T) {
 	}
 	for folder, n := range lines {
 		limit := packageLinesMax
-		if folder == "store/queue" {
+		if folder == "queue" {
 			limit = queueLinesMax
 		}
 		if n > limit && folder != "store" && folder != "store/storetest" {

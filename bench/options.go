@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/internal/redistest"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 const optionKeys = 1000 // that the tasks with an option share

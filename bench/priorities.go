@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/internal/redistest"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 const (

@@ -15,7 +15,7 @@ import (
 
 	"github.com/chatd/chatd/internal/pgtest"
 	"github.com/chatd/chatd/internal/redistest"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 // riverWorkers are numbers of River's workers: the same as of the others, and what its own benchmark takes.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/internal/redistest"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 // waiting measures what a million delayed tasks cost those that are not delayed: nothing, but for their memory.

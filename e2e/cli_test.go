@@ -20,9 +20,9 @@ import (
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/embedded"
-	"github.com/chatd/chatd/store/queue"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 // resumesWithin is how soon after a promotion sends succeed and schedules fire, on a machine that has nothing else to do.

@@ -10,7 +10,7 @@ import (
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 // put enqueues a task under an id of its own, again until Redis has taken it: its own connection is cut as well.

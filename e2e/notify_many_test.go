@@ -16,8 +16,8 @@ import (
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
-	"github.com/chatd/chatd/store/queue"
 )
 
 var notifyFlag = flag.Int("notify", 2000, "members of TestManyAreNotifiedOnce besides the owner; `make soak` notifies 10,000")

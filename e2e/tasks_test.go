@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/internal/harness"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 const (

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/internal/harness"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 // workerEnv makes this program a worker instead of a test: the test starts itself again, so that a worker is a process

@@ -11,8 +11,8 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
-	"github.com/chatd/chatd/store/queue"
 )
 
 // TestFullServer: a Redis whose memory is full refuses what adds to it. Reading, acks, leaving, deleting and the tasks go on,

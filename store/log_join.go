@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/internal/batch"
+	"github.com/chatd/chatd/queue/batch"
 	"github.com/chatd/chatd/store/conn"
 )
 

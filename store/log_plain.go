@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/queue/script"
 	"github.com/chatd/chatd/store/conn"
-	"github.com/chatd/chatd/store/script"
 )
 
 var (

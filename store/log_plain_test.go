@@ -16,8 +16,8 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store/conn"
-	"github.com/chatd/chatd/store/queue"
 	gocmp "github.com/google/go-cmp/cmp"
 )
 

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store/conn"
-	"github.com/chatd/chatd/store/queue"
 )
 
 // Options say which store to open.

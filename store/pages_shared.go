@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/internal/batch"
+	"github.com/chatd/chatd/queue/batch"
 	"github.com/chatd/chatd/store/conn"
 )
 

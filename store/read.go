@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/queue/script"
 	"github.com/chatd/chatd/store/conn"
-	"github.com/chatd/chatd/store/script"
 )
 
 // reads runs reads in one round trip, and once more, calling fill again, if the connection broke.

@@ -7,8 +7,8 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/webhook"
+	"github.com/chatd/chatd/queue/script"
 	"github.com/chatd/chatd/store/conn"
-	"github.com/chatd/chatd/store/script"
 )
 
 // reply is what a script answers: an array whose first element is `OK` or the name of a refusal. After OUTOFRANGE come the

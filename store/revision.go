@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/queue/script"
 	"github.com/chatd/chatd/store/conn"
-	"github.com/chatd/chatd/store/script"
 )
 
 // A deletion runs when the server is full, an edit does not.

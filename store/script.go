@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/queue/script"
 	"github.com/chatd/chatd/store/conn"
-	"github.com/chatd/chatd/store/queue"
-	"github.com/chatd/chatd/store/script"
 )
 
 //go:embed lua

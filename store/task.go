@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store/conn"
-	"github.com/chatd/chatd/store/queue"
 )
 
 // Tasks are the queues of the domain.

@@ -22,7 +22,7 @@ import (
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/redistest"
-	"github.com/chatd/chatd/store/script"
+	"github.com/chatd/chatd/queue/script"
 )
 
 // luaTasks are the functions of lua/lib/task_*.lua, each with a call of it and the task that Go has to find: its kind, and a

@@ -3,7 +3,7 @@ package web_test
 import (
 	"testing"
 
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/web"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/web"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/node"
 	"github.com/chatd/chatd/internal/redistest"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/web"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/schedule"
-	"github.com/chatd/chatd/internal/cron"
+	"github.com/chatd/chatd/queue/cron"
 )
 
 // recordsRead is how many announcements are read at once: one may name ten thousand users.

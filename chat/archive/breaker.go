@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/chatd/chatd/internal/backoff"
+	"github.com/chatd/chatd/queue/backoff"
 )
 
 // How long a database that failed is left alone: what waits for it is taken over within this time of its return.

@@ -12,7 +12,7 @@ import (
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/internal/chattest"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 // served is a service whose logs go on in an archive in memory. Only catchUp archives.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/internal/backoff"
+	"github.com/chatd/chatd/queue/backoff"
 )
 
 // Kinds of the tasks of the archive. A kind is stored with its tasks, so it keeps its name when the code is renamed.

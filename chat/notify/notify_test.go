@@ -18,7 +18,7 @@ import (
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/deliver"
 	"github.com/chatd/chatd/internal/harness"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

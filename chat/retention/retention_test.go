@@ -16,9 +16,9 @@ import (
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/harness"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
 	sqlarchive "github.com/chatd/chatd/store/archive"
-	"github.com/chatd/chatd/store/queue"
 )
 
 const day = 24 * time.Hour

@@ -9,7 +9,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/webhook"
-	"github.com/chatd/chatd/internal/cron"
+	"github.com/chatd/chatd/queue/cron"
 )
 
 // fire sends a due occurrence. The schedule's version makes that happen once, whatever happens to the worker: the step

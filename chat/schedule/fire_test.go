@@ -14,7 +14,7 @@ import (
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 // overdue moves the next occurrence of a schedule into the past.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/internal/cron"
+	"github.com/chatd/chatd/queue/cron"
 )
 
 // Bounds of schedules.

@@ -17,7 +17,7 @@ import (
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/deliver"
 	"github.com/chatd/chatd/internal/redistest"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 // bench is a service with its tasks and a sender that may call this host.

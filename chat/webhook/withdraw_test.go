@@ -10,7 +10,7 @@ import (
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/deliver"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 // withdrawal is a bench whose deliveries wait until the test makes them.

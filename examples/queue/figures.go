@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 // look shows what can be known of a queue that is at work.

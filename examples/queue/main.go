@@ -1,4 +1,4 @@
-// Queue is a small shop that uses every part of the task engine, written from the README of store/queue alone:
+// Queue is a small shop that uses every part of the task engine, written from the README of queue alone:
 //
 //	go run . -redis localhost:6379
 //
@@ -19,8 +19,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store/embedded"
-	"github.com/chatd/chatd/store/queue"
 )
 
 func main() {

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatd/chatd/store/queue"
-	"github.com/chatd/chatd/store/queue/queuetest"
+	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/queue/queuetest"
 )
 
 func TestEveryFeatureWorks(t *testing.T) {
@@ -145,7 +145,7 @@ func TestProgramUsesEveryFeature(t *testing.T) {
 			t.Errorf("%s is used: it needs no reason", name)
 		}
 	}
-	each("../../store/queue", func(file *ast.File) {
+	each("../../queue", func(file *ast.File) {
 		for _, decl := range file.Decls {
 			switch d := decl.(type) {
 			case *ast.FuncDecl:

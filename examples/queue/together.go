@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 // Envelope is a kind whose tasks run together.

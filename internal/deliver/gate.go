@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/chatd/chatd/internal/backoff"
 	"github.com/chatd/chatd/internal/egress"
+	"github.com/chatd/chatd/queue/backoff"
 )
 
 // Bounds of concurrent requests.

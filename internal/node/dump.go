@@ -9,11 +9,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
 	sqlarchive "github.com/chatd/chatd/store/archive"
 	"github.com/chatd/chatd/store/dump"
 	"github.com/chatd/chatd/store/embedded"
-	"github.com/chatd/chatd/store/queue"
 )
 
 // Export writes the configured store, with its archive, to a new file. The file appears under its name once it is complete and on the

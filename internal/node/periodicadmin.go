@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/web"
 )
 

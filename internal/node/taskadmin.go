@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/web"
 )
 

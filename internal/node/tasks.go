@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 // taskQueues are the queues that a node serves. Deliveries mostly wait for external servers, so they get more workers.

@@ -16,7 +16,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/chatd/chatd/chat/archive/tokens"
-	"github.com/chatd/chatd/internal/backoff"
+	"github.com/chatd/chatd/queue/backoff"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/internal/redistest"
-	"github.com/chatd/chatd/store/script"
+	"github.com/chatd/chatd/queue/script"
 )
 
 // TestNodesThatNobodyNeeds: a master that is away and has an heir is not waited for. It is asked seldom, the topology is not reloaded

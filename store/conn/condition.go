@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 // ConditionKind names a problem of a server that answers.

@@ -16,8 +16,8 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
-	"github.com/chatd/chatd/store/queue"
-	"github.com/chatd/chatd/store/script"
+	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/queue/script"
 )
 
 // Embedded is a server inside this process that speaks the protocol of Redis.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/chatd/chatd/store/queue"
-	"github.com/chatd/chatd/store/script"
+	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/queue/script"
 )
 
 // Durability is how far an answered write has come, or is to come before it is answered.

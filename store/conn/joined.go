@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/chatd/chatd/internal/batch"
+	"github.com/chatd/chatd/queue/batch"
 )
 
 // Joined joins reads that are requested at about the same time. A caller reads at once, unless another one came just before: then

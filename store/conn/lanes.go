@@ -4,7 +4,7 @@ import (
 	"maps"
 	"sync"
 
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 // Lanes are where calls are joined with others to the same server. There is one for each server, so that one that hangs delays only

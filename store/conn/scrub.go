@@ -3,7 +3,7 @@ package conn
 import (
 	"context"
 	"fmt"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 	"strconv"
 	"strings"
 	"time"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/chatd/chatd/internal/backoff"
+	"github.com/chatd/chatd/queue/backoff"
 )
 
 // EventKind says what a node learns from its subscriptions.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/queue/script"
 	"github.com/chatd/chatd/store"
-	"github.com/chatd/chatd/store/queue"
-	"github.com/chatd/chatd/store/script"
 )
 
 // announcementKeys are the keys of an announcement's record, which is in p00.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
-	"github.com/chatd/chatd/store/queue"
-	"github.com/chatd/chatd/store/script"
+	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/queue/script"
 )
 
 // pageKeys are the keys of a part of an announcement and of the tasks of its partition.

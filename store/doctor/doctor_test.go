@@ -19,10 +19,10 @@ import (
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/doctor"
 	"github.com/chatd/chatd/store/embedded"
-	"github.com/chatd/chatd/store/queue"
 )
 
 // fixture is a store with groups that users have used.

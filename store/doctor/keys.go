@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/queue/script"
 	"github.com/chatd/chatd/store"
-	"github.com/chatd/chatd/store/queue"
-	"github.com/chatd/chatd/store/script"
 )
 
 // keyspace parses the keys that package store writes: docs/redis.md and docs/tasks.md describe each. They are listed a

@@ -9,7 +9,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/webhook"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 var lagsScript = newReader("lags", groupNames)

@@ -13,8 +13,8 @@ import (
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/harness"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store/doctor"
-	"github.com/chatd/chatd/store/queue"
 )
 
 // pause keeps workers from the tasks that a test takes away.

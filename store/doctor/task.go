@@ -11,8 +11,8 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/schedule"
-	"github.com/chatd/chatd/store/queue"
-	"github.com/chatd/chatd/store/script"
+	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/queue/script"
 )
 
 // queueNames are the names that scripts use for the keys of queue.Keys.Work.

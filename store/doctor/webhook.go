@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat/webhook"
-	"github.com/chatd/chatd/store/queue"
-	"github.com/chatd/chatd/store/script"
+	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/queue/script"
 )
 
 // partitionNames are keys of a partition; the key set is their common prefix.

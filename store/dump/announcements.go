@@ -7,8 +7,8 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
-	"github.com/chatd/chatd/store/queue"
 )
 
 // announced is what decides how an announcement goes on: some fields of its record, and its parts by the old partitions.

@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/doctor"
-	"github.com/chatd/chatd/store/queue"
 )
 
 // Bounds of what a file may hold. A file comes from anywhere: nothing of it is trusted before it was checked, and nothing in it

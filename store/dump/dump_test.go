@@ -26,11 +26,11 @@ import (
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/pgtest"
 	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
 	sqlarchive "github.com/chatd/chatd/store/archive"
 	"github.com/chatd/chatd/store/dump"
 	"github.com/chatd/chatd/store/embedded"
-	"github.com/chatd/chatd/store/queue"
 )
 
 // fill makes a store in which users have done what fills every type of key, and tasks wait.

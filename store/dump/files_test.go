@@ -15,9 +15,9 @@ import (
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/blob"
-	"github.com/chatd/chatd/store/queue"
 )
 
 // fileBlobs is a blob store as the domain asks it.

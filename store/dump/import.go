@@ -13,9 +13,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/queue/script"
 	"github.com/chatd/chatd/store"
-	"github.com/chatd/chatd/store/queue"
-	"github.com/chatd/chatd/store/script"
 )
 
 //go:embed lua

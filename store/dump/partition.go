@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/doctor"
-	"github.com/chatd/chatd/store/queue"
 )
 
 // repartition rewrites the parts of a file for a store with another number of partitions. The keys of a group or a user go to the

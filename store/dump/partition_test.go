@@ -19,11 +19,11 @@ import (
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/doctor"
 	"github.com/chatd/chatd/store/dump"
 	"github.com/chatd/chatd/store/embedded"
-	"github.com/chatd/chatd/store/queue"
 )
 
 // into exports a store and imports it into another one with so many partitions, which nothing is wrong with. The import is

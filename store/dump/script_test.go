@@ -3,7 +3,7 @@ package dump
 import (
 	"testing"
 
-	"github.com/chatd/chatd/store/script/scripttest"
+	"github.com/chatd/chatd/queue/script/scripttest"
 )
 
 func TestScriptsBindWhatTheyName(t *testing.T) { scripttest.Check(t, library.Used()) }

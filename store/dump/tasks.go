@@ -14,7 +14,7 @@ import (
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 
 	"github.com/chatd/chatd/chat"
 )

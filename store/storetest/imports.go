@@ -7,7 +7,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/importer"
 	"github.com/chatd/chatd/chat/retention"
-	"github.com/chatd/chatd/store/queue"
+	"github.com/chatd/chatd/queue"
 )
 
 var importTests = map[string]func(*fixture){

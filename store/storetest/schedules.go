@@ -7,8 +7,8 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
-	"github.com/chatd/chatd/store/queue"
 )
 
 // core is a client of the queue in which schedules have their tasks.

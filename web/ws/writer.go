@@ -9,7 +9,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/chatd/chatd/chat/live"
-	"github.com/chatd/chatd/internal/backoff"
+	"github.com/chatd/chatd/queue/backoff"
 )
 
 // How long a session waits before it retries a store that could not be reached: the first and the longest pause.
