@@ -161,7 +161,7 @@ func (d *GroupDraft) check() (err error) {
 			return err
 		}
 	}
-	if d.Name, err = groupName(d.Name); err != nil {
+	if d.Name, err = line("name", d.Name, nameMax); err != nil {
 		return err
 	}
 	return checkNumbers(d.Keep, d.BacklogMax, d.BacklogBytes, d.RetainDays)
@@ -442,7 +442,7 @@ func (s *Service) UpdateGroup(ctx context.Context, by Caller, id string, change 
 
 func (c *GroupChange) check() error {
 	if c.Name != nil {
-		name, err := groupName(*c.Name)
+		name, err := line("name", *c.Name, nameMax)
 		if err != nil {
 			return err
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 const holdReasonMax = 500 // characters: some lines, or the name of a case
@@ -58,9 +56,12 @@ func (s *Service) PutHold(ctx context.Context, by Caller, group, reason string) 
 	if err := CheckGroup(by, group); err != nil {
 		return Hold{}, err
 	}
-	reason = strings.TrimSpace(reason)
-	if reason == "" || !utf8.ValidString(reason) || Characters(reason) > holdReasonMax || strings.ContainsFunc(reason, unicode.IsControl) {
-		return Hold{}, Invalid("reason: 1 to %d characters, no control characters", holdReasonMax)
+	reason, err := line("reason", reason, holdReasonMax)
+	if err != nil {
+		return Hold{}, err
+	}
+	if reason = strings.TrimSpace(reason); !visible(reason) {
+		return Hold{}, Invalid("reason: has no visible character")
 	}
 	h, err := s.stores.PutHold(ctx, group, Hold{Reason: reason, By: by.User, Since: TimeMs(s.opt.Now())})
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 // version of Unicode, and may take any number of bytes.
 func Characters(text string) int { return utf8.RuneCountInString(norm.NFC.String(text)) }
 
-// CleanName is a name as it is stored: composed, and without the controls that would turn the direction of what stands beside
+// CleanName is a name, or another short text, as it is stored: composed, and without the controls that would turn the direction of what stands beside
 // it. Text from a right-to-left page often brings some along, so they are dropped, not refused.
 func CleanName(name string) string {
 	return norm.NFC.String(strings.Map(func(r rune) rune {
@@ -31,14 +31,14 @@ var blank = map[rune]bool{
 	'\U0001D159': true, // musical note without a head
 }
 
-// visible reports whether a text has a character that shows: no space, control or format character, filler or variation
-// selector. Accents and marks show even alone; so does what this version of Unicode does not know yet.
+// visible reports whether a text has a character that shows by itself: no space, control or format character, filler, variation
+// selector, or mark for another character. What this version of Unicode does not know yet is taken to show.
 func visible(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		switch {
 		case unicode.IsSpace(r), unicode.In(r, unicode.Z, unicode.Cc, unicode.Noncharacter_Code_Point), blank[r]:
 			return false
-		case unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
+		case unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point, unicode.Mn, unicode.Me):
 			return false
 		case unicode.Is(unicode.Cf, r):
 			return unicode.Is(unicode.Prepended_Concatenation_Mark, r) // the Arabic signs of a number, a year and the like

@@ -141,17 +141,17 @@ func CheckGroup(by Caller, group string) error {
 	return CheckCaller(by)
 }
 
-// groupName is the name of a group as it is stored. It refuses what would garble a list of groups: control characters and line
-// breaks.
-func groupName(name string) (string, error) {
-	clean := CleanName(name)
+// line is a short text of one line as it is stored, such as the name of a group. It refuses what would garble a list of them:
+// control characters and line breaks.
+func line(field, text string, most int) (string, error) {
+	clean := CleanName(text)
 	switch {
-	case !utf8.ValidString(name):
-		return "", Invalid("name: not valid UTF-8")
-	case utf8.RuneCountInString(clean) > nameMax:
-		return "", Invalid("name: at most %d characters", nameMax)
+	case !utf8.ValidString(text):
+		return "", Invalid("%s: not valid UTF-8", field)
+	case utf8.RuneCountInString(clean) > most:
+		return "", Invalid("%s: at most %d characters", field, most)
 	case strings.ContainsFunc(clean, unicode.IsControl):
-		return "", Invalid("name: control characters are not allowed")
+		return "", Invalid("%s: control characters are not allowed", field)
 	}
 	return clean, nil
 }

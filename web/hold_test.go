@@ -10,12 +10,12 @@ import (
 func TestHold(t *testing.T) {
 	s := start(t, nil)
 	s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"]}`)
-	for _, body := range []string{`{}`, `{"reason":" "}`, `{"reason":"a\nb"}`, `{"reason":"` + strings.Repeat("x", 501) + `"}`, `{"reason":"x","by":"bob"}`} {
+	for _, body := range []string{`{}`, `{"reason":" "}`, `{"reason":"a\nb"}`, `{"reason":"\u202e"}`, `{"reason":"\u200b"}`, `{"reason":"` + strings.Repeat("x", 501) + `"}`, `{"reason":"x","by":"bob"}`} {
 		checkProblem(t, body, s.operate("PUT", "/v1/groups/g/hold", body, nil), http.StatusBadRequest, "invalid_request")
 	}
 	checkProblem(t, "no group", s.operate("PUT", "/v1/groups/absent/hold", `{"reason":"x"}`, nil), http.StatusNotFound, "not_found")
 	first := s.operate("PUT", "/v1/groups/g/hold", `{"reason":"Case 1"}`, nil)
-	again := s.operate("PUT", "/v1/groups/g/hold", `{"reason":" Case 2026-117 "}`, nil)
+	again := s.operate("PUT", "/v1/groups/g/hold", `{"reason":" \u202eCase\u2066 2026-117\u2069 "}`, nil)
 	if again.status != http.StatusOK || again.field("reason") != "Case 2026-117" || again.field("by") != "op" || again.field("since") != first.field("since") {
 		t.Errorf("got %d %s after %s", again.status, again.body, first.body)
 	}

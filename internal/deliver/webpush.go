@@ -67,13 +67,16 @@ func urgencyOf(p chat.Priority) webpush.Urgency {
 }
 
 // CheckEndpoint refuses anything but the address of a push service: the known services of browsers, those that the operator named,
-// and allowed networks. Plain http only ever reaches allowed networks, whatever the name.
+// and allowed networks. Plain http only ever reaches allowed networks, where push services are not.
 func (s *Sender) CheckEndpoint(address string) error {
 	u, err := egress.CheckURL(address, s.allow)
 	if err != nil {
 		return err
 	}
-	if u.Scheme == "http" || s.isPushService(u.Hostname()) {
+	switch service := s.isPushService(u.Hostname()); {
+	case service && u.Scheme == "http":
+		return errors.New("the URL of a push service must begin with https://")
+	case service, u.Scheme == "http":
 		return nil
 	}
 	if a, err := netip.ParseAddr(u.Hostname()); err == nil {

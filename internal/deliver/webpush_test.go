@@ -129,7 +129,8 @@ func TestAddressesOfDevices(t *testing.T) {
 		{(*Sender).CheckEndpoint, "https://fcm.googleapis.com.example.com/x", false, false},
 		{(*Sender).CheckEndpoint, "https://evilpush.apple.com.example.com/x", false, false},
 		{(*Sender).CheckEndpoint, "https://fcm.googleapis.com@127.0.0.1/x", false, false},
-		{(*Sender).CheckEndpoint, "http://fcm.googleapis.com/x", false, true}, // plain http reaches only allowed networks
+		{(*Sender).CheckEndpoint, "http://fcm.googleapis.com/x", false, false},
+		{(*Sender).CheckEndpoint, "http://a.push.services.mozilla.com/x", false, false},
 		{(*Sender).CheckEndpoint, "http://127.0.0.1:8080/x", false, true},
 		{(*Sender).CheckEndpoint, "https://127.0.0.1:8080/x", false, true},
 		{(*Sender).CheckEndpoint, "http://localhost:8080/x", false, true},

@@ -564,7 +564,7 @@ type Hold = chat.Hold
 
 // HoldDraft defines model for HoldDraft.
 type HoldDraft struct {
-	// Reason What operators and the owner see.
+	// Reason What operators and the owner see. Without control characters; those for the direction of writing are dropped.
 	Reason string `json:"reason"`
 }
 

@@ -6,10 +6,13 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/rsa"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/MicahParks/jwkset"
 	"github.com/golang-jwt/jwt/v5"
@@ -55,36 +58,32 @@ func (k verifyKey) fits(method jwt.SigningMethod) bool {
 	}
 }
 
-// parseKeySet returns the keys of a JSON Web Key Set (RFC 7517) that verify tokens, and why others cannot. It leaves out
-// keys for another purpose without a word.
+// parseKeySet returns the keys of a JSON Web Key Set (RFC 7517) that verify tokens, and why others cannot.
 func parseKeySet(raw []byte) (keys []verifyKey, unusable []string, err error) {
 	byteOrderMark := []byte("\uFEFF")
 	var set map[string]json.RawMessage
 	var list []json.RawMessage
 	err = json.Unmarshal(bytes.TrimPrefix(raw, byteOrderMark), &set)
 	if err == nil {
-		err = json.Unmarshal(set["keys"], &list) // fails if there are none; null is what some servers make of an empty list
+		err = json.Unmarshal(set["keys"], &list) // fails if there are none
 	}
-	if err != nil {
+	if err != nil || list == nil { // null is no list: it would end all trust
 		return nil, nil, errors.New("the key set is no JSON object with a list of keys")
 	}
 	for i, one := range list {
 		key, err := parseKey(one)
-		switch {
-		case err == nil:
+		if err == nil {
 			keys = append(keys, key)
-		case !errors.Is(err, errOtherPurpose):
-			name := fmt.Sprintf("number %d", i+1)
-			if key.id != "" {
-				name = fmt.Sprintf("%.*q", keyIDBytesMax, key.id)
-			}
-			unusable = append(unusable, name+": "+err.Error())
+			continue
 		}
+		name := fmt.Sprintf("number %d", i+1)
+		if key.id != "" {
+			name = fmt.Sprintf("%.*q", keyIDBytesMax, key.id)
+		}
+		unusable = append(unusable, name+": "+err.Error())
 	}
 	return keys, unusable, nil
 }
-
-var errOtherPurpose = errors.New("the key is not for signatures")
 
 // parseKey reads the public part of a key. Certificates beside it are not looked at: whoever publishes the set vouches for
 // its keys.
@@ -107,7 +106,7 @@ func parseKey(raw json.RawMessage) (key verifyKey, err error) {
 	key.id, key.alg = k.Kid, k.Alg
 	switch {
 	case k.Use != "" && k.Use != "sig", len(k.KeyOps) > 0 && !slices.Contains(k.KeyOps, "verify") && !slices.Contains(k.KeyOps, "sign"):
-		return key, errOtherPurpose
+		return key, errors.New("the key is not for signatures")
 	case len(k.Kid) > keyIDBytesMax:
 		return key, fmt.Errorf("a kid has at most %d bytes", keyIDBytesMax)
 	case k.Kty == jwkset.KtyOct:
@@ -119,11 +118,28 @@ func parseKey(raw json.RawMessage) (key verifyKey, err error) {
 		return key, fmt.Errorf("want an RSA, P-256, P-384, P-521 or Ed25519 key: %w", err)
 	}
 	key.public = parsed.Key()
-	if public, ok := key.public.(*rsa.PublicKey); ok && (public.N.BitLen() < rsaBitsMin || public.N.BitLen() > rsaBitsMax) {
-		return key, fmt.Errorf("an RSA key of %d bits: want %d to %d", public.N.BitLen(), rsaBitsMin, rsaBitsMax)
+	if public, ok := key.public.(*rsa.PublicKey); ok {
+		if err := checkRSA(public, k.E); err != nil {
+			return key, err
+		}
 	}
 	if !slices.ContainsFunc(keyMethods, key.fits) {
 		return key, fmt.Errorf("alg %q with a %s key cannot be used", k.Alg, k.Kty)
 	}
 	return key, nil
+}
+
+// checkRSA refuses RSA keys that are too weak or too expensive, or that are none. exponent is e as the set has it.
+func checkRSA(public *rsa.PublicKey, exponent string) error {
+	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(exponent, "="))
+	e := new(big.Int).SetBytes(raw)
+	switch bits := public.N.BitLen(); {
+	case bits < rsaBitsMin || bits > rsaBitsMax:
+		return fmt.Errorf("an RSA key of %d bits: want %d to %d", bits, rsaBitsMin, rsaBitsMax)
+	case err != nil || e.Bit(0) == 0 || e.BitLen() < 2 || e.BitLen() > 31:
+		return errors.New("an RSA key whose exponent is not an odd number from 3 to 2^31")
+	case public.N.Bit(0) == 0:
+		return errors.New("an RSA key whose modulus is even")
+	}
+	return nil
 }
