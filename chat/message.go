@@ -42,6 +42,7 @@ type Entry struct {
 	Group string `json:"group"`
 	From  string `json:"from"`
 	Content
+	Erased    []int64      `json:"erased,omitempty"` // ids of entries that this one takes the content and the author of
 	SentAt    Time         `json:"sent_at"`
 	Notice    string       `json:"notice,omitempty"`
 	User      string       `json:"user,omitempty"`     // whom a notice concerns

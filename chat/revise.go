@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 )
 
 // reviseTries bounds how often an edit or a deletion is made anew because its target changed in between.
@@ -115,6 +116,19 @@ func (e Entry) Deleted(by Entry) Entry {
 	return left
 }
 
+// AuthorErased is an entry as it reads once its author is erased: a deletion, or what took a reaction back, still says so.
+func (e Entry) AuthorErased(by Entry) Entry {
+	left := e.Deleted(by)
+	switch {
+	case e.DeletedAt != nil:
+		left.DeletedAt = e.DeletedAt
+	case e.Kind == Delete, e.Kind == Reaction && e.Removed:
+		left.DeletedAt = nil
+	}
+	left.From = ""
+	return left
+}
+
 // deleted is the target and its edits without their content.
 func (s *Service) deleted(ctx context.Context, target Message, was, deletion Entry) ([]Change, error) {
 	list := []Change{{Old: target, New: rewritten(target, was.Deleted(deletion))}}
@@ -145,13 +159,16 @@ func rewritten(m Message, e Entry) Message {
 
 // Applied is m as it reads after change, an edit or a deletion that names it as its target, or names the message whose edit
 // it is: what Revise made of it, from the two entries alone. An edit that is older than one that m has, or whose own content
-// is gone, changes nothing; nor does anything change what was deleted.
+// is gone, changes nothing; nor does anything change what was deleted, except an erasure of its author.
 func Applied(m Message, change Entry) (Message, error) {
 	var was Entry
 	if err := json.Unmarshal(m.JSON, &was); err != nil {
 		return Message{}, &Error{Code: CodeInternal, Message: "internal error", Cause: err}
 	}
 	switch {
+	case slices.Contains(change.Erased, m.ID):
+		m.Edits = nil
+		return rewritten(m, was.AuthorErased(change)), nil
 	case was.DeletedAt != nil:
 		return m, nil
 	case change.Kind == Delete:

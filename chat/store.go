@@ -223,6 +223,9 @@ type LogStore interface {
 	// ErrConflict when one of changes no longer reads as Old: read again and retry. asAdmin: the role must manage.
 	// A known key is answered before anything is compared, as in Append.
 	Revise(ctx context.Context, a Append, changes []Change, asAdmin bool) (Appended, error)
+	// Unreact takes the emoji out of some reactions to a deleted message that Revise, or an erasure, left; next is where to go on,
+	// 0 at the end. ErrNotFound: no such life of the group.
+	Unreact(ctx context.Context, t UnreactTask) (next int64, err error)
 	PullStore
 	// Range reads entries from..(from+limit-1) for the node itself, without a member's rights, with the end of the log. The one
 	// that reaches bytesMax, in bytes of what is stored, is the last; 0: no such bound.
@@ -381,6 +384,7 @@ const (
 	TaskMember  = "member"  // MemberTask
 	TaskTrim    = "trim"    // GroupTask
 	TaskCleanup = "cleanup" // GroupTask: the rest of a deleted group
+	TaskUnreact = "unreact" // UnreactTask: the other reactions to a deleted message
 )
 
 // MemberImported says that an import made the group: its members get no item.
@@ -405,6 +409,16 @@ type MemberTask struct {
 	What  string   `json:"what"` // joined, left, removed, imported
 	Users []string `json:"users"`
 	AtMs  int64    `json:"at_ms"`
+}
+
+// UnreactTask takes the emoji out of the reactions to a deleted message.
+type UnreactTask struct {
+	Group     string `json:"group"`
+	Epoch     string `json:"epoch"`
+	Target    int64  `json:"target"`
+	From      int64  `json:"from"`       // the lowest id of a reaction that is left
+	DeletedAt string `json:"deleted_at"` // as it stands in entries
+	Deletion  int64  `json:"deletion"`   // id of the entry that deleted the message
 }
 
 // GroupTask names one life of a group.

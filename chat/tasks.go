@@ -24,6 +24,7 @@ func (s *Service) Handlers() map[string]TaskKind {
 		TaskMember:  Handle(s.deliverMemberships),
 		TaskTrim:    Handle(s.trimAll),
 		TaskCleanup: Handle(s.cleanUp),
+		TaskUnreact: Handle(s.unreact),
 	}
 }
 
@@ -140,6 +141,27 @@ func (s *Service) truth(ctx context.Context, user, group string) (Info, error) {
 		return Info{}, nil
 	}
 	return info, err
+}
+
+// unreact takes the emoji out of what a deletion left of the reactions to its message.
+func (s *Service) unreact(ctx context.Context, t UnreactTask) error {
+	if err := CheckTask(t.Group, t.Epoch); err != nil {
+		return err
+	}
+	if _, ok := ParseTime(t.DeletedAt); !ok || min(t.Target, t.From, t.Deletion) < 1 {
+		return Invalid("a task names no deletion")
+	}
+	for range stepsMax {
+		next, err := s.stores.Unreact(ctx, t)
+		if errors.Is(err, ErrNotFound) {
+			return nil
+		}
+		if err != nil || next == 0 {
+			return err
+		}
+		t.From = next
+	}
+	return Errorf(CodeConflict, "more reactions left than one task handles")
 }
 
 // trimAll trims a group to the end, step by step.

@@ -39,6 +39,7 @@ type Message struct {
 	From  string `json:"from"`
 	Content
 	Files     []File              `json:"files,omitempty"`
+	Erased    []int64             `json:"erased,omitempty"` // ids of entries that an erasure took the author off, with this entry
 	SentAt    time.Time           `json:"sent_at"`
 	Notice    string              `json:"notice,omitempty"`   // created, joined, left, removed, role, renamed, settings
 	User      string              `json:"user,omitempty"`     // the user that a notice is about

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -212,7 +213,7 @@ func (s *Erasures) FindAuthored(ctx context.Context, user string, groups []erase
 	return found, nil
 }
 
-// EraseEntry erases a message, its edits, or a reaction, in one step.
+// EraseEntry erases a message, its edits, a reaction, or what is left of entries, in one step.
 func (s *Erasures) EraseEntry(ctx context.Context, e erase.EntryErasure) (id int64, held bool, err error) {
 	k := s.keys.group(e.Group)
 	target := strconv.FormatInt(e.Target, 10)
@@ -223,7 +224,7 @@ func (s *Erasures) EraseEntry(ctx context.Context, e erase.EntryErasure) (id int
 	head, edits, was, is := "", "", []byte{}, []byte{}
 	changes := e.Changes
 	var mentions []string
-	if len(changes) > 0 && changes[0].Old.ID == e.Target {
+	if e.Kind == chat.Delete && len(changes) > 0 && changes[0].Old.ID == e.Target {
 		entry, err := decodeEntry(changes[0].Old)
 		if err != nil {
 			return 0, false, broke("erasure_entry", err)
@@ -236,9 +237,9 @@ func (s *Erasures) EraseEntry(ctx context.Context, e erase.EntryErasure) (id int
 		changes = changes[1:]
 	}
 	c := erasureEntryScript.Sized(k, len(mentions)+2*len(changes)).Key("author_by", k.by(e.User)).Arg("user", e.User).Arg("epoch", e.Epoch).
-		Arg("kind", string(e.Kind)).Arg("mark", e.Mark).Arg("rest", e.Rest).Arg("sent_ms", e.SentAtMs).Arg("channel", k.channel()).
+		Arg("kind", string(cmp.Or(e.Kind, "rest"))).Arg("mark", e.Mark).Arg("rest", e.Rest).Arg("sent_ms", e.SentAtMs).Arg("channel", k.channel()).
 		Arg("group", e.Group).Arg("trim_id", k.taskID()).Arg("below", below).Arg("target", target).Arg("emoji", e.Emoji).
-		Arg("head", head).Arg("edits", edits).Arg("json", was).Arg("new_json", is)
+		Arg("head", head).Arg("edits", edits).Arg("json", was).Arg("new_json", is).Arg("unreact_id", k.taskID())
 	for _, user := range mentions {
 		c = c.More("at", k.at(user))
 	}

@@ -15,6 +15,7 @@ import (
 var (
 	editScript        = newScript("revision/revise", memberNames)
 	deleteEntryScript = newFreeing("revision/revise", memberNames)
+	unreactScript     = newFreeing("revision/unreact", groupNames)
 )
 
 // Revise appends an edit or a delete entry and changes what it touches, in one step. The script adds the id of an edit
@@ -57,7 +58,8 @@ func (s *Logs) reviseCall(revise *script.Step[memberKeys], a chat.Append, change
 		Arg("key", shortHash(a.Key)).Arg("content", shortHash(a.Content)).Arg("as_manager", asAdmin && !a.Operator).
 		Arg("durable", conn.Durability(a.Durability).Waits()).Arg("channel", k.channel()).Arg("keys_max", s.limits.KeysMax).
 		Arg("edits_max", s.limits.EditsMax).Arg("group", a.Group).
-		Arg("below", belowText(a.Below)).Arg("bare", !earlier && len(changes) > 1)
+		Arg("below", belowText(a.Below)).Arg("bare", !earlier && len(changes) > 1).
+		Arg("unreact_id", k.taskID())
 	for _, user := range target.Mentions {
 		call = call.More("at", k.at(user))
 	}
@@ -76,6 +78,17 @@ func (s *Logs) reviseCall(revise *script.Step[memberKeys], a chat.Append, change
 		call = call.MoreArgs("erased", "entry_id", id, "was", was, "entry", head+" x "+string(c.New.JSON))
 	}
 	return call
+}
+
+// Unreact takes the emoji out of some reactions to a deleted message.
+func (s *Store) Unreact(ctx context.Context, t chat.UnreactTask) (next int64, err error) {
+	k := s.keys.group(t.Group)
+	r, err := s.runSafe(ctx, unreactScript.On(k).Arg("epoch", t.Epoch).Arg("target", t.Target).Arg("from", t.From).
+		Arg("deleted_at", t.DeletedAt).Arg("deletion", t.Deletion).Arg("channel", k.channel()))
+	if err != nil {
+		return 0, err
+	}
+	return r.number(1), nil
 }
 
 // belowText is how a script gets a target that is in the archive: `<epoch> <late>`.

@@ -35,6 +35,7 @@ var luaTasks = map[string]struct {
 	optional   []string
 }{
 	"enqueue_trim":    {"trim", `id, 'e', 1`, chat.TaskTrim, chat.PriorityLow, &chat.GroupTask{}, nil},
+	"enqueue_unreact": {"unreact", `id, 'e', '7', '8', '2026-01-02T03:04:05.678Z', '9', 1`, chat.TaskUnreact, chat.PriorityHigh, &chat.UnreactTask{}, nil},
 	"enqueue_mention": {"mention", `id, 'e', '7', 'ann', {'bob', 'eve'}, 1`, chat.TaskMention, chat.PriorityHigh, &chat.MentionTask{}, nil},
 	"enqueue_member": {"member", `id, 'e', '7', 'ann', 'joined', {'bob', 'eve'}, '9', 1`, chat.TaskMember, chat.PriorityHigh,
 		&chat.MemberTask{}, nil},

@@ -55,17 +55,10 @@ type Authored struct {
 	ID, Doc int64
 }
 
-// Change is an entry that changes another one.
-type Change struct {
+// Other is an entry of somebody that is no message with content.
+type Other struct {
 	Log
-	ID, Target int64
-}
-
-// ReactionOf is a reaction of somebody.
-type ReactionOf struct {
-	Log
-	Target int64
-	Emoji  string
+	ID int64
 }
 
 // Store is the database. Every method may be repeated. Errors wrap chat.ErrUnavailable where the database cannot be

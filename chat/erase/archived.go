@@ -2,7 +2,6 @@ package erase
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strconv"
 
@@ -25,11 +24,7 @@ func (e *eraser) archivedIn(ctx context.Context, group, epoch string) error {
 		return err
 	}
 	e.record.Cursor = ""
-	if err := e.leftEdits(ctx, only); err != nil {
-		return err
-	}
-	e.record.Cursor = ""
-	return e.reactionsOf(ctx, only)
+	return e.othersOf(ctx, only)
 }
 
 func (e *eraser) archivedOf(ctx context.Context, wanted func(archive.Log) bool) error {
@@ -64,25 +59,29 @@ func (e *eraser) archivedOf(ctx context.Context, wanted func(archive.Log) bool) 
 	}
 }
 
-// edits erases those that only the archive has, of messages that are gone: the others went with their message.
-func (e *eraser) edits(ctx context.Context) error {
-	return e.leftEdits(ctx, func(archive.Log) bool { return true })
+// others erases what else the archive has of the person: reactions, edits of messages that are gone, and what is left of entries.
+func (e *eraser) others(ctx context.Context) error {
+	return e.othersOf(ctx, func(archive.Log) bool { return true })
 }
 
-func (e *eraser) leftEdits(ctx context.Context, wanted func(archive.Log) bool) error {
+func (e *eraser) othersOf(ctx context.Context, wanted func(archive.Log) bool) error {
 	if e.db == nil {
 		return nil
 	}
 	for after := e.record.Cursor; ; {
-		list, next, err := e.db.EditsOf(ctx, e.record.User, after, archivedPage)
+		list, next, err := e.db.OthersOf(ctx, e.record.User, after, archivedPage)
 		if err != nil {
 			return err
 		}
-		for _, one := range list {
-			if !wanted(one.Log) {
+		for len(list) > 0 {
+			log, ids := list[0].Log, []int64{}
+			for len(list) > 0 && list[0].Log == log {
+				ids, list = append(ids, list[0].ID), list[1:]
+			}
+			if !wanted(log) {
 				continue
 			}
-			if err := e.inLog(ctx, one.Log, func() (bool, error) { return e.edit(ctx, one) }); err != nil {
+			if err := e.inLog(ctx, log, func() (bool, error) { return e.otherEntries(ctx, log, ids) }); err != nil {
 				return err
 			}
 		}
@@ -96,55 +95,54 @@ func (e *eraser) leftEdits(ctx context.Context, wanted func(archive.Log) bool) e
 	}
 }
 
-// edit erases an edit that has content, where its target is gone.
-func (e *eraser) edit(ctx context.Context, one archive.Change) (done bool, err error) {
-	info, err := e.inArchive(ctx, one.Log)
+// otherEntries erases entries of a log that are no messages with content.
+func (e *eraser) otherEntries(ctx context.Context, log archive.Log, ids []int64) (done bool, err error) {
+	found, err := e.logs.Entries(ctx, log.Group, ids)
 	if err != nil {
 		return false, err
 	}
-	found, err := e.logs.Entries(ctx, one.Group, []int64{one.Target, one.ID})
-	if err != nil || len(found) != 1 || found[0].ID != one.ID {
-		return false, err
-	}
-	if _, ok := e.isMine(found[0]); !ok {
-		return false, nil
-	}
-	if _, err := e.delete(ctx, target{Group: one.Group, Epoch: one.Epoch, ID: one.Target, Below: true, Late: info.Late}, found); err != nil {
-		return false, err
-	}
-	return true, e.breathe(ctx)
-}
-
-// reactions takes back those to messages that only the archive has.
-func (e *eraser) reactions(ctx context.Context) error {
-	return e.reactionsOf(ctx, func(archive.Log) bool { return true })
-}
-
-func (e *eraser) reactionsOf(ctx context.Context, wanted func(archive.Log) bool) error {
-	if e.db == nil {
-		return nil
-	}
-	for after := e.record.Cursor; ; {
-		list, next, err := e.db.ReactionsOf(ctx, e.record.User, after, archivedPage)
-		if err != nil {
-			return err
-		}
-		for _, one := range list {
-			if !wanted(one.Log) {
-				continue
-			}
-			if err := e.inLog(ctx, one.Log, func() (bool, error) { return e.reaction(ctx, one) }); err != nil {
-				return err
+	var rest []authored
+	for _, one := range e.mine(found) {
+		erased := false
+		if one.alive() {
+			if erased, err = e.other(ctx, log, one); err != nil {
+				return done, err
 			}
 		}
-		if next == "" {
-			return nil
+		if !erased {
+			rest = append(rest, one)
+			continue
 		}
-		if err := e.moveOwn(ctx, next); err != nil {
-			return err
+		done = true
+		if err := e.breathe(ctx); err != nil {
+			return done, err
 		}
-		after = next
 	}
+	if len(rest) == 0 {
+		return done, nil
+	}
+	return true, e.rest(ctx, target{Group: log.Group, Epoch: log.Epoch}, rest)
+}
+
+// other takes back a reaction that stands, or erases an edit whose message is gone.
+func (e *eraser) other(ctx context.Context, log archive.Log, one authored) (erased bool, err error) {
+	info, err := e.inArchive(ctx, log)
+	if err != nil {
+		return false, err
+	}
+	t := target{Group: log.Group, Epoch: log.Epoch, ID: one.entry.Target, Below: one.entry.Target < info.Held, Late: info.Late}
+	switch one.entry.Kind {
+	case chat.Reaction:
+		return e.reaction(ctx, t, one)
+	case chat.Edit:
+		target, err := e.logs.Entries(ctx, log.Group, []int64{t.ID})
+		if err != nil || len(target) > 0 {
+			return false, err
+		}
+		_, err = e.delete(ctx, t, []chat.Message{one.Message})
+		return true, err
+	}
+	return false, nil
 }
 
 // moveOwn writes how far an erasure is that is carried out, and not one that a hold kept from a group: that begins again.
@@ -202,23 +200,22 @@ func (e *eraser) messages(ctx context.Context, log archive.Log, ids []int64) (do
 	if err != nil {
 		return false, err
 	}
-	late := info.Late
-	for _, m := range found {
-		if one, ok := e.isMine(m); !ok || one.entry.Kind != chat.Text && one.entry.Kind != chat.Data {
+	for _, one := range e.mine(found) {
+		if !one.alive() || one.entry.Kind != chat.Text && one.entry.Kind != chat.Data {
 			continue
 		}
-		list := []chat.Message{m}
-		for _, id := range m.Edits {
+		list := []chat.Message{one.Message}
+		for _, id := range one.Edits {
 			if edit, ok := edits[id]; ok {
 				list = append(list, edit)
 			}
 		}
-		id, err := e.delete(ctx, target{Group: log.Group, Epoch: log.Epoch, ID: m.ID, Below: m.ID < info.Held, Late: late}, list)
+		id, err := e.delete(ctx, target{Group: log.Group, Epoch: log.Epoch, ID: one.ID, Below: one.ID < info.Held, Late: info.Late}, list)
 		if err != nil {
 			return done, err
 		}
-		if done = true; m.ID < info.Held {
-			late = id
+		if done = true; one.ID < info.Held {
+			info.Late = id
 		}
 		if err := e.breathe(ctx); err != nil {
 			return done, err
@@ -243,29 +240,4 @@ func (e *eraser) editsOf(ctx context.Context, log archive.Log, of []chat.Message
 		}
 	}
 	return edits, nil
-}
-
-// reaction takes back a reaction, unless that was done already.
-func (e *eraser) reaction(ctx context.Context, one archive.ReactionOf) (done bool, err error) {
-	info, err := e.inArchive(ctx, one.Log)
-	if err != nil || one.Target > e.last {
-		return false, err
-	}
-	found, err := e.logs.Entries(ctx, one.Group, []int64{one.Target})
-	if err != nil || len(found) == 0 {
-		return false, err
-	}
-	var entry chat.Entry
-	if err := json.Unmarshal(found[0].JSON, &entry); err != nil {
-		return false, err
-	}
-	counts, err := e.logs.Reactions(ctx, one.Group, e.record.User, one.Target, one.Target)
-	if err != nil || entry.DeletedAt != nil || !counts[one.Target][one.Emoji].Mine {
-		return false, err
-	}
-	at := target{Group: one.Group, Epoch: one.Epoch, ID: one.Target, Below: one.Target < info.Held, Late: info.Late}
-	if err := e.takeBack(ctx, at, one.Emoji); err != nil {
-		return false, err
-	}
-	return true, e.breathe(ctx)
 }

@@ -441,6 +441,15 @@ func eraseArchived(t *testing.T, a *archived) {
 	for _, user := range []string{"alice", "carol"} {
 		a.send(user, "g", chat.Content{Kind: chat.Reaction, Target: second, Emoji: ":+1:"})
 	}
+	hidden := func(c chat.Content) int64 {
+		c.ClientID = fmt.Sprint(secret, c.Emoji, c.Removed)
+		return a.send("alice", "g", c)
+	}
+	hidden(chat.Content{Kind: chat.Reaction, Target: second, Emoji: ":" + secret + ":"})
+	hidden(chat.Content{Kind: chat.Reaction, Target: second, Emoji: ":wave:"})
+	hidden(chat.Content{Kind: chat.Reaction, Target: second, Emoji: ":wave:", Removed: true})
+	withdrawn := a.send("alice", "g", text(secret))
+	hidden(chat.Content{Kind: chat.Delete, Target: withdrawn})
 	deleted := a.send("bob", "g", text("to be deleted"))
 	reaction := a.send("carol", "g", chat.Content{Kind: chat.Reaction, Target: deleted, Emoji: ":gone:", ClientID: "c-1"})
 	for range 5 {
@@ -465,6 +474,7 @@ func eraseArchived(t *testing.T, a *archived) {
 		t.Errorf("a reaction to what was deleted reads %s", chat.Encode(e))
 	}
 	// What comes now is archived by whoever reads below.
+	hidden(chat.Content{Kind: chat.Reaction, Target: second, Emoji: ":" + secret + "late:"})
 	late := a.send("alice", "g", chat.Content{Kind: chat.Reaction, Target: second, Emoji: ":late:"})
 	_, err = a.PutHold(a.Ctx, root, "past", "a lawsuit")
 	a.Must(err)
@@ -499,6 +509,18 @@ func eraseArchived(t *testing.T, a *archived) {
 	if list, err := a.db.Authored(a.Ctx, "alice", 0, 10); err != nil || len(list) > 0 {
 		t.Errorf("the archive has %+v of alice, %v", list, err)
 	}
+	if list, _, err := a.db.OthersOf(a.Ctx, "alice", "", 10); err != nil || len(list) > 0 {
+		t.Errorf("the archive has %+v of alice, %v", list, err)
+	}
+	for _, g := range []string{"g", "past"} {
+		for id := int64(1); id <= a.PullFrom("bob", g, "0", 1).Last; id++ {
+			e := a.At("bob", g, id)
+			if text := string(chat.Encode(e)); e.From == "alice" && e.Kind != chat.Notice || strings.Contains(text, secret) && !e.Removed && e.From != "bob" || e.ClientID != "" {
+				t.Fatalf("after the erasure %s has %s", g, text)
+			}
+		}
+	}
+	a.nowhere("alice :") // records of who reacted
 	last := a.PullFrom("bob", "g", "0", 1).Last
 	a.erase("alice")
 	if now := a.PullFrom("bob", "g", "0", 1).Last; now != last {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
 )
 
 // errHeld ends the erasure in a group that came under a legal hold.
@@ -14,9 +16,12 @@ var errHeld = errors.New("the group is under a legal hold")
 // changedTries bounds how often what changes meanwhile is read again.
 const changedTries = 20
 
+// restMax is how many entries without content one entry erases: some KB of ids.
+const restMax = 200
+
 // group erases what a group has of the person: membership, entries, and what is beside the log.
 func (e *eraser) group(ctx context.Context, f Found) error {
-	mine := e.mine(f)
+	mine := e.mine(f.Messages)
 	if !f.Member && !f.Traces && len(mine) == 0 && f.Next == 0 {
 		return nil
 	}
@@ -71,33 +76,31 @@ type authored struct {
 	entry chat.Entry
 }
 
-// mine are the entries of the person that have something to erase.
-func (e *eraser) mine(f Found) (list []authored) {
-	for _, m := range f.Messages {
-		if one, ok := e.isMine(m); ok {
-			list = append(list, one)
+// mine are the entries of the person that have something to erase: their author, at least. Notices are the server's.
+func (e *eraser) mine(list []chat.Message) (mine []authored) {
+	for _, m := range list {
+		one := authored{Message: m}
+		if m.ID <= e.last && json.Unmarshal(m.JSON, &one.entry) == nil && one.entry.From == e.record.User && one.entry.Kind != chat.Notice {
+			mine = append(mine, one)
 		}
 	}
-	return list
+	return mine
 }
 
-func (e *eraser) isMine(m chat.Message) (one authored, ok bool) {
-	one.Message = m
-	if m.ID > e.last || json.Unmarshal(m.JSON, &one.entry) != nil || one.entry.From != e.record.User || one.entry.DeletedAt != nil {
-		return one, false
-	}
+// alive tells whether it is a message or an edit with content, or an entry that added a reaction.
+func (one authored) alive() bool {
 	switch one.entry.Kind {
 	case chat.Text, chat.Data, chat.Edit:
-		return one, true
+		return one.entry.DeletedAt == nil
 	case chat.Reaction:
-		return one, !one.entry.Removed
+		return one.entry.DeletedAt == nil && !one.entry.Removed
 	}
-	return one, false
+	return false
 }
 
 func messagesAmong(list []authored) (n int64) {
 	for _, one := range list {
-		if one.entry.Kind == chat.Text || one.entry.Kind == chat.Data {
+		if one.alive() && (one.entry.Kind == chat.Text || one.entry.Kind == chat.Data) {
 			n++
 		}
 	}
@@ -131,35 +134,47 @@ func (e *eraser) log(ctx context.Context, f Found) error {
 
 // entries erases the entries of a page, and returns the id of the one that failed.
 func (e *eraser) entries(ctx context.Context, f Found) (at int64, err error) {
-	for _, one := range e.mine(f) {
-		err := e.entry(ctx, f, one)
-		if err == nil {
-			err = e.breathe(ctx)
+	var rest []authored
+	for _, one := range e.mine(f.Messages) {
+		done := false
+		if one.alive() {
+			if done, err = e.entry(ctx, f, one); err != nil {
+				return one.ID, err
+			}
 		}
-		if err != nil {
+		if !done {
+			rest = append(rest, one)
+			continue
+		}
+		if err := e.breathe(ctx); err != nil {
 			return one.ID, err
 		}
 	}
-	return 0, nil
+	if len(rest) == 0 {
+		return 0, nil
+	}
+	return rest[0].ID, e.rest(ctx, target{Group: f.Group, Epoch: f.Epoch}, rest)
 }
 
-// entry erases what the store holds of an entry.
-func (e *eraser) entry(ctx context.Context, f Found, one authored) error {
+// entry erases what the store holds of an entry that is alive. done is false for a reaction that does not stand.
+func (e *eraser) entry(ctx context.Context, f Found, one authored) (done bool, err error) {
 	switch {
+	case one.entry.Kind == chat.Reaction && one.entry.Target < f.Held:
+		return e.other(ctx, archive.Log{Group: f.Group, Epoch: f.Epoch}, one)
 	case one.entry.Kind == chat.Reaction:
-		return e.takeBack(ctx, target{Group: f.Group, Epoch: f.Epoch, ID: one.entry.Target}, one.entry.Emoji)
+		return e.reaction(ctx, target{Group: f.Group, Epoch: f.Epoch, ID: one.entry.Target}, one)
 	case one.entry.Kind != chat.Edit:
 		edits, err := e.logs.Entries(ctx, f.Group, one.Edits)
 		if err != nil {
-			return err
+			return false, err
 		}
 		_, err = e.delete(ctx, target{Group: f.Group, Epoch: f.Epoch, ID: one.ID}, append([]chat.Message{one.Message}, edits...))
-		return err
+		return true, err
 	case one.entry.Target >= f.Held, f.ArchivedFrom > 0 && one.entry.Target >= f.ArchivedFrom:
-		return nil // it goes with its target, which the store or the archive has
+		return true, nil // it goes with its target, which the store or the archive has
 	}
-	_, err := e.delete(ctx, target{Group: f.Group, Epoch: f.Epoch, ID: one.entry.Target}, []chat.Message{one.Message})
-	return err
+	_, err = e.delete(ctx, target{Group: f.Group, Epoch: f.Epoch, ID: one.entry.Target}, []chat.Message{one.Message})
+	return true, err
 }
 
 // target is an entry of a log that is erased.
@@ -174,31 +189,58 @@ type target struct {
 // that the archive and every client take the name off what is left of the message.
 func (e *eraser) delete(ctx context.Context, t target, list []chat.Message) (id int64, err error) {
 	deletion := chat.Entry{Group: t.Group, Content: chat.Content{Kind: chat.Delete, Target: t.ID}}
-	id, err = e.write(ctx, t, deletion, list)
-	if err == nil && len(list) > 0 && list[0].ID == t.ID {
+	id, err = e.write(ctx, t, chat.Delete, deletion, list)
+	if err == nil && id > 0 && list[0].ID == t.ID {
 		e.record.Messages++
 	}
 	return id, err
 }
 
-// takeBack takes a reaction back.
-func (e *eraser) takeBack(ctx context.Context, t target, emoji string) error {
-	_, err := e.write(ctx, t, chat.Entry{Group: t.Group, From: e.record.User,
-		Content: chat.Content{Kind: chat.Reaction, Target: t.ID, Emoji: emoji, Removed: true}}, nil)
-	return err
+// reaction takes back a reaction, if it stands. The entry has no author and names the one that added the reaction: clients count less,
+// and the archive knows whose it was.
+func (e *eraser) reaction(ctx context.Context, t target, one authored) (done bool, err error) {
+	if t.Below {
+		counts, err := e.logs.Reactions(ctx, t.Group, e.record.User, t.ID, t.ID)
+		if err != nil || !counts[t.ID][one.entry.Emoji].Mine {
+			return false, err
+		}
+	}
+	back := chat.Entry{Group: t.Group, Content: chat.Content{Kind: chat.Reaction, Target: t.ID, Emoji: one.entry.Emoji, Removed: true}, Erased: []int64{one.ID}}
+	id, err := e.write(ctx, t, chat.Reaction, back, []chat.Message{one.Message})
+	return id > 0, err
 }
 
-// write appends an entry that erases, with what it makes of others, and returns its id.
-func (e *eraser) write(ctx context.Context, t target, entry chat.Entry, list []chat.Message) (int64, error) {
+// rest takes the author, and what the author chose, off entries that have no content any more, or never had. One entry says so of
+// all: nothing that clients show changes.
+func (e *eraser) rest(ctx context.Context, t target, list []authored) error {
+	for some := range slices.Chunk(list, restMax) {
+		messages, ids := make([]chat.Message, len(some)), make([]int64, len(some))
+		for i, one := range some {
+			messages[i], ids[i] = one.Message, one.ID
+		}
+		t.ID = ids[0]
+		entry := chat.Entry{Group: t.Group, Content: chat.Content{Kind: chat.Delete, Target: t.ID}, Erased: ids}
+		if _, err := e.write(ctx, t, "", entry, messages); err != nil {
+			return err
+		}
+		if err := e.breathe(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write appends an entry that erases, with what it makes of others, and returns its id; 0: there was nothing to erase.
+func (e *eraser) write(ctx context.Context, t target, kind chat.Kind, entry chat.Entry, list []chat.Message) (int64, error) {
 	now := e.opt.Now()
 	entry.SentAt = chat.TimeMs(now)
-	erasure := EntryErasure{Group: t.Group, Epoch: t.Epoch, User: e.record.User, Kind: entry.Kind, SentAtMs: now, Target: t.ID,
+	erasure := EntryErasure{Group: t.Group, Epoch: t.Epoch, User: e.record.User, Kind: kind, SentAtMs: now, Target: t.ID,
 		Emoji: entry.Emoji, Below: t.Below, Late: t.Late}
 	erasure.Mark, erasure.Rest = chat.NewEntry(entry)
 	for _, m := range list {
 		// An edit goes with its message, also one that came behind what is erased. Where the store lost it, another entry is there.
 		var was chat.Entry
-		if m.ID != t.ID && (json.Unmarshal(m.JSON, &was) != nil || was.Kind != chat.Edit || was.Target != t.ID || was.DeletedAt != nil) {
+		if m.ID != t.ID && len(entry.Erased) == 0 && (json.Unmarshal(m.JSON, &was) != nil || was.Kind != chat.Edit || was.Target != t.ID || was.DeletedAt != nil) {
 			continue
 		}
 		erased, err := chat.Applied(m, entry)

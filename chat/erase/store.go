@@ -48,11 +48,11 @@ type Found struct {
 	Messages     []chat.Message // that may be of the user
 }
 
-// EntryErasure erases one message, its edits, or a reaction.
+// EntryErasure erases one message with its edits, a reaction that stands, or what is left of entries.
 type EntryErasure struct {
 	Group, Epoch string
 	User         string
-	Kind         chat.Kind // chat.Delete or chat.Reaction
+	Kind         chat.Kind // chat.Delete or chat.Reaction; empty: Changes alone
 	Mark         string
 	Rest         []byte // JSON of the entry after `{"id":N,`
 	SentAtMs     int64
@@ -60,7 +60,8 @@ type EntryErasure struct {
 	Emoji        string
 	Below        bool  // the target is in the archive, as Late was there
 	Late         int64 //
-	// Changes are the target and its edits. Where the target is not stored, they are edits alone.
+	// Changes are the target and its edits; where the target is not stored, edits alone; of a reaction, the one that stands. What the
+	// store does not hold, or holds another entry in the place of, is left alone.
 	Changes []chat.Change
 }
 
@@ -90,10 +91,8 @@ type Events interface {
 type Archive interface {
 	// Authored finds messages that have content, oldest first, behind a Doc.
 	Authored(ctx context.Context, user string, after int64, limit int) ([]archive.Authored, error)
-	// EditsOf finds edits, erased ones too. after is empty at the beginning, next at the end.
-	EditsOf(ctx context.Context, user, after string, limit int) (list []archive.Change, next string, err error)
-	// ReactionsOf finds reactions that stand. after is empty at the beginning, next at the end.
-	ReactionsOf(ctx context.Context, user, after string, limit int) (list []archive.ReactionOf, next string, err error)
+	// OthersOf finds what else is named as of the user. after is empty at the beginning, next at the end.
+	OthersOf(ctx context.Context, user, after string, limit int) (list []archive.Other, next string, err error)
 }
 
 // Store keeps erasures and carries out their steps. Every method is one step a group, an inbox or a user, and may be repeated.

@@ -59,11 +59,14 @@ func (s *Service) carryOut(ctx context.Context, t Task) error {
 		if err != nil || r.State == Done || r.User == "" {
 			return err
 		}
+		if r.Phase == "edits" || r.Phase == "reactions" { // of an earlier version
+			r.Phase, r.Cursor = "others", ""
+		}
 		e := &eraser{Service: s, record: r, last: chat.IDMax}
 		for _, phase := range []struct {
 			name string
 			run  func(context.Context) error
-		}{{"person", e.person}, {"groups", e.groups}, {"archive", e.archived}, {"edits", e.edits}, {"reactions", e.reactions}, {"deliveries", e.deliveries}, {"inboxes", e.inboxes}, {"end", e.end}} {
+		}{{"person", e.person}, {"groups", e.groups}, {"archive", e.archived}, {"others", e.others}, {"deliveries", e.deliveries}, {"inboxes", e.inboxes}, {"end", e.end}} {
 			if e.record.Phase == "" {
 				e.record.Phase = phase.name
 			}

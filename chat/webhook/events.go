@@ -207,7 +207,9 @@ func eventOf(e chat.Entry) EventType {
 	case chat.Edit:
 		return EventMessageEdited
 	case chat.Delete:
-		return EventMessageDeleted
+		if len(e.Erased) == 0 { // else these had no content any more
+			return EventMessageDeleted
+		}
 	case chat.Reaction:
 	case chat.Notice:
 		switch e.Notice {
@@ -294,7 +296,7 @@ func (s *Service) publishEnded(ctx context.Context, t EndedTask) error {
 			return fmt.Errorf("a message of the deleted group %s: %w", t.Group, err)
 		}
 		if what := eventOf(e); what != "" {
-			events = append(events, Event{Type: what, Key: entryKey(t.Epoch, e.ID), At: e.SentAt, Data: left(e, at), epoch: t.Epoch})
+			events = append(events, Event{Type: what, Key: entryKey(t.Epoch, e.ID), At: e.SentAt, Data: left(e, false, at), epoch: t.Epoch})
 		}
 	}
 	events = append(events, Event{Type: EventGroupDeleted, Key: t.Epoch, At: at, Data: struct {

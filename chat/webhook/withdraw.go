@@ -41,7 +41,7 @@ func (s *Service) withdrawEntries(ctx context.Context, t WithdrawTask) error {
 		if events = events[:0]; err != nil {
 			return err
 		}
-		return s.withdraw(ctx, found, at, func(StoredDelivery, chat.Entry) bool { return true })
+		return s.withdraw(ctx, found, at, false, func(StoredDelivery, chat.Entry) bool { return true })
 	}
 	for _, w := range webhooks {
 		for _, id := range t.IDs {
@@ -60,21 +60,21 @@ func (s *Service) withdrawEntries(ctx context.Context, t WithdrawTask) error {
 
 // withdrawGroup takes the content of all entries of a deleted group out of their deliveries.
 func (s *Service) withdrawGroup(ctx context.Context, group, epoch string, at chat.Time) error {
-	return s.withdrawAll(ctx, group, at, func(d StoredDelivery, e chat.Entry) bool {
+	return s.withdrawAll(ctx, group, at, false, func(d StoredDelivery, e chat.Entry) bool {
 		return e.Group == group && (d.Epoch == epoch || d.Epoch == "") // an earlier version did not store it
 	})
 }
 
 // WithdrawAuthored takes the content of all entries of a person out of their deliveries, of any group.
 func (s *Service) WithdrawAuthored(ctx context.Context, user string) error {
-	return s.withdrawAll(ctx, "", chat.TimeMs(s.opt.Now()), func(_ StoredDelivery, e chat.Entry) bool { return e.From == user })
+	return s.withdrawAll(ctx, "", chat.TimeMs(s.opt.Now()), true, func(_ StoredDelivery, e chat.Entry) bool { return e.From == user })
 }
 
-func (s *Service) withdrawAll(ctx context.Context, group string, at chat.Time, wanted func(StoredDelivery, chat.Entry) bool) error {
+func (s *Service) withdrawAll(ctx context.Context, group string, at chat.Time, authored bool, wanted func(StoredDelivery, chat.Entry) bool) error {
 	for cursor := ""; ; {
 		page, next, err := s.store.WalkDeliveries(ctx, group, cursor)
 		if err == nil {
-			err = s.withdraw(ctx, page, at, wanted)
+			err = s.withdraw(ctx, page, at, authored, wanted)
 		}
 		if err != nil || next == "" {
 			return err
@@ -83,9 +83,9 @@ func (s *Service) withdrawAll(ctx context.Context, group string, at chat.Time, w
 	}
 }
 
-// withdraw rewrites those of the deliveries that are wanted. The event stays, with its id and what a deletion leaves of its entry: so
+// withdraw rewrites those of the deliveries that are wanted, and takes the author off them if authored says so. The event stays, with its id and what a deletion leaves of its entry: so
 // a receiver misses none.
-func (s *Service) withdraw(ctx context.Context, list []StoredDelivery, at chat.Time, wanted func(StoredDelivery, chat.Entry) bool) error {
+func (s *Service) withdraw(ctx context.Context, list []StoredDelivery, at chat.Time, authored bool, wanted func(StoredDelivery, chat.Entry) bool) error {
 	for _, d := range list {
 		var body struct {
 			Type      EventType       `json:"type"`
@@ -100,7 +100,7 @@ func (s *Service) withdraw(ctx context.Context, list []StoredDelivery, at chat.T
 		if !reports || !wanted(d, e) {
 			continue
 		}
-		body.Data = left(e, at)
+		body.Data = left(e, authored, at)
 		if err := s.store.RewriteDelivery(ctx, d, chat.Encode(body)); err != nil {
 			return err
 		}
@@ -108,13 +108,15 @@ func (s *Service) withdraw(ctx context.Context, list []StoredDelivery, at chat.T
 	return nil
 }
 
-// left is what stays of an entry that lost its content.
-func left(e chat.Entry, at chat.Time) json.RawMessage {
+// left is what stays of an entry that lost its content, or its author with it.
+func left(e chat.Entry, authored bool, at chat.Time) json.RawMessage {
 	switch {
+	case authored && e.Kind != chat.Notice:
+		e = e.AuthorErased(chat.Entry{SentAt: at})
 	case e.Kind == chat.Delete:
 		e.ClientID = ""
 	case e.Kind != chat.Notice && e.DeletedAt == nil:
-		e = e.Deleted(chat.Entry{SentAt: at})
+		e = e.Deleted(chat.Entry{From: e.From, SentAt: at})
 	}
 	return chat.Encode(e)
 }

@@ -198,6 +198,13 @@ func add(log map[int64]chat.Message, m chat.Message) error {
 	}
 	log[m.ID] = m
 	change, err := decoded(m)
+	for _, id := range change.Erased {
+		if one, ok := log[id]; ok {
+			if log[id], err = chat.Applied(one, change); err != nil {
+				return err
+			}
+		}
+	}
 	if err != nil || change.Kind != chat.Edit && change.Kind != chat.Delete {
 		return err
 	}
@@ -300,7 +307,7 @@ func (a *Archive) reactions(log archive.Log, target int64) (map[string]map[strin
 		if err != nil {
 			return nil, err
 		}
-		if e.Kind != chat.Reaction || e.Target != target {
+		if e.Kind != chat.Reaction || e.Target != target || e.From == "" || e.DeletedAt != nil {
 			continue
 		}
 		if newest[e.Emoji] == nil {

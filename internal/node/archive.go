@@ -327,22 +327,13 @@ func (a *lateArchive) Authored(ctx context.Context, user string, after int64, li
 	return db.Authored(ctx, user, after, limit)
 }
 
-// EditsOf implements erase.Archive.
-func (a *lateArchive) EditsOf(ctx context.Context, user, after string, limit int) ([]archive.Change, string, error) {
+// OthersOf implements erase.Archive.
+func (a *lateArchive) OthersOf(ctx context.Context, user, after string, limit int) ([]archive.Other, string, error) {
 	db, err := a.get(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	return db.EditsOf(ctx, user, after, limit)
-}
-
-// ReactionsOf implements erase.Archive.
-func (a *lateArchive) ReactionsOf(ctx context.Context, user, after string, limit int) ([]archive.ReactionOf, string, error) {
-	db, err := a.get(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	return db.ReactionsOf(ctx, user, after, limit)
+	return db.OthersOf(ctx, user, after, limit)
 }
 
 // away names what of the node is away although it serves.

@@ -207,6 +207,11 @@ func (r *round) load(ctx context.Context) error {
 			if e.ID <= l.top {
 				ids = append(ids, pair{l.number, e.ID})
 			}
+			for _, id := range e.entry.Erased {
+				if id <= l.top {
+					ids = append(ids, pair{l.number, id})
+				}
+			}
 			if e.target > 0 && e.target <= l.top {
 				ids = append(ids, pair{l.number, e.target})
 				if e.kind == chat.Delete {
@@ -295,7 +300,7 @@ func (r *round) rebuild(ctx context.Context) error {
 			return err
 		}
 		l := logs[number]
-		if gone := l.gone[id]; !gone && !l.deleted[e.Target] && e.DeletedAt == nil {
+		if gone := l.gone[id]; !gone && !l.deleted[e.Target] && counts(e) {
 			l.react(e.Target, e.Emoji, e.From, id, !e.Removed)
 		}
 		return nil
@@ -361,6 +366,13 @@ func (r *round) writeReactions(ctx context.Context) error {
 	for _, l := range r.logs {
 		for target := range l.deleted {
 			if err := r.exec(ctx, `DELETE FROM reactions WHERE log = ? AND target = ?`, l.number, target); err != nil {
+				return err
+			}
+		}
+		for _, one := range l.unreacted {
+			err := r.exec(ctx, `DELETE FROM reactions WHERE log = ? AND target = ? AND emoji = ? AND author = ? AND id <= ?`, l.number, one.target,
+				one.emoji, one.user, one.to)
+			if err != nil {
 				return err
 			}
 		}

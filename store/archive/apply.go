@@ -80,6 +80,7 @@ type logChange struct {
 	gone      map[int64]bool    // ids of stored rows that are replaced
 	rebuilt   map[int64]bool    // ids of messages whose reactions are computed anew
 	deleted   map[int64]bool    // ids of messages that have no reactions any more
+	unreacted []unreacted       // reactions of people who were erased
 	lost      map[int64][]int64 // ids of messages -> their edits that the log lost
 	reactions map[reactionKey]reaction
 }
@@ -87,6 +88,12 @@ type logChange struct {
 type reactionKey struct {
 	target      int64
 	emoji, user string
+}
+
+// unreacted is a reaction that goes with all that was said of it up to an entry.
+type unreacted struct {
+	reactionKey
+	to int64
 }
 
 type reaction struct {
@@ -172,6 +179,11 @@ func (l *logChange) replace(had *row) {
 
 // follow applies what a new entry does to others.
 func (l *logChange) follow(in *row) error {
+	for _, id := range in.entry.Erased {
+		if err := l.forgetAuthor(l.rows[id], in.entry); err != nil {
+			return err
+		}
+	}
 	target := l.rows[in.target]
 	if in.kind == chat.Delete {
 		return l.erase(target, in.entry)
@@ -181,13 +193,31 @@ func (l *logChange) follow(in *row) error {
 	}
 	switch in.kind {
 	case chat.Reaction:
-		if target.alive && in.entry.DeletedAt == nil {
+		if target.alive && counts(in.entry) {
 			l.react(in.target, in.entry.Emoji, in.author, in.ID, !in.entry.Removed)
 		}
 	case chat.Edit:
 		return l.revise(target, in.entry)
 	}
 	return nil
+}
+
+// counts tells whether a reaction, or what took it back, is of somebody who was not erased, and of a target that was not deleted.
+func counts(e chat.Entry) bool { return e.From != "" && e.DeletedAt == nil }
+
+// forgetAuthor takes an entry from a person who was erased.
+func (l *logChange) forgetAuthor(one *row, erasure chat.Entry) error {
+	if one == nil || one.author == "" {
+		return nil
+	}
+	if one.kind == chat.Reaction {
+		key := reactionKey{one.target, one.entry.Emoji, one.author}
+		l.unreacted = append(l.unreacted, unreacted{key, erasure.ID})
+		if l.reactions[key].entry <= erasure.ID {
+			delete(l.reactions, key)
+		}
+	}
+	return l.revise(one, erasure)
 }
 
 // erase takes the content of what a deletion names, where it is there, of its edits and the entries of its reactions, and drops those.

@@ -32,7 +32,6 @@ type Store struct {
 	writer    *writer
 	numbers   numbers
 	searchMax time.Duration // of one search
-	editsMax  int           // entries that one query looks at for the edits of a user
 }
 
 var _ archive.Store = (*Store)(nil)
@@ -114,7 +113,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{engine: e, searchMax: searchTimeout, editsMax: entriesScanned}
+	s := &Store{engine: e, searchMax: searchTimeout}
 	err = inTime(ctx, func(ctx context.Context) (err error) {
 		s.write, s.read, err = e.open(ctx)
 		return err

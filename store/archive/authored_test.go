@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
 )
 
@@ -55,44 +57,94 @@ func testAuthored(t *testing.T, url string) {
 	}
 }
 
-// testReactionsOf finds the reactions of a user that stand, page by page.
-func testReactionsOf(t *testing.T, url string) {
-	w := newLog(t, open(t, url), aLog)
-	for range 5 {
+// testOthersOf finds what is named as of a user and is no message with content, page by page.
+func testOthersOf(t *testing.T, url string) {
+	s := open(t, url)
+	w := newLog(t, s, aLog)
+	for range 3 {
 		w.text("ann", "x")
+		w.text("bob", "y")
 	}
-	for id := range int64(5) {
-		w.react("ann", id+1, "+1", false)
-		w.react("bob", id+1, "a b\"c", false)
-	}
+	w.edit("ann", 1, "edited")
+	w.react("ann", 2, "+1", false)
+	w.react("bob", 2, "+1", false)
 	w.react("ann", 2, "+1", true)
+	w.delete("ann", 3)
 	w.add(1)
 	var got []string
 	for after := ""; ; {
-		page, next, err := w.to.(*Store).ReactionsOf(t.Context(), "ann", after, 2)
+		page, next, err := s.OthersOf(t.Context(), "ann", after, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, one := range page {
-			got = append(got, fmt.Sprint(one.Group, " ", one.Epoch, " ", one.Target, " ", one.Emoji))
+			got = append(got, fmt.Sprint(one.Group, " ", one.Epoch, " ", one.ID))
 		}
 		if after = next; next == "" {
 			break
 		}
 	}
 	var want []string
-	for _, id := range []int64{1, 3, 4, 5} {
-		want = append(want, fmt.Sprint(aLog.Group, " ", aLog.Epoch, " ", id, " +1"))
+	for _, id := range []int64{3, 7, 8, 10, 11} {
+		want = append(want, fmt.Sprint(aLog.Group, " ", aLog.Epoch, " ", id))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
-	if list, _, err := w.to.(*Store).ReactionsOf(t.Context(), "bob", "", 9); err != nil || len(list) != 5 || list[0].Emoji != "a b\"c" {
-		t.Errorf("got %+v, %v", list, err)
-	}
-	if _, _, err := w.to.(*Store).ReactionsOf(t.Context(), "bob", "nonsense", 9); err == nil {
+	if _, _, err := s.OthersOf(t.Context(), "bob", "nonsense", 9); err == nil {
 		t.Error("a position that is none is taken")
 	}
+}
+
+// testErasedAuthor: entries that an erasure names lose their author and what the author chose, whatever they are, in rows and counts.
+func testErasedAuthor(t *testing.T, url string) {
+	s := open(t, url)
+	w := newLog(t, s, aLog)
+	w.text("bob", "stays")
+	w.text("xyzzy", "gone")
+	secret := func(c chat.Content) { c.ClientID = "xyzzy"; w.entry("xyzzy", c) }
+	secret(chat.Content{Kind: chat.Reaction, Target: 1, Emoji: ":xyzzy1:"}) // 3, stands
+	secret(chat.Content{Kind: chat.Reaction, Target: 1, Emoji: ":xyzzy2:"}) // 4, taken back
+	secret(chat.Content{Kind: chat.Reaction, Target: 1, Emoji: ":xyzzy2:", Removed: true})
+	secret(chat.Content{Kind: chat.Delete, Target: 2})
+	w.react("bob", 1, ":bob:", false)
+	w.add(1)
+	erasing(w, 1, ":xyzzy1:", 3)
+	erasing(w, 0, "", 2, 4, 5, 6)
+	w.add(8)
+	counts, err := s.Reactions(t.Context(), aLog, "bob", 1, 1)
+	if err != nil || fmt.Sprint(counts) != "map[1:map[:bob::{1 true}]]" {
+		t.Errorf("the counts are %v, %v", counts, err)
+	}
+	for _, m := range w.all() {
+		var e chat.Entry
+		if err := json.Unmarshal(m.JSON, &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.From == "xyzzy" || e.ClientID != "" || e.Emoji == ":xyzzy1:" && !e.Removed {
+			t.Errorf("%s", m.JSON)
+		}
+		if deleted := e.DeletedAt != nil; deleted != (m.ID >= 2 && m.ID <= 4) {
+			t.Errorf("%s", m.JSON)
+		}
+	}
+	if list, _, err := s.OthersOf(t.Context(), "xyzzy", "", 9); err != nil || len(list) > 0 {
+		t.Errorf("the archive has %v of xyzzy, %v", list, err)
+	}
+	var left int
+	if err := s.read.QueryRow(`SELECT count(*) FROM reactions WHERE author = 'xyzzy'`).Scan(&left); err != nil || left > 0 {
+		t.Errorf("%d reactions of xyzzy are left, %v", left, err)
+	}
+}
+
+// erasing is the next entry of an erasure: it takes back a reaction to target, or nothing, and the author off entries.
+func erasing(w *logWriter, target int64, emoji string, ids ...int64) {
+	c := chat.Content{Kind: chat.Reaction, Target: target, Emoji: emoji, Removed: true}
+	if target == 0 {
+		c = chat.Content{Kind: chat.Delete, Target: ids[0]}
+	}
+	m := w.entry("", c)
+	w.list[m.ID-1].JSON = chat.Encode(chat.Entry{ID: m.ID, Group: w.log.Group, Content: c, Erased: ids, SentAt: chat.TimeMs(firstSentMs + m.ID*1000)})
 }
 
 // testScrub: after a deletion and a rewriting of the files no byte of the text is in those that the engine names.
@@ -124,44 +176,5 @@ func testScrub(t *testing.T, url string) {
 	}
 	if got := w.all(); len(got) != 3 {
 		t.Errorf("%d entries are left", len(got))
-	}
-}
-
-// testEditsOf finds the edits of a user, page by page, whether their target is there or not, and behind many changes by others.
-func testEditsOf(t *testing.T, url string) {
-	s := open(t, url)
-	s.editsMax = 2 // the changes of one message, so that every second page finds nothing
-	w := newLog(t, s, aLog)
-	for range 3 {
-		w.text("ann", "x")
-		w.text("bob", "y")
-	}
-	for id := range int64(6) {
-		w.edit([]string{"ann", "bob"}[id%2], id+1, "edited")
-		w.react("ann", id+1, "+1", false)
-	}
-	w.add(4)
-	var got []string
-	for after := ""; ; {
-		page, next, err := s.EditsOf(t.Context(), "ann", after, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, one := range page {
-			got = append(got, fmt.Sprint(one.Group, " ", one.Epoch, " ", one.ID, " of ", one.Target))
-		}
-		if after = next; next == "" {
-			break
-		}
-	}
-	var want []string
-	for _, id := range []int64{1, 3, 5} {
-		want = append(want, fmt.Sprint(aLog.Group, " ", aLog.Epoch, " ", 5+2*id, " of ", id))
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("want -, got +:\n%s", diff)
-	}
-	if _, _, err := s.EditsOf(t.Context(), "bob", "nonsense", 9); err == nil {
-		t.Error("a position that is none is taken")
 	}
 }

@@ -33,7 +33,7 @@ func TestMoveEntries(t *testing.T) {
 		}
 		return n
 	}
-	for range 4 {
+	for range 5 {
 		if _, err := MigrateDown(t.Context(), url); err != nil {
 			t.Fatal(err)
 		}

@@ -220,7 +220,7 @@ func TestFill(t *testing.T) {
 		visible = append(visible, archive.Visible{Log: w.log, From: 1, To: 25})
 	}
 	want := findAll(t, s, archive.Query{Text: "word", Visible: visible, Limit: 50})
-	for _, down := range []int{2, 1} {
+	for _, down := range []int{3, 2} {
 		for range down {
 			if _, err := MigrateDown(t.Context(), url); err != nil {
 				t.Fatal(err)

@@ -94,7 +94,7 @@ func suite(t *testing.T, fresh func(t *testing.T) string) {
 		{"id", testID}, {"closed", testClosed}, {"model", testModel}, {"languages", testLanguages}, {"search", testSearch}, {"a rare word among frequent ones", testRare}, {"permission", testPermission},
 		{"ranges of many logs", testRanges},
 		{"a search that takes too long", testTooLong}, {"deleted words", testDeletedWords}, {"a log that was dropped and comes back", testDroppedAndBack},
-		{"authored", testAuthored}, {"reactions of a user", testReactionsOf}, {"edits of a user", testEditsOf}, {"scrub", testScrub}, {"overtaken", testOvertaken},
+		{"authored", testAuthored}, {"others of a user", testOthersOf}, {"erased author", testErasedAuthor}, {"scrub", testScrub}, {"overtaken", testOvertaken},
 		{"migrations", testMigrations}, {"nodes start together", testTogether},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, fresh(t)) })

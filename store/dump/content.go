@@ -44,7 +44,11 @@ var (
 		var i chat.Item
 		return at >= 0 && json.Unmarshal([]byte(stored[at:]), &i) == nil && i.Seq >= 1 && i.Seq <= integerMax
 	}}
-	reacted = content{"the id of a message, a user and an emoji", func(_, name, _ string) bool {
+	reacted = content{"the id of a message, and a user and an emoji or the id of a reaction", func(_, name, _ string) bool {
+		if past, ok := strings.CutPrefix(name, "="); ok {
+			target, id, _ := strings.Cut(past, " ")
+			return whole(target) && whole(id)
+		}
 		target, rest, _ := strings.Cut(strings.TrimPrefix(name, "-"), " ")
 		return whole(target) && validSender(head(rest))
 	}}

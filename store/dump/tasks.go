@@ -65,7 +65,8 @@ func (r *repartition) learnTask(id, spec string) error {
 		h = r.home(cmp.Or(s.Group, first.User))
 	case webhook.TaskDeliver:
 		h = r.home(cmp.Or(s.Body.Data.Group, s.Webhook))
-	case chat.TaskMention, chat.TaskMember, chat.TaskTrim, chat.TaskCleanup, notify.TaskFanOut, webhook.TaskEvents, webhook.TaskEnded,
+	case chat.TaskMention, chat.TaskMember, chat.TaskTrim, chat.TaskCleanup, chat.TaskUnreact, notify.TaskFanOut, webhook.TaskEvents,
+		webhook.TaskEnded, webhook.TaskWithdraw,
 		archive.TaskArchive, retention.TaskRetain, erase.TaskHeld, files.TaskRemoved, files.TaskExpire, files.TaskGone:
 		h = r.home(s.Group)
 	default:

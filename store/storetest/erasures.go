@@ -21,6 +21,7 @@ var erasureTests = map[string]func(*fixture){
 	"EraseEntry of a changed message": testEraseChangedEntry,
 	"EraseEntry of a reaction":        testEraseReaction,
 	"EraseEntry of edits alone":       testEraseEditsAlone,
+	"EraseEntry of what is left":      testEraseRest,
 	"EraseEntry below what is stored": testEraseBelow,
 	"EraseEntry trims":                testEraseEntryTrims,
 	"DropTraces":                      testDropTraces,
@@ -273,14 +274,16 @@ func testEraseReaction(w *fixture) {
 		w.send(reaction(user, id, "+1", false))
 	}
 	w.leave("g", "alice")
-	e := erase.EntryErasure{Group: "g", Epoch: w.info("g", "bob").Epoch, User: "alice", Kind: chat.Reaction, Mark: mark(), SentAtMs: 5000, Target: id, Emoji: "+1",
-		Rest: rest(chat.Entry{Group: "g", From: "alice", Content: chat.Content{Kind: chat.Reaction, Target: id, Emoji: "+1", Removed: true}, SentAt: chat.TimeMs(5000)})}
+	e := w.erasing(chat.Reaction, chat.Content{Kind: chat.Reaction, Target: id, Emoji: "+1", Removed: true}, id+1)
 	count := func() int64 {
 		counts, err := w.Reactions(w.ctx, "g", "bob", id, id)
 		w.ok(err)
 		return counts[id]["+1"].Count
 	}
 	w.equal(count(), int64(2))
+	other := e
+	other.Changes = []chat.Change{{Old: w.entry("g", id+2), New: w.entry("g", id+2)}}
+	w.equal(w.eraseEntry(other), int64(0)) // it is another's
 	w.equal(w.eraseEntry(e), w.info("g", "bob").Last)
 	w.equal(count(), int64(1))
 	if left := decode(w, w.entry("g", id+1)); left.From != "" || left.Emoji != "" || left.Target != id || left.DeletedAt == nil {
@@ -288,6 +291,66 @@ func testEraseReaction(w *fixture) {
 	}
 	w.equal(w.eraseEntry(e), int64(0))
 	w.equal(count(), int64(1))
+	w.nowhere("g", "alice")
+}
+
+// erasing is what erases entries of alice in g, by an entry of this content.
+func (w *fixture) erasing(kind chat.Kind, c chat.Content, ids ...int64) erase.EntryErasure {
+	w.Helper()
+	entry := chat.Entry{Group: "g", Content: c, Erased: ids, SentAt: chat.TimeMs(5000)}
+	e := erase.EntryErasure{Group: "g", Epoch: w.info("g", "bob").Epoch, User: "alice", Kind: kind, Mark: mark(), SentAtMs: 5000, Target: c.Target,
+		Emoji: c.Emoji, Rest: rest(entry)}
+	for _, id := range ids {
+		was := w.entry("g", id)
+		left, err := chat.Applied(was, entry)
+		w.ok(err)
+		e.Changes = append(e.Changes, chat.Change{Old: was, New: left})
+	}
+	return e
+}
+
+// nowhere checks that nothing in a group but its notices names a user who has left.
+func (w *fixture) nowhere(group, user string) {
+	w.Helper()
+	for _, key := range []string{"msgs", "reacted", "reactions"} {
+		for _, member := range w.Client().ZRange(w.ctx, w.groupKey(group, key), 0, -1).Val() {
+			if strings.Contains(member, user) && !strings.Contains(member, `"kind":"notice"`) {
+				w.Errorf("%s has %s", key, member)
+			}
+		}
+	}
+}
+
+// testEraseRest: reactions that were taken back, deletions and what was deleted lose their author; their log grows by one entry.
+func testEraseRest(w *fixture) {
+	w.group("g", []string{"bob"})
+	id := w.say("g", "bob", "x")
+	w.send(reaction("alice", id, ":a:", false))
+	w.send(reaction("alice", id, ":a:", true))
+	a, changes := revision(w, chat.Delete, "alice", w.say("g", "alice", "y"))
+	_, err := w.Revise(w.ctx, a, changes, false)
+	w.ok(err)
+	w.leave("g", "alice")
+	e := w.erasing("", chat.Content{Kind: chat.Delete, Target: id + 1}, id+1, id+2, id+3, id+4)
+	stale := e
+	stale.Changes = []chat.Change{{Old: w.entry("g", id), New: w.entry("g", id)}}
+	stale.Changes[0].New.Mark = "another"
+	last := w.info("g", "bob").Last
+	w.equal(w.eraseEntry(e), last+1)
+	in := w.info("g", "bob")
+	w.equal([]int64{in.Last, in.Unread, in.Changed, in.Late}, []int64{last + 1, 0, last + 1, last + 1})
+	w.nowhere("g", "alice")
+	for i, want := range []string{
+		`"kind":"reaction","target":3,"sent_at":"1970-01-01T00:00:06.000Z","deleted_at":"1970-01-01T00:00:05.000Z"}`,
+		`"kind":"reaction","target":3,"emoji":":a:","removed":true,"sent_at":"1970-01-01T00:00:06.000Z"}`,
+	} {
+		n := id + 1 + int64(i)
+		w.equal(string(w.entry("g", n).JSON), fmt.Sprintf(`{"id":%d,"group":"g","from":"",`, n)+want)
+	}
+	w.eraseEntry(stale) // the log was rolled back since it was read
+	if m := w.entry("g", id); m.Mark == "another" {
+		w.Errorf("another entry was erased: %s", m.JSON)
+	}
 }
 
 func testEraseEditsAlone(w *fixture) {

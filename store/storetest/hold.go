@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -67,7 +68,7 @@ var holdTests = map[string]func(*fixture){
 		w.deleteMessage(id)
 		left := `,"group":"g","from":"bob","kind":"reaction","target":3,"sent_at":"1970-01-01T00:00:06.000Z","deleted_at":"1970-01-01T00:00:05.000Z"}`
 		w.equal(string(w.entry("g", again).JSON), fmt.Sprintf(`{"id":%d`, again)+left)
-		for id, emoji := range map[int64]string{first: "secret", taken: "secret", kept: "other"} { // what is taken back keeps it
+		for id, emoji := range map[int64]string{first: "", taken: "secret", kept: "other"} { // what took it back keeps it
 			w.equal(decode(w, w.entry("g", id)).Emoji, emoji)
 		}
 		list, err := w.Kept(w.ctx, "g", again, again, 0)
@@ -76,6 +77,66 @@ var holdTests = map[string]func(*fixture){
 		counts, err := w.Reactions(w.ctx, "g", "bob", 1, chat.IDMax)
 		w.ok(err)
 		w.equal(counts, map[int64]map[string]chat.ReactionCount{other: {"other": {Count: 1, Mine: true}}})
+	},
+	"a deletion takes the emoji of many reactions": func(w *fixture) {
+		users := make([]string, 450)
+		for i := range users {
+			users[i] = fmt.Sprint("user", i)
+		}
+		w.group("g", append(users, "bob"))
+		id := w.say("g", "alice", "x")
+		var ids []int64
+		for _, user := range users {
+			ids = append(ids, w.send(reaction(user, id, "secret", false)).ID)
+		}
+		w.deleteMessage(id)
+		bare := func() (n int) {
+			for _, id := range ids {
+				if decode(w, w.entry("g", id)).Emoji == "" {
+					n++
+				}
+			}
+			return n
+		}
+		w.equal(bare(), 200)
+		tasks := w.takeTasks(chat.TaskUnreact)
+		w.equal(len(tasks), 1)
+		var t chat.UnreactTask
+		w.ok(json.Unmarshal(tasks[0].Payload, &t))
+		w.equal([]any{t.Target, t.From, t.Deletion, t.DeletedAt}, []any{id, ids[200], w.info("g", "bob").Last, "1970-01-01T00:00:05.000Z"})
+		w.ok(second(w.PutHold(w.ctx, "g", chat.Hold{Reason: "case", By: "root", Since: chat.TimeMs(1)})))
+		next, err := w.Unreact(w.ctx, t)
+		w.ok(err)
+		w.equal([]int64{next, int64(bare())}, []int64{ids[400], 400})
+		t.From = next
+		w.ok(second(w.Unreact(w.ctx, t)))
+		w.equal(bare(), 450)
+		list, err := w.Kept(w.ctx, "g", ids[300], ids[300], 0)
+		w.ok(err)
+		w.equal([]int64{int64(len(list)), list[0].Change}, []int64{1, t.Deletion})
+		t.Epoch = "another"
+		w.fails(second(w.Unreact(w.ctx, t)), chat.ErrNotFound)
+	},
+	"a deletion of an archived message takes the emoji of reactions": func(w *fixture) {
+		w.archiveOn()
+		w.group("g", []string{"bob"}, func(g *chat.NewGroup) { g.Keep = 1 })
+		id := w.say("g", "alice", "x")
+		was := w.entry("g", id)
+		w.say("g", "alice", "y")
+		for _, user := range []string{"alice", "bob"} {
+			w.ack("g", user, id+1)
+		}
+		w.archiveAll("g")
+		a := reaction("bob", id, "secret", false)
+		a.Below = &chat.Below{Epoch: w.info("g", "bob").Epoch}
+		late := w.send(a).ID
+		erased, err := chat.Applied(was, chat.Entry{Group: "g", From: "alice", Content: chat.Content{Kind: chat.Delete, Target: id}})
+		w.ok(err)
+		d := text("g", "alice", "")
+		d.Kind, d.Target, d.Below = chat.Delete, id, &chat.Below{Epoch: a.Below.Epoch, Late: late}
+		_, err = w.Revise(w.ctx, d, []chat.Change{{Old: was, New: erased}}, false)
+		w.ok(err)
+		w.equal(decode(w, w.entry("g", late)).Emoji, "")
 	},
 	"what is changed under a hold is kept": func(w *fixture) {
 		w.group("g", []string{"bob"})

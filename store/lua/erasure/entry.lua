@@ -1,22 +1,26 @@
--- Erases a message or a reaction of someone who need not be a member: appends the deletion, or the entry that takes the reaction
--- back, and changes what it names, in one step, if that reads as it did.
+-- Erases something of someone who need not be a member: a message with its edits, a reaction that stands, or entries that have
+-- nothing but their author and what the author chose. It appends the entry that says so and changes those that it names, in one
+-- step, if the target reads as it did.
 --
 -- KEYS  last_id meta msgs seen read skip reactions reacted author_by wants named unused_files
 --       core:enqueue at...
--- ARGV  user epoch kind mark rest sent_ms channel group trim_id below target emoji head edits json new_json erased(entry_id entry)...
+-- ARGV  user epoch kind mark rest sent_ms channel group trim_id below target emoji head edits json new_json unreact_id
+--       erased(entry_id entry)...
 --   author_by  by: of the user
 --   at         of everyone the message mentions
---   kind       delete or reaction
+--   kind       delete, reaction, or rest: the erased entries alone
 --   below      the target is in the archive: its late as it was read there, else ''
 --   head       of the target, what stands before its edits: '' where it is not stored, and only edits of it are left to erase
---   erased     edits of the target that lose their content: id, and what is stored then
+--   unreact_id  of the task that goes on with the reactions to the message
+--   erased     entries that lose what a deletion takes: id, and what is stored then. Of a reaction, the first one stands
 -- Returns {OK, id of the entry, 0 where nothing was erased; 1 where a legal hold forbids it}
 -- Refuses NOTFOUND (the group is gone), CONFLICT (the target has changed)
 -- include: entry
 -- include: hold
 -- include: log_grew
 -- include: file_unname
--- include: erase_reactions
+-- include: unreact
+-- include: task_unreact
 -- include: task_trim
 local has_epoch, keep, backlog_max, late = unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max', 'late'))
 if has_epoch ~= epoch then return {'NOTFOUND'} end
@@ -32,10 +36,8 @@ elseif kind == 'delete' and stored then
 end
 local one = target .. ' ' .. user .. ' ' .. emoji
 local count_old, count = nil, 0
-local deleted_at, mine, reacted_to = string.match(rest, '"sent_at":"([^"]*)"}$'), nil, false
 if kind == 'reaction' and below == '' then
-  mine = redis.call('ZSCORE', reacted, one)
-  if not mine then return {'OK', 0, 0} end
+  if tonumber(redis.call('ZSCORE', reacted, one) or 0) ~= tonumber(ARGV[erased]) then return {'OK', 0, 0} end
   for _, c in ipairs(redis.call('ZRANGEBYSCORE', reactions, target, target)) do
     local e, n = string.match(c, '^%d+ (.*) (%d+)$')
     if e == emoji then count_old, count = c, tonumber(n) end
@@ -45,17 +47,15 @@ local now_ms = clock_ms()
 
 local id, member = write_entry(mark, 'x', rest)
 redis.call('ZADD', skip, id, id)
-redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms, 'changed', id, below ~= '' and 'late' or 'changed', id)
+redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms, 'changed', id, (below ~= '' or kind == 'rest') and 'late' or 'changed', id)
 local replaced = {}
 if kind == 'reaction' and below == '' then
-  redis.call('ZREM', reacted, one)
-  redis.call('ZADD', reacted, id, '-' .. one)
   if count_old then redis.call('ZREM', reactions, count_old) end
   if count > 1 then redis.call('ZADD', reactions, target, target .. ' ' .. emoji .. ' ' .. int(count - 1)) end
 elseif kind == 'delete' and (stored or below ~= '') then
   redis.call('ZREM', author_by, target)
   redis.call('ZADD', skip, target, target)
-  reacted_to = redis.call('ZREMRANGEBYSCORE', reactions, target, target) > 0 or below ~= ''
+  redis.call('ZREMRANGEBYSCORE', reactions, target, target)
   file_unname(target, now_ms)
   for i = at, #KEYS do redis.call('ZREM', KEYS[i], target) end
 end
@@ -64,26 +64,24 @@ if kind == 'delete' and stored then
   redis.call('ZREM', msgs, stored)
   redis.call('ZADD', msgs, target, replaced[1])
 end
-local losing = reacted_to and reactions_to(target, below ~= '') or {}
-if mine then losing = redis.call('ZRANGEBYSCORE', msgs, mine, mine) end
-for _, reaction in ipairs(losing) do
-  local left, _, reaction_id = without_emoji(reaction, target, deleted_at, mine and '""')
-  if left then
-    redis.call('ZREM', msgs, reaction)
-    redis.call('ZADD', msgs, reaction_id, left)
-    if not mine then redis.call('ZREMRANGEBYSCORE', reacted, reaction_id, reaction_id) end
-    replaced[#replaced + 1] = left
-  end
-end
 for i = erased, #ARGV, erased_row do
   -- bind: erased at i
-  if redis.call('ZREMRANGEBYSCORE', msgs, entry_id, entry_id) == 1 then
+  local was = redis.call('ZRANGEBYSCORE', msgs, entry_id, entry_id)[1]
+  -- A log that was rolled back may have another entry there.
+  if was and string.match(was, '^%d+ %S+ ') == string.match(entry, '^%d+ %S+ ') then
+    redis.call('ZREM', msgs, was)
     redis.call('ZADD', msgs, entry_id, entry)
+    redis.call('ZREMRANGEBYSCORE', reacted, entry_id, entry_id)
     replaced[#replaced + 1] = entry
   end
 end
+if kind == 'delete' then
+  local deleted_at = string.match(rest, '"sent_at":"([^"]*)"}$')
+  local next = unreact(target, target, deleted_at, nil, replaced)
+  if next then enqueue_unreact(unreact_id, epoch, target, next, deleted_at, id, now_ms) end
+end
 log_grew(epoch, id, now_ms)
-if kind == 'delete' then redis.call('HSET', meta, 'deleted', id) end
+redis.call('HSET', meta, 'deleted', id)
 local last = tonumber(id)
 keep, backlog_max = tonumber(keep), tonumber(backlog_max)
 -- include: trim_64th

@@ -40,7 +40,7 @@ if reply_to ~= '0' then
 end
 
 -- For a reaction: whether it exists already, and how many have it.
-local one, one_gone, count_old, count_new
+local one, one_gone, count_old, count_new, taken_back
 local reacts, stored = kind == 'reaction', nil
 if reacts then stored = redis.call('ZRANGEBYSCORE', msgs, target, target)[1] end
 if reacts and not stored then
@@ -79,6 +79,7 @@ elseif reacts then
     return {'OK', int(tonumber(same)), epoch, entry_mark, sent_ms, 1, entry, '', 0}
   end
   if removed and not here then return {'NOTFOUND'} end
+  taken_back = here and int(tonumber(here))
   local counts, count = redis.call('ZRANGEBYSCORE', reactions, target, target), 0
   for _, c in ipairs(counts) do
     local e, n = string.match(c, '^%d+ (.*) (%d+)$')
@@ -123,6 +124,9 @@ if one then
   if count_old then redis.call('ZREM', reactions, count_old) end
   if count_new then redis.call('ZADD', reactions, target, count_new) end
 end
+-- A reaction that no longer stands, or whose target is in the archive, still loses its emoji with its target.
+local past = reacts and (taken_back or not stored and not removed and id)
+if past then redis.call('ZADD', reacted, past, '=' .. target .. ' ' .. past) end
 advance(from, id)
 redis.call('ZADD', senders, int(now_ms), from)
 if key ~= '' then remember(key, id, sent_ms, mark, content, keys_max) end

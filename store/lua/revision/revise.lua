@@ -4,13 +4,14 @@
 -- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants named unused_files
 --       kept core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag durable:flag channel keys_max:int edits_max:int group
---       below target head edits json new_json bare:flag erased(entry_id was entry)...
+--       below target head edits json new_json bare:flag unreact_id erased(entry_id was entry)...
 --   author_by   by: of the target's author
 --   at          of everyone the target mentions
 --   as_manager  the caller must be allowed to manage
 --   below       if the target is in the archive: `<epoch> <late>` as it was read there, else ''
 --   target      its id; head is the part before its edits, new_json replaces json
 --   bare        the edits below come without their JSON: CONFLICT under a legal hold, which alone needs it
+--   unreact_id  of the task that goes on with the reactions to the target
 --   erased      edits of the target that lose their content: id, JSON, and the new entry
 -- Returns as log/append.lua
 -- Refuses NOTFOUND, FORBIDDEN, KEYREUSED, CONFLICT, EDITS
@@ -21,7 +22,8 @@
 -- include: file_unname
 -- include: task_withdraw
 -- include: keep_held
--- include: erase_reactions
+-- include: unreact
+-- include: task_unreact
 local epoch, visibility, post, keep, backlog_max, archived_from, late, hold =
   unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late', 'hold'))
 if not epoch then return {'NOTFOUND'} end
@@ -59,7 +61,6 @@ local now_ms = clock_ms()
 local id, member = write_entry(mark, 'x', rest)
 redis.call('ZADD', skip, id, id)
 redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms, 'changed', id, below ~= '' and 'late' or 'changed', id)
-local reacted_to = false
 if kind == 'edit' then
   edits = edits == '-' and id or edits .. ',' .. id
 else
@@ -68,7 +69,7 @@ end
 if kind == 'delete' then
   redis.call('ZREM', author_by, target)
   redis.call('ZADD', skip, target, target)
-  reacted_to = redis.call('ZREMRANGEBYSCORE', reactions, target, target) > 0 or below ~= ''
+  redis.call('ZREMRANGEBYSCORE', reactions, target, target)
   file_unname(target, now_ms)
   for i = at, #KEYS do redis.call('ZREM', KEYS[i], target) end
 end
@@ -86,18 +87,11 @@ for i = erased, #ARGV, erased_row do
     replaced[#replaced + 1] = entry
   end
 end
-if reacted_to then
+if kind == 'delete' then
   local deleted_at = string.match(rest, '"sent_at":"([^"]*)"}$')
-  for _, reaction in ipairs(reactions_to(target, below ~= '')) do
-    local left, json, reaction_id = without_emoji(reaction, target, deleted_at)
-    if left then
-      if hold then keep_held(reaction_id, id, json) end
-      redis.call('ZREM', msgs, reaction)
-      redis.call('ZADD', msgs, reaction_id, left)
-      redis.call('ZREMRANGEBYSCORE', reacted, reaction_id, reaction_id)
-      replaced[#replaced + 1] = left
-    end
-  end
+  local before = hold and function(reaction_id, was_json) keep_held(reaction_id, id, was_json) end
+  local next = unreact(target, target, deleted_at, before, replaced)
+  if next then enqueue_unreact(unreact_id, epoch, target, next, deleted_at, id, now_ms) end
 end
 advance(from, id)
 redis.call('ZADD', senders, int(now_ms), from)
