@@ -722,9 +722,12 @@ type Message struct {
 
 	// Emoji Of a reaction: one emoji of Unicode of at most 64 bytes, or a `:name:` of `a-z 0-9 _ + -` with at most 64 characters. All spellings of an emoji (with and without U+FE0F) are one.
 	Emoji *string `json:"emoji,omitempty"`
-	Files *[]File `json:"files,omitempty"`
 
-	// From The author; empty in what is left of an erased person's messages.
+	// Erased Of an entry of an erasure: ids of reactions, edits, deletions and deleted messages that it took the author and what the author chose off.
+	Erased *[]int64 `json:"erased,omitempty"`
+	Files  *[]File  `json:"files,omitempty"`
+
+	// From The author; empty in what is left of an erased person's entries.
 	From string `json:"from"`
 
 	// Group Compared byte for byte.
