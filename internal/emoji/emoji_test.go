@@ -9,6 +9,7 @@ import (
 func TestCanonical(t *testing.T) {
 	for text, want := range map[string]string{
 		"👍": "👍", "👍\uFE0F": "👍", "❤": "❤\uFE0F", "❤\uFE0F": "❤\uFE0F", "©": "©\uFE0F", "👍🏽": "👍🏽", "👍\uFE0F🏽": "👍🏽", "☝🏿": "☝🏿",
+		"\u231A": "\u231A", "\u231A\uFE0F": "\u231A", "\u2614": "\u2614", "\u2B55\uFE0F": "\u2B55", "\U0001F004": "\U0001F004",
 		"#\u20E3": "#\uFE0F\u20E3", "#\uFE0F\u20E3": "#\uFE0F\u20E3", "7\uFE0F\u20E3": "7\uFE0F\u20E3", "*\u20E3": "*\uFE0F\u20E3",
 		"🇩🇪": "🇩🇪", "🏴\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F": "🏴\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F",
 		"👩\u200D❤\u200D👨": "👩\u200D❤\uFE0F\u200D👨", "👩🏻\u200D❤\u200D💋\u200D👨🏿": "👩🏻\u200D❤\uFE0F\u200D💋\u200D👨🏿",

@@ -17,10 +17,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	qualified := map[string]string{} // by the form without U+FE0F: the longest has all that it needs
+	qualified := map[string]string{} // by the form without U+FE0F
 	for line := range strings.Lines(string(list)) {
-		points, _, ok := strings.Cut(line, ";")
-		if !ok || strings.HasPrefix(line, "#") {
+		points, status, ok := strings.Cut(line, ";")
+		if status, _, _ = strings.Cut(status, "#"); !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		// A character that shows as a picture by itself, such as U+231A, is fully qualified without U+FE0F.
+		if status = strings.TrimSpace(status); status != "fully-qualified" && status != "component" {
 			continue
 		}
 		var emoji strings.Builder
@@ -32,10 +36,7 @@ func main() {
 			}
 			emoji.WriteRune(rune(n))
 		}
-		bare := strings.ReplaceAll(emoji.String(), "\uFE0F", "")
-		if len(emoji.String()) > len(qualified[bare]) {
-			qualified[bare] = emoji.String()
-		}
+		qualified[strings.ReplaceAll(emoji.String(), "\uFE0F", "")] = emoji.String()
 	}
 	patterns := map[string]int{} // how many emoji each stands for
 	for _, emoji := range qualified {
