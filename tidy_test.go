@@ -341,7 +341,7 @@ var header = regexp.MustCompile(`\A(--.*\n)+`)
 
 // TestScriptsSayWhatTheyTake holds rule 1 of the house: a script, its header and its paragraph in the documents.
 func TestScriptsSayWhatTheyTake(t *testing.T) {
-	documented := read(t, "docs/redis.md") + read(t, "docs/tasks.md")
+	documented := read(t, "docs/redis.md") + read(t, "queue/docs/reference.md")
 	for _, path := range sources(t, func(p string) bool { return strings.HasSuffix(p, ".lua") }) {
 		base := strings.TrimSuffix(filepath.Base(path), ".lua")
 		text := read(t, path)
@@ -362,7 +362,7 @@ func TestScriptsSayWhatTheyTake(t *testing.T) {
 		}
 		name, documents := strings.TrimSuffix(strings.TrimPrefix(path, "store/lua/"), ".lua"), "docs/redis.md"
 		if strings.HasPrefix(path, "queue/") {
-			name, documents = base, "docs/tasks.md"
+			name, documents = base, "queue/docs/reference.md"
 		}
 		if beside, _, ok := strings.Cut(strings.TrimPrefix(path, "store/"), "/lua/"); ok && (beside == "doctor" || beside == "dump") {
 			name = beside + "/" + base

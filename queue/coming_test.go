@@ -88,7 +88,7 @@ var sortKind = queue.Kind[args]{Name: "sort"}
 
 var errRow = errors.New("no luck")
 
-// fromAsynq and fromRiver have a test for each row of README.md, named by its first column.
+// fromAsynq and fromRiver have a test for each row of docs/coming.md, named by its first column.
 var fromAsynq = map[string]func(c *coming){
 	"`client.Enqueue(asynq.NewTask(kind, payload))`":                          enqueues,
 	"`asynq.ProcessIn(d)`":                                                    delays,
@@ -153,7 +153,7 @@ var fromRiver = map[string]func(c *coming){
 
 func TestComingFromAnotherQueue(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("README.md")
+	text, err := os.ReadFile("docs/coming.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 //go:embed lua
 var luaFiles embed.FS
 
-// library holds the scripts of this package. docs/tasks.md describes each.
+// library holds the scripts of this package. docs/reference.md describes each.
 var library = &script.Library{Files: luaFiles, Groups: KeyNames()}
 
 // EnqueueLua defines the Lua function

@@ -10,8 +10,8 @@ import (
 	"github.com/chatd/chatd/store"
 )
 
-// keyspace parses the keys that package store writes: docs/redis.md and docs/tasks.md describe each. They are listed a
-// second time here on purpose: a key that it does not know becomes a finding.
+// keyspace parses the keys that package store writes: docs/redis.md and queue/docs/reference.md describe each. They are
+// listed a second time here on purpose: a key that it does not know becomes a finding.
 type keyspace struct {
 	prefix     string
 	partitions int

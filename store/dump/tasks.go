@@ -102,7 +102,7 @@ func (r *repartition) rewrittenTask(spec string) string {
 	return head + strings.Replace(payload, fmt.Sprintf("%q:%q", name, old), fmt.Sprintf("%q:%q", name, id), 1)
 }
 
-// readTask reads a specification: see docs/tasks.md.
+// readTask reads a specification: see queue/docs/reference.md.
 func readTask(spec string) (kind, payload string, ok bool) {
 	head, payload, ok := strings.Cut(spec, "\n")
 	fields := strings.SplitN(head, " ", 7)
