@@ -148,7 +148,7 @@ func (w *queueModel) promote() {
 			}
 		}
 		w.lapse(p)
-		stepAll(w.t, w.set, stepDemand{partition: p, overdue: overdueMax, claims: []claimDemand{{}}}, testTerms)
+		stepAll(w.t, w.set, stepDemand{partition: p, overdue: overdueMax, claims: []claimDemand{{}}}, modelTerms)
 	}
 }
 

@@ -140,7 +140,7 @@ func (w *queueModel) act() {
 			}
 		}
 	case "step":
-		w.step(rapid.IntRange(0, 6).Draw(w.t, "claim"), testTerms)
+		w.step(rapid.IntRange(0, 6).Draw(w.t, "claim"), modelTerms)
 	case "reap":
 		// Every lease expires and is reaped.
 		before, passed := w.stats(), int64(0)
@@ -151,7 +151,7 @@ func (w *queueModel) act() {
 				fatal(w.c.rdb.Eval(ctx, "return redis.call('ZADD', KEYS[1], 1, ARGV[1])", []string{k.Leased()}, m).Err())
 			}
 			w.lapse(p)
-			stepAll(w.t, w.set, stepDemand{partition: p, overdue: overdueMax, claims: []claimDemand{{}}}, testTerms)
+			stepAll(w.t, w.set, stepDemand{partition: p, overdue: overdueMax, claims: []claimDemand{{}}}, modelTerms)
 			passed += w.reapHeld(p, members)
 		}
 		if after := w.stats(); after.Crashed != before.Crashed+before.Leased || after.Leased != passed {

@@ -135,11 +135,11 @@ func (w *queueModel) firePeriodic() {
 	switch rapid.IntRange(0, 2).Draw(w.t, "claim") {
 	case 1: // the clock is set back while they are ready
 		w.moveClocks(-1, 20*clockStep)
-		w.step(0, testTerms)
+		w.step(0, modelTerms)
 		w.moveClocks(-1, rapid.SampledFrom([]time.Duration{-1, -11, -22}).Draw(w.t, "back")*clockStep)
-		w.step(6, testTerms)
+		w.step(6, modelTerms)
 	case 2:
-		w.step(6, testTerms)
+		w.step(6, modelTerms)
 	}
 	for _, r := range slices.Clone(w.leases) {
 		name, ok := strings.CutPrefix(r.ID, tag(r.partition)+"-periodic-")
