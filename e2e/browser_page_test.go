@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"image/png"
 	"os"
@@ -172,6 +173,18 @@ func (p *person) see(expression string) {
 	if _, err := chromedp.Run(p.ctx, poll); err != nil {
 		p.t.Fatalf("%s does not see %s: %v\nThe page:\n%s", p.name, expression, err, p.text())
 	}
+}
+
+// types has a person type until another sees it. A sign of typing holds for 5 s, which a busy machine may take to look at the page.
+func (p *person) types(other *person) {
+	p.t.Helper()
+	harness.Eventually(p.t, waitTimeout, other.name+" sees that "+p.name+" is typing", func() error {
+		p.press("x" + kb.Backspace)
+		if !ask[bool](other, fmt.Sprintf(`document.querySelector(".typing").textContent.includes(%q)`, p.name+" is typing")) {
+			return errors.New(other.text())
+		}
+		return nil
+	})
 }
 
 // text is all that the page shows, for the message of a failure.

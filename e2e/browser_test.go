@@ -60,7 +60,7 @@ func TestBrowserTwoPeople(t *testing.T) {
 	// Typing shows, and ends with the message; an answer quotes.
 	bob.tool(bob.stands("Morning! Shall we take the early train?"), "Reply")
 	bob.fill(".write textarea", "Yes")
-	alice.see(`document.querySelector(".typing").textContent.includes("bob is typing")`)
+	bob.types(alice)
 	bob.press(", 8:12")
 	bob.enter()
 	alice.see(message("Yes, 8:12") + `?.querySelector(".quote").textContent === "aliceMorning! Shall we take the early train?"`)
