@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 )
@@ -68,6 +69,9 @@ func (s *Service) export(ctx context.Context, by Caller, group string, pos Posit
 // End is the cursor behind the last entry that was read.
 func (e *Export) End() string { return e.end }
 
+// Epoch is that of the log.
+func (e *Export) Epoch() string { return e.epoch }
+
 // Done tells whether everything was read.
 func (e *Export) Done() bool { return e.from > e.to }
 
@@ -94,6 +98,15 @@ func (e *Export) Next(ctx context.Context) ([]Message, error) {
 			first = info.Visible()
 		}
 		if e.from < first {
+			var trimmed []Message
+			if e.held {
+				if trimmed, err = e.trimmed(ctx, first-1); err != nil {
+					return nil, AsError(err)
+				}
+			}
+			if len(trimmed) > 0 {
+				return e.page(trimmed), nil
+			}
 			e.from = first
 			continue
 		}
@@ -109,11 +122,40 @@ func (e *Export) Next(ctx context.Context) ([]Message, error) {
 				return nil, AsError(err)
 			}
 		}
-		last := messages[len(messages)-1]
-		e.from, e.end = last.ID+1, FormatPosition(e.epoch, last.ID, last.Mark)
-		return messages, nil
+		return e.page(messages), nil
 	}
 	return nil, &Error{Code: CodeInternal, Message: "internal error", Cause: fmt.Errorf("the log of %s has a hole at %d", e.group, e.from)}
+}
+
+// page is what Next returns.
+func (e *Export) page(messages []Message) []Message {
+	last := messages[len(messages)-1]
+	e.from, e.end = last.ID+1, FormatPosition(e.epoch, last.ID, last.Mark)
+	return messages
+}
+
+// trimmed are entries that are not to be had any longer, and that a legal hold keeps earlier readings of: what a deletion leaves of
+// them, with these.
+func (e *Export) trimmed(ctx context.Context, to int64) (list []Message, err error) {
+	kept, err := e.service.stores.Kept(ctx, e.group, e.from, to, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range kept {
+		if len(list) > 0 && list[len(list)-1].ID == k.ID {
+			continue
+		}
+		var was Entry
+		if err := json.Unmarshal(k.JSON, &was); err != nil {
+			return nil, err
+		}
+		left := Entry{ID: was.ID, Group: was.Group, From: was.From, Content: was.erased(), SentAt: was.SentAt}
+		list = append(list, Message{ID: k.ID, JSON: Encode(left)})
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return e.withEarlier(ctx, list)
 }
 
 // withEarlier adds to entries how they read before what was done to them under a legal hold: `earlier`, oldest first. Where that is
@@ -128,7 +170,7 @@ func (e *Export) withEarlier(ctx context.Context, messages []Message) ([]Message
 		skip += len(list)
 		for _, k := range list {
 			if bytes > e.service.opt.Limits.PageBytesMax && k.ID > messages[0].ID && kept[k.ID] == nil {
-				messages, list = messages[:k.ID-messages[0].ID], nil
+				messages, list = messages[:slices.IndexFunc(messages, func(m Message) bool { return m.ID >= k.ID })], nil
 				break
 			}
 			kept[k.ID], bytes = append(kept[k.ID], k), bytes+len(k.JSON)

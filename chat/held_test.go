@@ -43,7 +43,7 @@ func (b *bench) page(user, group string) string {
 func earlier(t *testing.T, line string) (bodies []string) {
 	t.Helper()
 	var entry struct{ Earlier []chat.Entry }
-	if err := json.Unmarshal([]byte(line), &entry); err != nil {
+	if err := json.Unmarshal([]byte(line), &entry); err != nil { // also where there is no line
 		t.Fatalf("%s: %v", line, err)
 	}
 	for _, e := range entry.Earlier {
@@ -136,5 +136,44 @@ func TestMuchUnderHold(t *testing.T) {
 		if n := len(earlier(t, lines[id])); n != 30 {
 			t.Errorf("%d has %d earlier readings", id, n)
 		}
+	}
+}
+
+// TestTrimmedUnderHold: what was deleted under a legal hold stands in an operator's export until the hold ends, though it was trimmed.
+func TestTrimmedUnderHold(t *testing.T) {
+	b := newBench(t)
+	root := chat.Caller{User: "root", Admin: true}
+	b.MakeGroup(chat.GroupDraft{ID: "g", Keep: new(int64(1))}, "alice")
+	_, err := b.PutHold(b.Ctx, root, "g", "a case")
+	b.Must(err)
+	const n = 150 // more than a page of what is kept
+	var last int64
+	for i := range n {
+		id := b.Say("alice", "g", fmt.Sprint("gone ", i)).ID
+		sent, err := b.Send(b.Ctx, as("alice"), "g", chat.Content{Kind: chat.Delete, Target: id}, "")
+		b.Must(err)
+		last = sent.ID
+	}
+	_, err = b.Ack(b.Ctx, as("alice"), "g", chat.At(last))
+	b.Must(err)
+	if first := b.PullFrom("alice", "g", "0", 1).First; first != last {
+		t.Fatalf("the log begins at %d, want %d", first, last)
+	}
+	lines := b.exported(root, "g")
+	for i := range n {
+		line := lines[int64(2+2*i)]
+		if got := earlier(t, line); !slices.Equal(got, []string{fmt.Sprint("gone ", i)}) {
+			t.Fatalf("the line of message %d is %q", i, line)
+		}
+	}
+	if len(lines) != n+1 {
+		t.Errorf("%d lines", len(lines))
+	}
+	if got := b.exported(as("alice"), "g"); len(got) != 1 {
+		t.Errorf("the owner's export has %v", got)
+	}
+	b.Must(b.ReleaseHold(b.Ctx, root, "g"))
+	if got := b.exported(root, "g"); len(got) != 1 {
+		t.Errorf("after the hold the export has %v", got)
 	}
 }

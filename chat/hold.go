@@ -34,6 +34,9 @@ type HoldStore interface {
 	// Kept reads how the entries from..to of a group under legal hold read before each change since, in the order of their ids, a
 	// bounded number of them behind the first skip. An empty list is the end.
 	Kept(ctx context.Context, group string, from, to int64, skip int) ([]Kept, error)
+	// Former reads up to which id, in which life of a group, the entries of a user are of somebody of that name who was erased: a
+	// legal hold keeps them. 0: there are none.
+	Former(ctx context.Context, group, user string) (epoch string, last int64, err error)
 	// HoldOf reads the hold on a group; nil: there is none. ErrNotFound.
 	HoldOf(ctx context.Context, group string) (*Hold, error)
 }
@@ -68,6 +71,12 @@ func (s *Service) PutHold(ctx context.Context, by Caller, group, reason string) 
 		s.opt.Log.InfoContext(ctx, "a group is under legal hold", "group", group, "by", by.User)
 	}
 	return h, AsError(err)
+}
+
+// Former is up to which id, in which life of a group, what a user wrote is of somebody of that name who was erased; 0: nothing is.
+func (s *Service) Former(ctx context.Context, group, user string) (epoch string, last int64, err error) {
+	epoch, last, err = s.stores.Former(ctx, group, user)
+	return epoch, last, AsError(err)
 }
 
 // ReleaseHold ends the legal hold on a group, if there is one: operators. What the hold kept from being removed follows.

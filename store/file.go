@@ -25,6 +25,7 @@ var (
 	fileCommitScript  = newFreeing("file/commit", groupNames)
 	fileFinishScript  = newFreeing("file/finish", groupNames)
 	fileReadScript    = newReader("file/read", groupNames)
+	fileHeldScript    = newReader("file/held", groupNames)
 	fileRemoveScript  = newFreeing("file/remove", groupNames)
 	fileExpireScript  = newFreeing("file/expire", groupNames)
 	fileGoneScript    = newFreeing("file/gone", groupNames)
@@ -145,6 +146,11 @@ func (s *Files) ReadFile(ctx context.Context, group, user, id string) (files.Rec
 	f, err := decodeFile(id, r.text(1))
 	f.Named = r.number(2) == 1
 	return f, err
+}
+
+// HeldFile implements files.Store.
+func (s *Files) HeldFile(ctx context.Context, group, id string) (files.Record, error) {
+	return s.fileStep(ctx, id, fileHeldScript.On(s.keys.group(group)).Arg("file", id))
 }
 
 // fileStep runs a step that answers the record of a file.

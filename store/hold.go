@@ -64,6 +64,17 @@ func (s *Holds) Kept(ctx context.Context, group string, from, to int64, skip int
 	return list, nil
 }
 
+// Former reads up to which id what a user wrote is of somebody of that name who was erased.
+func (s *Holds) Former(ctx context.Context, group, user string) (epoch string, last int64, err error) {
+	waiting, err := (&Erasures{s.base}).WaitingErasures(ctx, group)
+	for _, w := range waiting {
+		if w.User == user && w.Last > last {
+			epoch, last = w.Epoch, w.Last
+		}
+	}
+	return epoch, last, err
+}
+
 // HoldOf reads the legal hold on a group; nil: there is none.
 func (s *Holds) HoldOf(ctx context.Context, group string) (*chat.Hold, error) {
 	r, err := s.runSafe(ctx, holdReadScript.On(s.keys.group(group)))

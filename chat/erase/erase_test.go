@@ -347,6 +347,19 @@ func TestErasureUnderHold(t *testing.T) {
 	_, _, err := b.PutMember(b.Ctx, chattest.As("alice"), "g", "alice", "")
 	b.Must(err)
 	later := b.send("alice", "g", text("of another person"))
+	// What is held is not that person's.
+	for _, c := range []chat.Content{text("mine", func(c *chat.Content) { c.Kind, c.Target = chat.Edit, ids["g"] }), {Kind: chat.Delete, Target: ids["g"]}} {
+		_, err := b.Send(b.Ctx, chattest.As("alice"), "g", c, "")
+		b.Refused("a change of what an erased person wrote", err, chat.CodeForbidden)
+	}
+	epoch, former, err := b.Former(b.Ctx, "g", "alice")
+	if err != nil || former < ids["g"] || former >= later || epoch == "" {
+		t.Errorf("of somebody else is what alice wrote up to %d in %q, %v", former, epoch, err)
+	}
+	_, former, err = b.Former(b.Ctx, "g", "bob")
+	if err != nil || former != 0 {
+		t.Errorf("what bob wrote up to %d is of somebody else, %v", former, err)
+	}
 	release := func(group string) {
 		b.T.Helper()
 		b.Must(b.ReleaseHold(b.Ctx, root, group))

@@ -88,6 +88,8 @@ type Store interface {
 	FinishFile(ctx context.Context, group, user, id, token string, json []byte) (Record, error)
 	// ReadFile reads a file that the user may see.
 	ReadFile(ctx context.Context, group, user, id string) (Record, error)
+	// HeldFile reads a file of a group under a legal hold that a message names, or has named.
+	HeldFile(ctx context.Context, group, id string) (Record, error)
 	// RemoveFile removes an own file that no message names. ErrUsed.
 	RemoveFile(ctx context.Context, group, user, id string) error
 

@@ -88,7 +88,7 @@ func (s *Service) Export(ctx context.Context, by chat.Caller, write func([]Recor
 	if s.enter(begin) != nil {
 		return errBusy
 	}
-	e := &export{Service: s, by: by, logs: map[archive.Log]bool{}}
+	e := &export{Service: s, by: by, logs: map[archive.Log]bool{}, former: map[string]former{}}
 	reading := true
 	defer func() {
 		if reading {
@@ -130,6 +130,29 @@ type export struct {
 	by    chat.Caller
 	write func([]Record) error
 	logs  map[archive.Log]bool // whose entries are written
+	// former is up to which id, in which log, entries are of somebody else who had the name: by group, as far as it was read.
+	former map[string]former
+}
+
+type former struct {
+	epoch string
+	last  int64
+}
+
+// others tells up to which id the entries of a log are of somebody else who had the name of the user.
+func (e *export) others(ctx context.Context, log archive.Log) (int64, error) {
+	f, ok := e.former[log.Group]
+	if !ok {
+		var err error
+		if f.epoch, f.last, err = e.core.Former(ctx, log.Group, e.by.User); err != nil {
+			return 0, err
+		}
+		e.former[log.Group] = f
+	}
+	if f.epoch != log.Epoch {
+		return 0, nil
+	}
+	return f.last, nil
 }
 
 func (e *export) groups(ctx context.Context) error {
@@ -166,7 +189,7 @@ func (e *export) group(ctx context.Context, group string) error {
 	for err == nil && !log.Done() {
 		var messages []chat.Message
 		if messages, err = log.Next(ctx); err == nil {
-			err = e.messages(messages)
+			err = e.messages(ctx, archive.Log{Group: group, Epoch: log.Epoch()}, messages)
 		}
 	}
 	if code := chat.CodeOf(err); code == chat.CodeNotFound || code == chat.CodeForbidden || code == chat.CodeConflict {
@@ -176,14 +199,18 @@ func (e *export) group(ctx context.Context, group string) error {
 }
 
 // messages writes those that the user wrote.
-func (e *export) messages(list []chat.Message) error {
+func (e *export) messages(ctx context.Context, log archive.Log, list []chat.Message) error {
+	others, err := e.others(ctx, log)
+	if err != nil {
+		return err
+	}
 	var records []Record
 	for _, m := range list {
 		var entry chat.Entry
 		if err := json.Unmarshal(m.JSON, &entry); err != nil {
 			return err
 		}
-		if entry.From == e.by.User && entry.Kind != chat.Notice {
+		if entry.From == e.by.User && entry.Kind != chat.Notice && m.ID > others {
 			records = append(records, Record{Message: m.JSON})
 		}
 	}
@@ -210,7 +237,7 @@ func (e *export) left(ctx context.Context) error {
 			for some := range slices.Chunk(all, entriesMax) {
 				messages, err := e.archive.Entries(ctx, log, some)
 				if err == nil {
-					err = e.messages(messages)
+					err = e.messages(ctx, log, messages)
 				}
 				if err != nil {
 					return err

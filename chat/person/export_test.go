@@ -37,20 +37,7 @@ func TestExportOfWhoHasLeft(t *testing.T) {
 	webhooks := webhook.New(b.Service, b.Store, nil)
 	s := person.New(b.Service, schedule.New(b.Service, b.Store, webhooks), notify.New(b.Service, b.Store, notify.Options{}), db)
 
-	var got, want []string
-	b.Must(s.Export(b.Ctx, chattest.As("bob"), func(records []person.Record) error {
-		for _, r := range records {
-			if r.Message == nil {
-				continue
-			}
-			var e chat.Entry
-			if err := json.Unmarshal(r.Message, &e); err != nil || e.From != "bob" || e.Body == nil {
-				return fmt.Errorf("got %s, %w", r.Message, err)
-			}
-			got = append(got, *e.Body)
-		}
-		return nil
-	}))
+	got, want := exported(b, s, "bob"), []string(nil)
 	for n := range 120 {
 		want = append(want, fmt.Sprint("left", n), fmt.Sprint("stays", n))
 	}
@@ -58,6 +45,53 @@ func TestExportOfWhoHasLeft(t *testing.T) {
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("got %d messages, want %d: %q", len(got), len(want), got)
+	}
+}
+
+// exported are the bodies of what a user's export has of that user.
+func exported(b *chattest.Bench, s *person.Service, user string) (bodies []string) {
+	b.T.Helper()
+	b.Must(s.Export(b.Ctx, chattest.As(user), func(records []person.Record) error {
+		for _, r := range records {
+			if r.Message == nil {
+				continue
+			}
+			var e chat.Entry
+			if err := json.Unmarshal(r.Message, &e); err != nil || e.From != user || e.Body == nil {
+				return fmt.Errorf("got %s, %w", r.Message, err)
+			}
+			bodies = append(bodies, *e.Body)
+		}
+		return nil
+	}))
+	return bodies
+}
+
+// TestExportLeavesOutWhatIsHeld: what a legal hold keeps of an erased person is not in the export of whoever has the name now, also
+// where that person is in the group.
+func TestExportLeavesOutWhatIsHeld(t *testing.T) {
+	b := chattest.New(t)
+	db, err := sqlarchive.Open(b.Ctx, "sqlite:"+t.TempDir()+"/a.db")
+	b.Must(err)
+	t.Cleanup(func() { _ = db.Close() })
+	for _, group := range []string{"left", "back"} {
+		b.MakeGroup(chat.GroupDraft{ID: group, Visibility: chat.Public}, "alice", "bob")
+		b.Say("bob", group, "of the first bob")
+		_, err := b.PutHold(b.Ctx, chattest.Operator("root"), group, "a case")
+		b.Must(err)
+		b.Must(b.RemoveMember(b.Ctx, chattest.As("bob"), group, "bob"))
+		messages, end, err := b.Store.Range(b.Ctx, group, 1, 1000, 0)
+		b.Must(err)
+		b.Must(db.Add(b.Ctx, []archive.Batch{{Log: archive.Log{Group: group, Epoch: end.Epoch}, Messages: messages, Last: chat.IDMax}}))
+		_, err = b.Store.HoldErasure(b.Ctx, "p00-"+group, group, end.Epoch, "bob")
+		b.Must(err)
+	}
+	_, _, err = b.PutMember(b.Ctx, chattest.As("bob"), "back", "bob", "")
+	b.Must(err)
+	b.Say("bob", "back", "of the second bob")
+	s := person.New(b.Service, schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), notify.New(b.Service, b.Store, notify.Options{}), db)
+	if got := exported(b, s, "bob"); !slices.Equal(got, []string{"of the second bob"}) {
+		t.Errorf("got %q", got)
 	}
 }
 

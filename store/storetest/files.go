@@ -220,10 +220,11 @@ var fileTests = map[string]func(*fixture){
 		w.deleteMessage(id)
 		w.expireFiles()
 		w.ok(w.DropFile(w.ctx, "g", "alice", w.f("F")))
-		found, err := w.FileRecords(w.ctx, "g", []string{w.f("F")})
+		held, err := w.HeldFile(w.ctx, "g", w.f("F"))
 		w.ok(err)
-		w.equal(len(found), 1)
+		w.equal(held.Owner, "alice")
 		w.ok(second(w.ReleaseHold(w.ctx, "g")))
+		w.fails(second(w.HeldFile(w.ctx, "g", w.f("F"))), chat.ErrNotFound)
 		w.ok(w.DropFile(w.ctx, "g", "alice", w.f("F")))
 		w.removedFiles(w.f("F"))
 	},

@@ -2,7 +2,7 @@
 -- when the change was prepared.
 --
 -- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants named unused_files
---       kept core:enqueue at...
+--       kept erasures core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag durable:flag channel keys_max:int edits_max:int group
 --       below target head edits json new_json bare:flag unreact_id erased(entry_id was entry)...
 --   author_by   by: of the target's author
@@ -36,6 +36,13 @@ if first_time then
   return first_time.refused or {'OK', first_time.id, epoch, first_time.mark, first_time.ms, 1, '', '', 0}
 end
 if ordinary and as_manager then return {'FORBIDDEN', 'author'} end
+if not as_manager and (ordinary or kind == 'edit') then
+  -- What a legal hold keeps of somebody who was erased is not that of whoever has the name now.
+  for _, former in ipairs(redis.call('HVALS', erasures)) do
+    local name, of, up_to = string.match(former, '^(%S+) (%S+) (%d+)$')
+    if name == from and of == epoch and tonumber(target) <= tonumber(up_to) then return {'FORBIDDEN', 'author'} end
+  end
+end
 if ordinary and post == 'admins' and kind == 'edit' then return {'FORBIDDEN', 'posters'} end
 
 -- The target is unchanged, so its edits are too: it lists them.
