@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/chatd/chatd/chat"
@@ -21,69 +20,167 @@ const (
 	batchBytesMax    = 64 << 10 // JSON bytes of it
 )
 
-// collect takes one event that the hub has left for the follower, or if there is none, all hints.
-func (f *Follower) collect() (e Event, ok bool) {
-	t := f.pending
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if e, ok = t.nextLocked(); ok {
-		return e, true
-	}
-	for i, in := range t.dirty {
-		in.dirty = false
-		f.queue(in.line)
-		t.dirty[i] = nil
-	}
-	t.dirty = emptied(t.dirty)
-	if len(f.check) == 0 && len(t.check) > 0 {
-		f.check, t.check = t.check, f.check
-	} else {
-		for g := range t.check {
-			f.checkGroup(g)
-		}
-		clear(t.check)
-	}
-	f.inboxDue = f.inboxDue || t.inbox && (f.scope == nil || !f.scope.inboxRefused)
-	f.index = f.index || t.lost
-	t.inbox, t.lost = false, false
-	return Event{}, false
+// Catching up takes turns: Ready gives the session what is in memory. Once that is all, plan says what to read of the store
+// for one round, read reads it, and what was read is applied. Neither planning nor applying does any I/O.
+
+// round is what to read next: one of index, groups, inbox, or the last two; nothing if those are empty as well.
+type round struct {
+	index  bool     // the user's index
+	groups []string // the user's membership in them
+	inbox  bool     // items of the inbox
+	warm   []*line  // whose rings are to be filled backwards
+	ask    []*line  // whose messages are to be read
 }
 
-// read does one round: membership first, then items of the inbox or messages.
+// plan decides what to read next. Membership comes first. The inbox takes turns with the groups, so at most one round waits.
+func (f *Follower) plan() (r round) {
+	switch {
+	case f.index:
+		r.index = true
+	case len(f.check) > 0:
+		for g := range f.check {
+			if r.groups = append(r.groups, g); len(r.groups) == roundGroups {
+				break
+			}
+		}
+	case f.inboxDue && (f.turn <= 0 || len(f.todo) == 0):
+		r.inbox = true
+	default:
+		f.turn = 0
+		r.warm, r.ask = f.planLines()
+	}
+	return r
+}
+
+// planLines takes from todo the lines that are behind the rings, at most roundGroups.
+func (f *Follower) planLines() (warm, ask []*line) {
+	waiting := f.todo
+	f.todo = nil
+	for i, l := range waiting {
+		if len(warm)+len(ask) == roundGroups {
+			f.todo = append(f.todo, waiting[i:]...)
+			break
+		}
+		l.queued = false
+		switch l.now() {
+		case planWarm:
+			warm = append(warm, l)
+		case planAsk:
+			ask = append(ask, l)
+		case planServe:
+			f.queue(l) // since Ready has looked
+		}
+	}
+	return warm, ask
+}
+
+// page is what a round reads for one line.
+type page struct {
+	line *line
+	of   chat.Reading
+	gen  int // of the ring before
+}
+
+// planPages asks for a fair share of what each of lines lacks, at most so many messages. later are those whose turn does not
+// come.
+func planPages(lines []*line, most int) (pages []page, later []*line) {
+	share, left := min(most, max(roundShare, most/len(lines))), most
+	pages = make([]page, 0, len(lines))
+	for i, l := range lines {
+		if left <= 0 {
+			return pages, lines[i:]
+		}
+		known := l.feed.known()
+		owed := max(l.last, known.last) - l.pos.ID
+		limit := int(min(max(owed, 1), int64(share), int64(left)))
+		left -= limit
+		pages = append(pages, page{l, chat.NewReading(l.group(), l.pos, 0, limit), known.gen})
+	}
+	return pages, nil
+}
+
+// read makes one round. After an error, all of it is still to be read.
 func (f *Follower) read(ctx context.Context) error {
 	defer f.settle()
-	if f.index {
-		if err := f.readIndex(ctx); err != nil {
+	store := f.service.store
+	switch r := f.plan(); {
+	case r.index:
+		index, err := store.UserGroups(ctx, f.by.User)
+		if err != nil {
 			return err
 		}
-	}
-	if len(f.check) > 0 {
-		if err := f.checkGroups(ctx); err != nil {
+		f.applyIndex(index)
+	case len(r.groups) > 0:
+		infos, err := f.look(ctx, r.groups)
+		if err != nil {
 			return err
 		}
-	}
-	if f.inboxDue && !f.inboxLast {
-		if err := f.readInbox(ctx); err != nil {
+		f.applyMembership(r.groups, infos)
+	case r.inbox:
+		done, err := f.mayRead(ctx, int64(f.perInbox)*messageBytesMax(f.service.limits))
+		if err != nil {
 			return err
 		}
-		if f.inboxLast = len(f.out) > 0; f.inboxLast {
-			return nil // it takes turns with the groups, so at most one round waits
+		defer done()
+		b, err := store.InboxPull(ctx, f.by.User, f.inboxPos, f.perInbox)
+		if err != nil {
+			return err
 		}
+		f.applyInbox(b)
+	default:
+		err := f.readLines(ctx, r.warm, r.ask)
+		for _, l := range slices.Concat(r.warm, r.ask) {
+			if err != nil {
+				f.queue(l)
+			}
+		}
+		return err
 	}
-	f.inboxLast = false
-	return f.readGroups(ctx)
+	return nil
 }
 
-// readIndex looks for groups whose signal of joining or leaving was lost.
-func (f *Follower) readIndex(ctx context.Context) error {
-	index, err := f.service.store.UserGroups(ctx, f.by.User)
+// readLines fills the rings of warm, and reads for the other lines and those whose rings cannot be filled.
+func (f *Follower) readLines(ctx context.Context, warm, ask []*line) error {
+	for _, l := range warm {
+		again, err := f.service.hub.warm(ctx, l, f.service.reading)
+		if err != nil {
+			return err
+		}
+		if again {
+			f.queue(l)
+		} else {
+			ask = append(ask, l)
+		}
+	}
+	if len(ask) == 0 {
+		return nil
+	}
+	pages, later := planPages(ask, f.perRound)
+	for _, l := range later {
+		f.queue(l)
+	}
+	readings := make([]*chat.Reading, len(pages))
+	for i := range pages {
+		readings[i] = &pages[i].of
+	}
+	limits := f.service.limits
+	done, err := f.mayRead(ctx, min(int64(f.perRound)*messageBytesMax(limits), int64(2*limits.PageBytesMax))) // see chat.PullStore
 	if err != nil {
 		return err
 	}
+	defer done()
+	if err := chat.Read(ctx, f.service.store, f.by.User, readings); err != nil {
+		return err
+	}
+	return f.applyPages(pages)
+}
+
+// applyIndex has the groups checked whose signal of joining or leaving was lost.
+func (f *Follower) applyIndex(index []chat.UserGroup) {
 	listed := make(map[string]struct{}, len(index))
 	for _, g := range index {
 		listed[g.Group] = struct{}{}
-		if f.lines.of(g.Group) == nil && f.covers(g.Group) {
+		if f.lines.of(g.Group) == nil {
 			f.checkGroup(g.Group)
 		}
 	}
@@ -93,42 +190,25 @@ func (f *Follower) readIndex(ctx context.Context) error {
 		}
 	}
 	f.index = false
-	return nil
 }
 
-// checkGroups asks the groups themselves whether the user is a member.
-func (f *Follower) checkGroups(ctx context.Context) error {
-	groups := make([]string, 0, min(len(f.check), roundGroups))
-	for g := range f.check {
-		if !f.covers(g) {
-			delete(f.check, g)
-		} else if groups = append(groups, g); len(groups) == roundGroups {
-			break
-		}
-	}
-	followed := make([]bool, len(groups))
-	for i, g := range groups {
-		followed[i] = f.lines.of(g) != nil
-	}
-	infos, err := f.look(ctx, groups)
-	if err != nil {
-		return err
-	}
+// applyMembership takes what the groups say themselves. Those that are new have lines without a position.
+func (f *Follower) applyMembership(groups []string, infos []chat.Info) {
 	for i, g := range groups {
 		delete(f.check, g)
-		member := isMember(infos[i])
-		switch {
-		case member && !followed[i]:
-			f.join(f.lines.of(g), infos[i])
-		case member && f.lines.of(g).pos.Epoch != infos[i].Epoch:
-			f.restart(f.lines.of(g), infos[i])
-		case member:
-			f.queue(f.lines.of(g))
-		case followed[i]:
-			f.left(f.lines.of(g))
+		switch l := f.lines.of(g); {
+		case l == nil: // neither followed nor a member
+		case !isMember(infos[i]):
+			f.left(l)
+		case !l.pos.Set:
+			f.join(l, infos[i])
+		default:
+			if l.pos.Epoch != infos[i].Epoch {
+				l.restart(infos[i])
+			}
+			f.queue(l)
 		}
 	}
-	return nil
 }
 
 // join adds a group in the middle of a session. It starts at the member's seen, but never repeats what this session got.
@@ -139,7 +219,9 @@ func (f *Follower) join(l *line, info chat.Info) {
 	}
 	delete(f.past, l.group())
 	f.out = append(f.out, Event{Joined: l.group()})
-	f.start(l, info, pos, false)
+	if l.start(info, pos, 0) {
+		f.queue(l)
+	}
 }
 
 // left ends a group.
@@ -151,288 +233,63 @@ func (f *Follower) left(l *line) {
 	f.out = append(f.out, Event{Left: l.group()})
 }
 
-// readInbox gives the items after the session's position in the inbox.
-func (f *Follower) readInbox(ctx context.Context) error {
-	limit := f.perInbox
-	done, err := f.mayRead(ctx, int64(limit)*messageBytesMax(f.service.limits))
-	if err != nil {
-		return err
-	}
-	defer done()
-	b, err := f.service.store.InboxPull(ctx, f.by.User, f.inboxPos, limit)
-	if err != nil {
-		return err
-	}
-	f.takeInbox(f.fitInbox(b))
-	return nil
-}
-
-// takeInbox gives the items of b.
-func (f *Follower) takeInbox(b chat.InboxBatch) {
-	f.inboxDue, f.inboxPos = b.HasMore, b.Position()
-	if !b.HasMore {
-		f.hub.inboxSeen(f.by.User, chat.InboxEnd{Last: b.To, Mark: f.inboxPos.Mark, Epoch: b.Epoch})
-	}
-	if len(b.Items) > 0 || !b.Complete {
-		f.out = append(f.out, Event{Inbox: &b})
-	}
-}
-
-// fitInbox cuts b to the size of one round, and estimates from it how many items to ask for next time.
-func (f *Follower) fitInbox(b chat.InboxBatch) chat.InboxBatch {
+// applyInbox gives the items of b, as far as they fit into a round, and estimates from them how many to ask for next time.
+func (f *Follower) applyInbox(b chat.InboxBatch) {
 	bytes := 0
 	for _, item := range b.Items {
 		bytes += len(item.JSON)
 	}
 	f.perInbox = fillRound(len(b.Items), bytes, f.perInbox, f.service.limits.PageMessages)
 	if fit := b.Fit(roundBytesMax); len(fit.Items) < len(b.Items) {
-		fit.Items = slices.Clone(fit.Items) // what was cut off must not stay in memory
-		return fit
+		b = fit
+		b.Items = slices.Clone(fit.Items) // what was cut off must not stay in memory
 	}
-	return b
+	f.inboxDue, f.inboxPos, f.turn = b.HasMore, b.Position(), roundBytesMax
+	if !b.HasMore {
+		f.service.hub.inboxSeen(f.by.User, chat.InboxEnd{Last: b.To, Mark: f.inboxPos.Mark, Epoch: b.Epoch})
+	}
+	if len(b.Items) > 0 || !b.Complete {
+		f.out = append(f.out, Event{Inbox: &b})
+	}
 }
 
-// readGroups serves the lines in todo: from memory if the ring reaches back far enough, the others by one call of the store.
-func (f *Follower) readGroups(ctx context.Context) error {
-	var behind []*line
-	bytes := 0
-	waiting := f.todo
-	f.todo = nil
-	for i, l := range waiting {
-		if bytes >= roundBytesMax || len(behind) == roundGroups {
-			f.todo = append(f.todo, waiting[i:]...)
-			break
-		}
-		l.queued = false
-		if l.gone {
+// applyPages gives what was read, as far as it fits into a round but at least one message of each line whose turn comes
+// before that is full, and estimates from it how many to ask for next time.
+func (f *Follower) applyPages(pages []page) error {
+	messages, bytes, room := 0, 0, roundBytesMax
+	for i := range pages {
+		messages += len(pages[i].of.Messages)
+		bytes += bytesOf(pages[i].of.Messages)
+	}
+	f.perRound = fillRound(messages, bytes, f.perRound, roundMessages)
+	for i := range pages {
+		l, r := pages[i].line, &pages[i].of
+		switch code := chat.CodeOf(r.Err); {
+		case code == chat.CodeNotFound, code == chat.CodeForbidden:
+			f.left(l)
+			continue
+		case r.Err != nil:
+			// It does not hold up the others, and is looked at again when it grows, or after the next safety check.
+			f.service.log.Error("cannot read a group", "group", l.group(), "error", r.Err)
+			l.feed.failed(&l.interest)
+			continue
+		case room <= 0:
+			f.queue(l)
 			continue
 		}
-		n, pull := f.serve(l)
-		bytes += n
-		if pull {
-			behind = append(behind, l)
-		}
-	}
-	behind, err := f.warm(ctx, behind)
-	if err != nil || len(behind) == 0 {
-		return err
-	}
-	if f.held = bytes > 0 && !f.held; f.held { // let the session take what it has first: the store may be slow
-		for _, l := range behind {
+		f.learn(l, r.Info)
+		b, more, err := l.apply(r, pages[i].gen, room)
+		if more {
 			f.queue(l)
 		}
-		return nil
-	}
-	err = f.pull(ctx, behind)
-	if err != nil {
-		for _, l := range behind {
-			f.queue(l)
-		}
-	}
-	return err
-}
-
-// warm fills the rings that some of the lines are only a little behind, and queues those lines again. It returns the other lines.
-// After an error, it queues all.
-func (f *Follower) warm(ctx context.Context, behind []*line) (others []*line, err error) {
-	for i, l := range behind {
-		again, err := f.hub.warm(ctx, l, f.service.reading)
-		if err != nil {
-			for _, l := range append(others, behind[i:]...) {
-				f.queue(l)
-			}
-			return nil, err
-		}
-		if again {
-			f.queue(l)
-		} else {
-			others = append(others, l)
-		}
-	}
-	return others, nil
-}
-
-// serveNext puts into out what the ring has for the first line that it has something for. Lines whose turn it is to ask the
-// store stay in todo.
-func (f *Follower) serveNext() (served bool) {
-	behind := 0
-	for i := 0; i < len(f.todo) && !served; i++ {
-		l := f.todo[i]
-		l.queued = false
-		if l.gone {
-			continue
-		}
-		_, pull := f.serve(l)
-		if served = len(f.out) > 0; pull {
-			l.queued = true
-			f.todo[behind] = l
-			behind++
-		}
-		if served {
-			f.todo = slices.Delete(f.todo, behind, i+1)
-		}
-	}
-	if !served {
-		clear(f.todo[behind:])
-		if f.todo = f.todo[:behind]; behind == 0 {
-			f.todo = emptied(f.todo)
-		}
-	}
-	return served
-}
-
-// serve returns what the ring holds after l's position. pull means that the store must be asked instead.
-func (f *Follower) serve(l *line) (bytes int, pull bool) {
-	b, removed, state := l.fromRing(f.by.User)
-	switch state {
-	case ringPull:
-		return 0, true
-	case ringNothing:
-		return 0, l.pos.ID < l.last
-	}
-	for _, m := range b.Messages {
-		bytes += len(m.JSON)
-	}
-	f.out = append(f.out, Event{Messages: b})
-	if removed {
-		f.left(l)
-		f.checkGroup(l.group()) // they may have joined again already
-	} else if b.HasMore {
-		f.queue(l)
-	}
-	return bytes, false
-}
-
-type ringState int
-
-const (
-	ringNothing ringState = iota // the ring has nothing after the position
-	ringServed
-	ringPull // the ring does not reach back to the position, or the position must be compared with the store
-)
-
-// fromRing returns the entries after l's position, up to the notice that ends user's membership, and moves the position.
-// The batch is shared with other readers, unless its Shared is nil.
-func (l *line) fromRing(user string) (b *chat.Batch, removed bool, state ringState) {
-	fd := l.feed
-	fd.mu.RLock()
-	var s *stretch
-	if state = l.lookLocked(); state == ringServed {
-		s = fd.stretchLocked(l.pos.ID+1, l.hidden, user)
-	}
-	fd.mu.RUnlock()
-	if state == ringServed && s == nil {
-		s, removed, state = l.cut(user)
-	}
-	if state != ringServed {
-		return nil, false, state
-	}
-	l.pos.ID, l.pos.Mark = s.batch.To, s.mark
-	return s.batch, removed, ringServed
-}
-
-// cut makes a stretch after l's position.
-func (l *line) cut(user string) (s *stretch, removed bool, state ringState) {
-	l.feed.mu.Lock()
-	defer l.feed.mu.Unlock()
-	if state = l.lookLocked(); state != ringServed {
-		return nil, false, state
-	}
-	s, removed = l.feed.cutLocked(l.pos.ID+1, l.hidden, l.last, user)
-	return s, removed, ringServed
-}
-
-// lookLocked reports whether the ring has what comes after l's position. The caller holds the lock of the feed, or its
-// read lock.
-func (l *line) lookLocked() ringState {
-	fd := l.feed
-	switch {
-	case l.life != fd.life || l.gapPending || fd.last != unknownLast && l.pos.Epoch != fd.epoch:
-		return ringPull
-	case fd.last == unknownLast || l.pos.ID >= fd.last:
-		return ringNothing
-	case l.pos.ID+1 < fd.firstLocked():
-		return ringPull
-	case fd.sure != fd.cuts: // the ring may be of a log that the store has lost
-		return ringPull
-	}
-	if !l.verified {
-		if at := fd.atLocked(l.pos.ID); at == nil || at.Mark != l.pos.Mark {
-			return ringPull
-		}
-		l.verified = true
-	}
-	return ringServed
-}
-
-// advance makes messages the content of b and moves the line's position to their end.
-func (l *line) advance(b *chat.Batch, messages []chat.Message) {
-	b.Epoch, b.From, b.Messages = l.pos.Epoch, l.pos.ID+1, messages
-	if n := len(messages); n > 0 {
-		l.pos.ID, l.pos.Mark = messages[n-1].ID, messages[n-1].Mark
-	}
-	b.To = l.pos.ID
-	b.HasMore = b.To < b.Last
-	b.Cursor = chat.FormatPosition(b.Epoch, b.To, l.pos.Mark)
-	l.gapPending = false
-}
-
-// pull reads from the store for lines that are behind: a fair share of what each one still needs.
-func (f *Follower) pull(ctx context.Context, behind []*line) error {
-	most := f.perRound
-	share := int64(min(most, max(roundShare, most/len(behind))))
-	readings := make([]chat.Reading, 0, len(behind))
-	asking := make([]*chat.Reading, 0, len(behind))
-	lives := make([]int, 0, len(behind))
-	left := int64(most)
-	for i, l := range behind {
-		before := l.feed.snapshot()
-		owed := max(l.last, before.last) - l.pos.ID
-		limit := min(max(owed, 1), share, left)
-		if left -= limit; limit <= 0 {
-			for _, later := range behind[i:] {
-				f.queue(later)
-			}
-			behind = behind[:i]
-			break
-		}
-		readings = append(readings, chat.NewReading(l.group(), l.pos, 0, int(limit)))
-		asking = append(asking, &readings[i])
-		lives = append(lives, before.life)
-	}
-	if err := f.readWithin(ctx, asking, most); err != nil {
-		return err
-	}
-	bytes := 0
-	for i, l := range behind {
-		n, err := f.take(l, asking[i], lives[i], roundBytesMax-bytes)
 		if err != nil {
 			return err
 		}
-		bytes += n
-	}
-	return nil
-}
-
-// readWithin waits for its turn, reads, and estimates from the result how many messages to ask for next time.
-func (f *Follower) readWithin(ctx context.Context, asking []*chat.Reading, most int) error {
-	limits := f.service.limits
-	done, err := f.mayRead(ctx, min(int64(most)*messageBytesMax(limits), int64(2*limits.PageBytesMax))) // see chat.PullStore
-	if err != nil {
-		return err
-	}
-	defer done()
-	if err := chat.Read(ctx, f.service.store, f.by.User, asking); err != nil {
-		return err
-	}
-	messages, bytes := 0, 0
-	for _, r := range asking {
-		messages += len(r.Messages)
-		for _, m := range r.Messages {
-			bytes += len(m.JSON)
+		if b != nil {
+			room -= bytesOf(b.Messages)
+			f.out = append(f.out, Event{Messages: b})
 		}
 	}
-	f.perRound = fillRound(messages, bytes, f.perRound, roundMessages)
 	return nil
 }
 
@@ -442,49 +299,4 @@ func fillRound(n, bytes, now, most int) int {
 		return now
 	}
 	return min(max(roundBytesMax*n/bytes+1, roundEntriesMin), most)
-}
-
-// take serves what was read for one line. At least one message is served of each line whose turn comes before the round is
-// full.
-func (f *Follower) take(l *line, r *chat.Reading, life, room int) (bytes int, err error) {
-	if r.Err != nil {
-		if code := chat.CodeOf(r.Err); code != chat.CodeNotFound && code != chat.CodeForbidden {
-			// It does not hold up the others, and is looked at again when it grows, or after the next safety check.
-			f.service.log.Error("cannot read a group", "group", l.group(), "error", r.Err)
-			l.feed.failed(&l.interest)
-			return 0, nil
-		}
-		f.left(l)
-		return 0, nil
-	}
-	if room <= 0 {
-		f.queue(l)
-		return 0, nil
-	}
-	f.learn(l, r.Info)
-	l.life, l.verified = life, true
-	l.pos = r.Position()
-	l.gapPending = l.gapPending || !r.Start.Complete
-	if len(r.Messages) == 0 && r.Owed() > 0 {
-		f.queue(l)
-		if r.Cut {
-			return 0, nil
-		}
-		return 0, fmt.Errorf("the log of %s ends at %d but has nothing right after %d", l.group(), r.Info.Last, l.pos.ID)
-	}
-	messages, bytes := fitBytes(r.Messages, room)
-	if len(messages) < len(r.Messages) {
-		messages = slices.Clone(messages) // what does not fit is read again, and must not stay in memory until then
-	}
-	if len(messages) == 0 && !l.gapPending {
-		return 0, nil
-	}
-	b := &chat.Batch{Group: l.group(), First: r.Info.Visible(), Last: r.Info.Last, Complete: !l.gapPending,
-		Cursors: chat.Cursors{Seen: r.Info.Seen, Read: r.Info.Read, Unread: r.Info.Unread}}
-	l.advance(b, messages)
-	f.out = append(f.out, Event{Messages: b})
-	if b.HasMore {
-		f.queue(l)
-	}
-	return bytes, nil
 }

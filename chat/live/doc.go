@@ -3,22 +3,32 @@
 //
 // # Who wakes whom
 //
-// The store's signals arrive through hub.deliver, on one goroutine that never blocks. A signal changes a feed (the end of
-// one group's log in memory). The feed leaves a hint in the pending of each interested reader and wakes it through a channel
-// of capacity one, or by a function that it has set (Follower.Notify). The reader then takes everything after its positions:
-// from the feed's ring as far back as that reaches, otherwise from the store. Readers at the same position share what they
-// take from the ring (stretch). Nothing is pushed to a reader, so a slow one costs no more than its bounded pending.
+// The store's signals arrive through hub.deliver, on one goroutine that never blocks. A signal changes a ring (the end of one
+// group's log in memory). Its feed leaves a hint in the pending of each interested reader and wakes it through a channel of
+// capacity one, or by a function that it has set (Follower.Notify). The reader then takes everything after its positions: from
+// the ring as far back as that reaches, otherwise from the store. Readers at the same position share what they take from the
+// ring (stretch). Nothing is pushed to a reader, so a slow one costs no more than its bounded pending.
 //
-// # States of a feed
+// # Where to read first
+//
+//   - ring.go: what is known of a log, and what a signal or an answer of the store does to it. No lock, no clock, no readers.
+//   - line.go: one group of one session: plan says from its position and the ring where it gets what comes next, apply takes
+//     what was read of the store.
+//   - catchup.go: the same for a whole session: plan, read (all the I/O there is), apply.
+//   - feed.go, hub.go, repair.go: who changes rings, and who is woken.
+//
+// # States of a ring
 //
 //   - unknown: last is unknownLast. The first signal, store answer or comparison says where the log ends.
 //   - whole: want == last. The ring ends where the log ends, as far as this node knows.
 //   - with a hole: want > last. The feed is queued (repairing) until a fill has read what is missing, once for all readers.
+//   - unsure: signals may have been missed. The same, and until the fill nobody is served, and no signal continues the ring.
 //
-// life increases whenever the ring may belong to a different log than before (another epoch, another mark at the same id, a
-// lower end), or when what members may see has changed. A line that was compared during another life asks the store. A feed
-// without readers is idle: it stays subscribed for Limits.FeedLinger and is then evicted. The ring of a feed with readers is
-// given up when it was not used for a few safety checks (quietChecks).
+// The generation (gen) tells answers of the store from what came while it was asked: what was read for an older one is not put
+// into the ring where it may be out of date. With some generations begins another life of the log, as readers see it: another
+// epoch, another mark at the same id, a lower end, or members may see more or less than before. A line that was compared
+// before that asks the store. A feed without readers is idle: it stays subscribed for Limits.FeedLinger and is then evicted.
+// The ring of a feed with readers is given up when it was not used for a few safety checks (quietChecks).
 //
 // # States of a line, one group of a Follower
 //

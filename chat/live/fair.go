@@ -67,12 +67,19 @@ func fit(sizes [][]int, bytesMax int) []int {
 }
 
 // fitBytes cuts messages so that they take no more than room, but for the first.
-func fitBytes(messages []chat.Message, room int) (fit []chat.Message, bytes int) {
+func fitBytes(messages []chat.Message, room int) []chat.Message {
 	for i, m := range messages {
-		if i > 0 && bytes+len(m.JSON) > room {
-			return messages[:i], bytes
+		if room -= len(m.JSON); i > 0 && room < 0 {
+			return messages[:i]
 		}
+	}
+	return messages
+}
+
+// bytesOf is the size of messages.
+func bytesOf(messages []chat.Message) (bytes int) {
+	for _, m := range messages {
 		bytes += len(m.JSON)
 	}
-	return messages, bytes
+	return bytes
 }

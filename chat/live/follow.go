@@ -15,61 +15,27 @@ import (
 // Only one goroutine at a time may call Next, TryNext and Ready. C, Notify and Held are safe for concurrent use.
 type Follower struct {
 	service *Service
-	hub     *hub
 	by      chat.Caller
 	pending *pending
+	kept    atomic.Int64 // this session's share of the service's pending bytes
+
+	// The rest is owned by the goroutine that calls the follower.
+
 	welcome Welcome
+	lines   lines                    // the groups followed
+	past    map[string]chat.Position // how far this session, or the one before it, had read the groups that were left
+	scope   *scope                   // nil: all groups of the user, and the inbox
+	out     []Event                  // what was read, for the session to take
 
-	lines lines                    // the groups followed
-	past  map[string]chat.Position // how far this session, or the one before it, had read the groups that were left
-	todo  []*line                  // lines to be looked at, each once
-	check map[string]struct{}
-	index bool   // the user's index is to be read again
-	scope *scope // nil: all groups of the user, and the inbox
-	out   []Event
-	held  bool // a call of the store for groups that are behind was put off once
-
-	perRound int          // messages to ask for to get about roundBytesMax
-	perInbox int          // the same for inbox items
-	kept     atomic.Int64 // this session's share of the service's pending bytes
-
-	inboxDue  bool
-	inboxLast bool          // the last round was one of the inbox
-	inboxPos  chat.Position // not set: after what is acked
-}
-
-// line is one group of a Follower. A node has one for each group of each session, so its size matters.
-type line struct {
-	interest
-	// Invariant: everything up to pos was given to the session, or the session knows, or learns from the next batch
-	// (gapPending), that it is gone.
-	pos        chat.Position // Set; Epoch and Mark as far as they are known
-	life       int           // of the feed when pos was last compared
-	verified   bool          // pos was compared with the log
-	gapPending bool          // the next batch must report that entries before it are missing
-	queued     bool          // in todo
-	gone       bool          // no longer followed
-	hidden     int64         // everything below it was hidden from this member when the store was last asked
-	// Invariant: the log ended at last when the store was last asked, and the user was a member then. Notices of leaving up
-	// to there are about earlier stays.
-	last int64
-}
-
-func (l *line) group() string { return l.feed.group }
-
-// lines are sorted by group.
-type lines []*line
-
-func (ls lines) find(group string) (at int, found bool) {
-	return slices.BinarySearchFunc(ls, group, func(l *line, group string) int { return strings.Compare(l.group(), group) })
-}
-
-// of is the line of a group; nil: it is not followed.
-func (ls lines) of(group string) *line {
-	if at, found := ls.find(group); found {
-		return ls[at]
-	}
-	return nil
+	// What there is to do.
+	todo     []*line             // lines to be looked at, each once
+	check    map[string]struct{} // groups whose membership is to be checked
+	index    bool                // the user's index is to be read again
+	inboxDue bool
+	inboxPos chat.Position // not set: after what is acked
+	turn     int           // bytes that may be given of the groups before it is the turn of the inbox
+	perRound int           // messages to ask for to get about roundBytesMax
+	perInbox int           // the same for inbox items
 }
 
 // Follow starts the reader of one session. It returns once the store has confirmed all subscriptions, so nothing sent from
@@ -83,7 +49,7 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, of Scope) (*Follow
 		return nil, err
 	}
 	f := &Follower{
-		service: s, hub: s.hub, by: by, pending: newPending(by.User, false),
+		service: s, by: by, pending: newPending(by.User, false),
 		welcome:  Welcome{Groups: map[string]WelcomeGroup{}, Errors: refused},
 		inboxDue: !sc.inboxRefused, inboxPos: sc.inboxAfter, perRound: roundBegin, perInbox: roundItemsBegin,
 	}
@@ -105,7 +71,7 @@ func (f *Follower) covers(group string) bool { return f.scope == nil || f.scope.
 // begin finds the groups and starts them.
 func (f *Follower) begin(ctx context.Context, sc *scope) error {
 	// Subscribe to the user before reading the index, so that a group joined meanwhile is noticed.
-	if _, err := f.hub.subscribe(ctx, f.pending, nil, nil); err != nil {
+	if _, err := f.service.hub.subscribe(ctx, f.pending, nil, nil); err != nil {
 		return err
 	}
 	groups, err := f.beginGroups(ctx, sc)
@@ -122,7 +88,13 @@ func (f *Follower) begin(ctx context.Context, sc *scope) error {
 			f.outside(groups[i], sc)
 			continue
 		}
-		f.start(f.lines.of(groups[i]), info, sc.after[groups[i]], sc.newest)
+		newest := int64(0)
+		if sc.newest {
+			newest = info.Last - int64(f.service.limits.PageMessages)
+		}
+		if l := f.lines.of(groups[i]); l.start(info, sc.after[groups[i]], newest) {
+			f.queue(l)
+		}
 		f.welcome.Groups[groups[i]] = WelcomeGroup{
 			Epoch: info.Epoch, First: info.Visible(), Last: info.Last, Seen: info.Seen, Read: info.Read,
 		}
@@ -147,7 +119,9 @@ func (f *Follower) beginGroups(ctx context.Context, sc *scope) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	f.beginInbox(begin)
+	if b, ok := begin.Pull(f.inboxPos); ok && f.inboxDue { // the first items are enough to know them all
+		f.applyInbox(b)
+	}
 	index := begin.Groups
 	chat.LookedAll(ctx, len(index))
 	mine, foreign, err := f.service.unlisted(ctx, f.by.User, without(sc.after, index))
@@ -169,27 +143,15 @@ func (f *Follower) beginGroups(ctx context.Context, sc *scope) ([]string, error)
 	return groups, nil
 }
 
-// outside tells the client that the user is not in a group that it named.
+// outside tells the client that the user is not in a group that it named. If they come back, the session continues after the
+// position: the log may have lost that end, and be written anew up to there.
 func (f *Follower) outside(group string, sc *scope) {
 	if pos, named := sc.after[group]; named {
-		f.notIn(group, pos)
+		f.leftAt(group, pos)
+		f.out = append(f.out, Event{Left: group})
 	} else if sc.only != nil {
 		f.welcome.Errors = append(f.welcome.Errors, GroupError{Group: group, Code: chat.CodeNotFound})
 	}
-}
-
-// beginInbox takes the first items of the inbox from what the session begins with, if that is enough to know them.
-func (f *Follower) beginInbox(begin chat.Beginning) {
-	if b, ok := begin.Pull(f.inboxPos); ok && f.inboxDue {
-		f.takeInbox(b)
-	}
-}
-
-// notIn answers a position in a group that the user is not in. If they come back, the session continues after it: the log
-// may have lost that end, and be written anew up to there.
-func (f *Follower) notIn(group string, pos chat.Position) {
-	f.leftAt(group, pos)
-	f.out = append(f.out, Event{Left: group})
 }
 
 // leftAt remembers how far the session had read a group.
@@ -200,8 +162,11 @@ func (f *Follower) leftAt(group string, pos chat.Position) {
 	f.past[group] = pos
 }
 
-// checkGroup requests a check of the membership in a group.
+// checkGroup requests a check of the membership in a group, if the session is about it.
 func (f *Follower) checkGroup(group string) {
+	if !f.covers(group) {
+		return
+	}
 	if f.check == nil {
 		f.check = map[string]struct{}{}
 	}
@@ -216,7 +181,7 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 			missing = append(missing, g)
 		}
 	}
-	interests, err := f.hub.subscribe(ctx, f.pending, missing, func() *interest {
+	interests, err := f.service.hub.subscribe(ctx, f.pending, missing, func() *interest {
 		l := &line{}
 		l.line = l
 		return &l.interest
@@ -224,14 +189,14 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 	if err != nil {
 		for _, in := range interests {
 			in.line.gone = true // a signal may have arrived in between: there is nothing to read for it
+			in.feed.remove(in)
 		}
-		f.hub.unsubscribe(f.pending, interests...)
 		return nil, err
 	}
 	f.follow(interests)
-	lives := make([]int, len(groups))
+	gens := make([]int, len(groups))
 	for i, g := range groups {
-		lives[i] = f.lines.of(g).feed.snapshot().life
+		gens[i] = f.lines.of(g).feed.known().gen
 	}
 	infos, err := f.service.infos(ctx, f.by.User, groups)
 	if err != nil {
@@ -246,7 +211,7 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 		switch {
 		case isMember(*info):
 			if !l.pos.Set { // new: its position comes from this answer
-				l.life = lives[i]
+				l.gen = gens[i]
 			}
 			f.learn(l, *info)
 			info.Epoch, info.LastMark = l.feed.shared(info.Epoch, info.LastMark)
@@ -269,32 +234,7 @@ func (f *Follower) follow(interests []*interest) {
 // learn updates the line with what the store says about the group.
 func (f *Follower) learn(l *line, info chat.Info) {
 	l.last, l.hidden = info.Last, info.Hidden()
-	if l.feed.observe(info) {
-		f.hub.needRepair(l.feed)
-	}
-}
-
-// start sets l's position to pos. newest: if pos is not set, to the newest page of what the member has not seen.
-func (f *Follower) start(l *line, info chat.Info, pos chat.Position, newest bool) {
-	skipped := false
-	if page := info.Last - int64(f.service.limits.PageMessages); newest && !pos.Set && page > info.Seen {
-		pos, skipped = chat.At(page), true
-	}
-	begin := chat.Resolve(info, pos, "")
-	l.pos = begin.Before(info, pos, "")
-	l.gapPending = !begin.Complete || skipped
-	// Only the entry itself can show whether the client's cursor belongs to this log: the first read compares it.
-	l.verified = !l.pos.HasMark() || info.MarkAt(l.pos.ID, "") != ""
-	if l.gapPending || l.pos.ID < l.last {
-		f.queue(l)
-	}
-}
-
-// restart sets l to the oldest available entry, because its position does not belong to this log.
-func (f *Follower) restart(l *line, info chat.Info) {
-	l.pos = chat.Position{Set: true, ID: info.Visible() - 1, Epoch: info.Epoch}
-	l.verified, l.gapPending = true, true
-	f.queue(l)
+	f.service.hub.apply(l.feed, func(r *ring) change { return r.observe(info) })
 }
 
 func (f *Follower) queue(l *line) {
@@ -310,7 +250,7 @@ func (f *Follower) drop(l *line) {
 	if at, found := f.lines.find(l.group()); found {
 		f.lines = slices.Delete(f.lines, at, at+1)
 	}
-	f.hub.unsubscribe(f.pending, &l.interest)
+	l.feed.remove(&l.interest)
 }
 
 // Welcome says where the session starts. It may be called once.
@@ -368,7 +308,11 @@ func (f *Follower) Ready() (e Event, ok, behind bool) {
 			f.settle()
 		}
 		if len(f.out) > 0 {
-			return f.takeOut(), true, false
+			e, f.out[0] = f.out[0], Event{}
+			if f.out = f.out[1:]; len(f.out) == 0 {
+				f.out = nil
+			}
+			return e, true, false
 		}
 		if e, ok := f.collect(); ok {
 			if f.concerns(e) {
@@ -376,14 +320,73 @@ func (f *Follower) Ready() (e Event, ok, behind bool) {
 			}
 			continue
 		}
-		if f.index || len(f.check) > 0 || f.inboxDue {
-			return Event{}, false, true // membership first, and the inbox takes turns with the groups
+		if f.index || len(f.check) > 0 || f.inboxDue && f.turn <= 0 {
+			return Event{}, false, true
 		}
 		if !f.serveNext() {
-			return Event{}, false, len(f.todo) > 0
+			return Event{}, false, len(f.todo) > 0 || f.inboxDue
 		}
 		f.settle()
 	}
+}
+
+// collect takes one event that the hub has left for the follower, or if there is none, all hints.
+func (f *Follower) collect() (e Event, ok bool) {
+	t := f.pending
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e, ok = t.nextLocked(); ok {
+		return e, true
+	}
+	for i, in := range t.dirty {
+		in.dirty = false
+		f.queue(in.line)
+		t.dirty[i] = nil
+	}
+	t.dirty = emptied(t.dirty)
+	for g := range t.check {
+		f.checkGroup(g)
+	}
+	clear(t.check)
+	f.inboxDue = f.inboxDue || t.inbox && (f.scope == nil || !f.scope.inboxRefused)
+	f.index = f.index || t.lost
+	t.inbox, t.lost = false, false
+	return Event{}, false
+}
+
+// serveNext puts into out what the ring has for the first line in todo that it has something for. Lines whose turn it is to
+// ask the store stay.
+func (f *Follower) serveNext() (served bool) {
+	behind := 0
+	for i := 0; i < len(f.todo) && !served; i++ {
+		l := f.todo[i]
+		b, removed, p := l.serve(f.by.User)
+		if p == planAsk || p == planWarm {
+			f.todo[behind] = l
+			behind++
+			continue
+		}
+		if l.queued = false; p == planNothing {
+			continue
+		}
+		served = true
+		f.todo = slices.Delete(f.todo, behind, i+1)
+		f.turn -= bytesOf(b.Messages)
+		f.out = append(f.out, Event{Messages: b})
+		if removed {
+			f.left(l)
+			f.checkGroup(l.group()) // they may have joined again already
+		} else if b.HasMore {
+			f.queue(l)
+		}
+	}
+	if !served {
+		clear(f.todo[behind:])
+		if f.todo = f.todo[:behind]; behind == 0 {
+			f.todo = emptied(f.todo)
+		}
+	}
+	return served
 }
 
 // concerns reports whether the session may get a cursor or typing event. The node subscribes to a group before it knows
@@ -395,25 +398,16 @@ func (f *Follower) concerns(e Event) bool {
 	return f.lines.of(e.Typing.Group) != nil
 }
 
-func (f *Follower) takeOut() (e Event) {
-	e, f.out[0] = f.out[0], Event{}
-	f.out = f.out[1:]
-	if len(f.out) == 0 {
-		f.out = nil
-	}
-	return e
-}
-
 // Close ends the follower. No other method may be running or be called afterwards.
 func (f *Follower) Close() {
 	f.out = nil
 	f.settle()
 	for _, l := range f.lines {
 		l.gone = true
-		f.hub.unsubscribe(f.pending, &l.interest)
+		l.feed.remove(&l.interest)
 	}
 	f.lines = nil
-	f.hub.leave(f.pending)
+	f.service.hub.leave(f.pending)
 }
 
 // Typing signals to the other members that the caller is typing. Nothing is stored.

@@ -57,24 +57,12 @@ func (h *hub) group(id string) *feed {
 // deliver applies one signal of the store. It never blocks.
 func (h *hub) deliver(s Signal) {
 	switch s.Kind {
-	case SignalMessage:
+	case SignalMessage, SignalDeleted, SignalExpired, SignalTyping:
 		if fd := h.group(s.Group); fd != nil {
-			h.after(fd, fd.take(s.Epoch, s.Message, s.Changed))
+			h.deliverTo(fd, s)
 		}
 	case SignalCursor:
 		h.cursor(CursorEvent{Group: s.Group, User: s.User, Seen: s.Seen, Read: s.Read, Origin: s.Origin})
-	case SignalTyping:
-		if fd := h.group(s.Group); fd != nil {
-			fd.each(func(in *interest) { in.pending.typed(TypingEvent{Group: s.Group, User: s.User}) })
-		}
-	case SignalDeleted:
-		if fd := h.group(s.Group); fd != nil {
-			h.after(fd, fd.deleted(s.Epoch))
-		}
-	case SignalExpired:
-		if fd := h.group(s.Group); fd != nil {
-			fd.expired(s.Epoch, s.Seen)
-		}
 	case SignalInbox:
 		h.eachReader(s.User, (*pending).inboxGrew)
 	case SignalJoined, SignalLeft:
@@ -90,45 +78,28 @@ func (h *hub) deliver(s Signal) {
 	}
 }
 
+// deliverTo applies a signal of a group.
+func (h *hub) deliverTo(fd *feed, s Signal) {
+	switch s.Kind {
+	case SignalMessage:
+		h.apply(fd, func(r *ring) change { return r.take(s.Epoch, s.Message, s.Changed) })
+	case SignalDeleted:
+		h.apply(fd, func(r *ring) change { return r.deleted(s.Epoch) })
+	case SignalExpired:
+		h.apply(fd, func(r *ring) change { r.expire(s.Epoch, s.Seen); return change{} })
+	case SignalTyping:
+		fd.each(func(in *interest) { in.pending.typed(TypingEvent{Group: s.Group, User: s.User}) })
+	}
+}
+
 // cut notes that signals may have been missed, of any feed.
 func (h *hub) cut() {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	for _, fd := range h.groups {
-		fd.cut()
-	}
-}
-
-// after acts on a change of a feed: it wakes readers, or queues a fill.
-func (h *hub) after(fd *feed, c change) {
-	if c.grew {
-		fd.each(func(in *interest) { in.pending.grew(in) })
-	}
-	if c.hole {
-		h.needRepair(fd)
-	}
-}
-
-// deleted discards the log: readers ask the store what happened to the group.
-func (f *feed) deleted(epoch string) change {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.last != unknownLast && f.epoch != epoch {
-		return change{}
-	}
-	f.life++
-	f.resetLocked("", 0)
-	f.last = unknownLast
-	return change{grew: true}
-}
-
-// each calls do for every interest in the feed. do must not block and must not lock feed.mu. Readers take what is new while
-// others are still being woken.
-func (f *feed) each(do func(*interest)) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	for _, in := range f.interests {
-		do(in)
+		fd.mu.Lock()
+		fd.ring.cut()
+		fd.mu.Unlock()
 	}
 }
 
@@ -143,7 +114,7 @@ func (h *hub) eachReader(user string, do func(*pending)) {
 }
 
 // subscribe registers p's interest in each of groups and in its user, and returns once the store has confirmed all
-// subscriptions. The interests are in the order of groups, each made by fresh. Pass them to unsubscribe in the end, also
+// subscriptions. The interests are in the order of groups, each made by fresh. Remove them from their feeds in the end, also
 // after an error.
 func (h *hub) subscribe(ctx context.Context, p *pending, groups []string, fresh func() *interest) ([]*interest, error) {
 	var interests []*interest
@@ -189,51 +160,6 @@ func (h *hub) subscribe(ctx context.Context, p *pending, groups []string, fresh 
 	return interests, nil
 }
 
-// add registers in and reports whether the store has already confirmed the subscription.
-func (f *feed) add(in *interest) (confirmed bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	in.at = int32(len(f.interests))
-	f.interests = append(f.interests, in)
-	if in.pending.every {
-		if f.waiters == nil {
-			f.waiters = map[*pending]struct{}{}
-		}
-		f.waiters[in.pending] = struct{}{}
-	}
-	return f.confirmed
-}
-
-func (f *feed) confirm() {
-	f.mu.Lock()
-	f.confirmed = true
-	f.mu.Unlock()
-}
-
-// unsubscribe removes interests. Their feeds linger for the next reader.
-func (h *hub) unsubscribe(p *pending, interests ...*interest) {
-	for _, in := range interests {
-		in.feed.remove(in)
-	}
-}
-
-func (f *feed) remove(in *interest) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if int(in.at) >= len(f.interests) || f.interests[in.at] != in {
-		return
-	}
-	delete(f.waiters, in.pending)
-	end := len(f.interests) - 1
-	moved := f.interests[end]
-	f.interests[in.at], moved.at = moved, in.at
-	f.interests[end] = nil
-	f.interests = f.interests[:end]
-	if end == 0 {
-		f.idleSince = time.Now()
-	}
-}
-
 // leave ends p's interest in its user.
 func (h *hub) leave(p *pending) {
 	h.mu.Lock()
@@ -275,10 +201,4 @@ func (h *hub) evictIdle(now time.Time) {
 	if len(groups)+len(users) > 0 {
 		h.store.Unfollow(groups, users)
 	}
-}
-
-func (f *feed) idle(now time.Time, linger time.Duration, crowded bool) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.interests) == 0 && (crowded || now.Sub(f.idleSince) > linger)
 }

@@ -84,14 +84,14 @@ func TestFeedDeletionUnheard(t *testing.T) {
 		return chat.Message{ID: id, Mark: fmt.Sprint("m", id), JSON: fmt.Appendf(nil, `{"id":%d,"kind":%q,"target":%d}`, id, kind, target)}
 	}
 	for id := range int64(3) {
-		f.take("e", entry(id+1, 0, chat.Text), nil)
+		f.ring.take("e", entry(id+1, 0, chat.Text), nil)
 	}
-	f.take("e", entry(4, 1, chat.Edit), nil) // the ring holds 3 and 4 now
-	f.fill(f.snapshot(), []chat.Message{entry(4, 1, chat.Edit), entry(5, 1, chat.Delete)}, chat.LogEnd{Last: 5, Epoch: "e"})
-	if e := f.atLocked(4); e != nil {
+	f.ring.take("e", entry(4, 1, chat.Edit), nil) // the ring holds 3 and 4 now
+	f.ring.fill(f.ring.known, []chat.Message{entry(4, 1, chat.Edit), entry(5, 1, chat.Delete)}, chat.LogEnd{Last: 5, Epoch: "e"})
+	if e := f.ring.at(4); e != nil {
 		t.Errorf("the edit is served from memory as it was: %s", e.JSON)
 	}
-	if e := f.atLocked(5); e == nil {
+	if e := f.ring.at(5); e == nil {
 		t.Error("the deletion itself was given up")
 	}
 }

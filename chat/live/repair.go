@@ -20,17 +20,6 @@ const (
 	fullChecks    = 251 // safety checks in which each followed inbox is compared at least once, even if it does not seem to have grown
 )
 
-// needRepair queues fd for a fill. If one is already queued or running, that one checks again when it is done.
-func (h *hub) needRepair(fd *feed) {
-	fd.mu.Lock()
-	queued := fd.repairing
-	fd.repairing = true
-	fd.mu.Unlock()
-	if !queued {
-		h.repairs.add(fd)
-	}
-}
-
 // run listens for signals and keeps the feeds whole until ctx ends.
 func (h *hub) run(ctx context.Context) error {
 	var wg sync.WaitGroup
@@ -92,7 +81,7 @@ func (h *hub) repairLoop(ctx context.Context) {
 // repair reads what fd is missing, once for all its readers. It starts with the entry at the feed's end: if that one has
 // changed, the log was rolled back. After a failed read, the next safety check tries again.
 func (h *hub) repair(ctx context.Context, fd *feed) {
-	before := fd.snapshot()
+	before := fd.known()
 	from := max(before.last, 1)
 	messages, end, err := h.store.Range(ctx, fd.group, from, h.limits.RingEntries, 0)
 	if err == nil && end.Last-from >= int64(h.limits.RingEntries) {
@@ -110,7 +99,7 @@ func (h *hub) repair(ctx context.Context, fd *feed) {
 		}
 		return
 	}
-	h.after(fd, fd.fill(before, messages, end))
+	h.apply(fd, func(r *ring) change { return r.fill(before, messages, end) })
 }
 
 // checks compares what is followed with the store periodically, and at once when signals were lost.
@@ -155,16 +144,16 @@ func (h *hub) check(ctx context.Context, lost bool) error {
 		chunk := groups[:min(len(groups), checkChunk)]
 		groups = groups[len(chunk):]
 		ids := make([]string, len(chunk))
-		before := make([]snapshot, len(chunk))
+		before := make([]known, len(chunk))
 		for i, fd := range chunk {
-			ids[i], before[i] = fd.group, fd.snapshot()
+			ids[i], before[i] = fd.group, fd.known()
 		}
 		ends, err := h.store.Lasts(ctx, ids)
 		if err != nil {
 			return err
 		}
 		for i, fd := range chunk {
-			h.after(fd, fd.compare(before[i], ends[i]))
+			h.apply(fd, func(r *ring) change { return r.compare(before[i], ends[i]) })
 			for _, in := range fd.takeUnread() {
 				in.pending.grew(in)
 			}

@@ -54,39 +54,40 @@ func TestWhatANodeKeepsMuchOfIsSmall(t *testing.T) {
 // from memory again.
 func TestQuietRingIsGivenUp(t *testing.T) {
 	fd := stretchLog()
+	r := &fd.ring
 	end := chat.LogEnd{Epoch: "e", Last: 6}
 	for range quietChecks {
-		fd.compare(fd.snapshot(), end)
+		r.compare(r.known, end)
 	}
-	if len(fd.ring) != 6 {
-		t.Fatalf("the ring has %d entries before it is quiet for long enough, want 6", len(fd.ring))
+	if len(r.entries) != 6 {
+		t.Fatalf("the ring has %d entries before it is quiet for long enough, want 6", len(r.entries))
 	}
-	if _, _, state := fd.reader(4, 0).fromRing("ann"); state != ringServed {
-		t.Fatalf("a reader that is behind got state %d, want it served", state)
+	if _, _, p := fd.reader(4, 0).serve("ann"); p != planServe {
+		t.Fatalf("a reader that is behind got plan %d, want it served", p)
 	}
 	for range quietChecks {
-		fd.compare(fd.snapshot(), end)
+		r.compare(r.known, end)
 	}
-	if len(fd.ring) != 6 {
-		t.Fatalf("the ring has %d entries although a reader used it, want 6", len(fd.ring))
+	if len(r.entries) != 6 {
+		t.Fatalf("the ring has %d entries although a reader used it, want 6", len(r.entries))
 	}
-	if c := fd.compare(fd.snapshot(), end); c != (change{}) || fd.ring != nil || fd.bytes != 0 {
-		t.Fatalf("a quiet ring: got %+v, %d entries of %d bytes; want none", c, len(fd.ring), fd.bytes)
+	if c := r.compare(r.known, end); c != (change{}) || r.entries != nil || r.bytes != 0 {
+		t.Fatalf("a quiet ring: got %+v, %d entries of %d bytes; want none", c, len(r.entries), r.bytes)
 	}
 	behind, there := fd.reader(4, 0), fd.reader(6, 0)
-	if _, _, state := behind.fromRing("ann"); state != ringPull {
-		t.Errorf("a reader that is behind got state %d, want it to ask the store", state)
+	if _, _, p := behind.serve("ann"); p != planAsk {
+		t.Errorf("a reader that is behind got plan %d, want it to ask the store", p)
 	}
-	fd.take("e", chat.Message{ID: 7, Mark: "m7", JSON: []byte(`{"id":7}`)}, nil)
-	if b, _, state := there.fromRing("ann"); state != ringServed || b.From != 7 || b.To != 7 {
-		t.Errorf("a reader at the end got %+v in state %d, want entry 7 from memory", b, state)
+	r.take("e", chat.Message{ID: 7, Mark: "m7", JSON: []byte(`{"id":7}`)}, nil)
+	if b, _, p := there.serve("ann"); p != planServe || b.From != 7 || b.To != 7 {
+		t.Errorf("a reader at the end got %+v by plan %d, want entry 7 from memory", b, p)
 	}
 }
 
 // Lines are found whatever the order in which groups are joined and left.
 func TestLinesAreFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := &Follower{hub: newHub(nil, chat.DefaultLimits(), nil), pending: newPending("u", false)}
+		f := &Follower{service: &Service{}, pending: newPending("u", false)}
 		want := map[string]*line{}
 		for range rapid.IntRange(0, 20).Draw(t, "steps") {
 			var joined []*interest

@@ -11,7 +11,7 @@ import (
 func stretchLog() *feed {
 	f := newFeed("g", 100)
 	add := func(id int64, fields string) {
-		f.take("e", chat.Message{ID: id, Mark: fmt.Sprint("m", id), JSON: fmt.Appendf(nil, `{"id":%d%s}`, id, fields)}, nil)
+		f.ring.take("e", chat.Message{ID: id, Mark: fmt.Sprint("m", id), JSON: fmt.Appendf(nil, `{"id":%d%s}`, id, fields)}, nil)
 	}
 	for id := range int64(3) {
 		add(id+1, `,"kind":"text","body":"x"`)
@@ -24,7 +24,7 @@ func stretchLog() *feed {
 
 func (f *feed) reader(after, hidden int64) *line {
 	pos := chat.Position{Set: true, ID: after, Epoch: "e", Mark: fmt.Sprint("m", after)}
-	return &line{interest: interest{feed: f}, pos: pos, verified: true, life: f.life, hidden: hidden}
+	return &line{interest: interest{feed: f}, pos: pos, verified: true, gen: f.ring.gen, hidden: hidden}
 }
 
 // Readers at the same position get the same batch, as far as they may see the same.
@@ -32,9 +32,9 @@ func TestStretchIsShared(t *testing.T) {
 	f := stretchLog()
 	take := func(user string, after, hidden int64) (*chat.Batch, bool) {
 		l := f.reader(after, hidden)
-		b, removed, state := l.fromRing(user)
-		if state != ringServed || b.From != after+1 || l.pos.ID != b.To || l.pos.Mark != fmt.Sprint("m", b.To) {
-			t.Fatalf("%s after %d: got %+v in state %d, then stands at %+v", user, after, b, state, l.pos)
+		b, removed, p := l.serve(user)
+		if p != planServe || b.From != after+1 || l.pos.ID != b.To || l.pos.Mark != fmt.Sprint("m", b.To) {
+			t.Fatalf("%s after %d: got %+v by plan %d, then stands at %+v", user, after, b, p, l.pos)
 		}
 		return b, removed
 	}
@@ -59,18 +59,18 @@ func TestStretchIsShared(t *testing.T) {
 // What is shared never outlives a change of the ring.
 func TestStretchEndsWithAChange(t *testing.T) {
 	for name, change := range map[string]func(*feed){
-		"a message": func(f *feed) { f.take("e", chat.Message{ID: 7, Mark: "m7", JSON: []byte(`{"id":7}`)}, nil) },
-		"an edit":   func(f *feed) { f.replaceLocked(chat.Message{ID: 3, Mark: "m3", JSON: []byte(`{"id":3,"body":"new"}`)}) },
-		"an expiry": func(f *feed) { f.expired("e", 1) },
+		"a message": func(f *feed) { f.ring.take("e", chat.Message{ID: 7, Mark: "m7", JSON: []byte(`{"id":7}`)}, nil) },
+		"an edit":   func(f *feed) { f.ring.replace(chat.Message{ID: 3, Mark: "m3", JSON: []byte(`{"id":3,"body":"new"}`)}) },
+		"an expiry": func(f *feed) { f.ring.expire("e", 1) },
 		"a safety check": func(f *feed) {
-			f.compare(f.snapshot(), chat.LogEnd{Epoch: "e", Last: 6})
+			f.ring.compare(f.ring.known, chat.LogEnd{Epoch: "e", Last: 6})
 		},
 	} {
 		f := stretchLog()
-		before, _, _ := f.reader(2, 0).fromRing("ann")
+		before, _, _ := f.reader(2, 0).serve("ann")
 		change(f)
-		if after, _, state := f.reader(2, 0).fromRing("cid"); state != ringServed || after == before {
-			t.Errorf("after %s: got the batch from before, state %d", name, state)
+		if after, _, p := f.reader(2, 0).serve("cid"); p != planServe || after == before {
+			t.Errorf("after %s: got the batch from before, plan %d", name, p)
 		}
 	}
 }

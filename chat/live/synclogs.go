@@ -166,7 +166,7 @@ func (c *syncCall) foreseen(w *watch, groups []string) map[string]chat.Look {
 		if _, grew := slices.BinarySearch(groups, g); !grew || hint == nil {
 			continue
 		}
-		end := in.feed.snapshot()
+		end := in.feed.known()
 		if end.last == unknownLast {
 			continue
 		}

@@ -43,7 +43,7 @@ func (f *feed) wakeWaiters() {
 func (f *feed) throttleCursor(e CursorEvent, now time.Time) (first bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.members == 0 || f.members > cursorMembersMax || len(f.interests) == 0 {
+	if n := f.ring.members; n == 0 || n > cursorMembersMax || len(f.interests) == 0 {
 		return false
 	}
 	t := f.throttles[e.User]

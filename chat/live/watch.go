@@ -29,13 +29,11 @@ func (h *hub) watchCursors(ctx context.Context, user, group string) (*watch, err
 
 func (h *hub) watchWith(ctx context.Context, p *pending, groups []string) (*watch, error) {
 	w := &watch{hub: h, pending: p}
-	interests, err := h.subscribe(ctx, w.pending, groups, func() *interest { return &interest{} })
-	if err != nil {
-		h.unsubscribe(w.pending, interests...)
-		h.leave(w.pending)
+	var err error
+	if w.interests, err = h.subscribe(ctx, p, groups, func() *interest { return &interest{} }); err != nil {
+		w.Close()
 		return nil, err
 	}
-	w.interests = interests
 	return w, nil
 }
 
@@ -60,7 +58,9 @@ func (w *watch) grown(mine []string) []string {
 // Close ends the watch. It may be called more than once.
 func (w *watch) Close() {
 	w.once.Do(func() {
-		w.hub.unsubscribe(w.pending, w.interests...)
+		for _, in := range w.interests {
+			in.feed.remove(in)
+		}
 		w.hub.leave(w.pending)
 	})
 }
