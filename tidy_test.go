@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"web/auth":                {"chat", "internal/cache", "internal/egress", "web/wire"},
 	"web/problem":             {"chat", "web/api"},
 	"web/wire":                {"chat"},
-	"web/ws":                  {"queue/backoff", "chat", "chat/...", "web/admission", "web/auth", "web/limit", "web/origin", "web/problem", "web/wire"},
+	"web/ws":                  {"queue/backoff", "chat", "chat/...", "web/admission", "web/auth", "web/limit", "web/origin", "web/problem", "web/unsent", "web/wire"},
 	"store":                   {"queue/batch", "chat", "chat/...", "store/conn", "queue", "queue/script"},
 	"store/conn":              {"queue/backoff", "queue/batch", "queue", "queue/script"},
 	"store/doctor":            {"chat", "chat/announce", "chat/archive", "chat/files", "chat/schedule", "chat/webhook", "store", "store/conn", "queue", "queue/script"},

@@ -214,7 +214,7 @@ func (n *Node) openWeb() (err error) {
 	n.sessions = ws.NewSessions(services, n.verifier.Verify, ws.SessionOptions{
 		SessionsUserMax: n.set.limits.SessionsUserMax, SessionsNodeMax: n.set.limits.SessionsNodeMax,
 		Origins: origins, Durability: n.set.durability,
-		Address: origin.Proxies(n.set.proxies).Address, Limits: n.callers, Line: line, Log: n.log,
+		Address: origin.Proxies(n.set.proxies).Address, Limits: n.callers, Line: line, Unsent: room, Log: n.log,
 	})
 	site, err := static.Site(static.Files)
 	if err != nil {

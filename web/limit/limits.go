@@ -93,6 +93,15 @@ func (l *Limits) Spend(by chat.Caller, c Cost) (Quotas, error) {
 // unknownGroups is how many groups a caller is taken to have of whom that is not known yet, when calls at once are counted.
 const unknownGroups = 2500
 
+// GroupsOf returns how many groups a user is in, as a call has found; 0: none has yet.
+func (l *Limits) GroupsOf(user string) int {
+	if l == nil {
+		return 0
+	}
+	n, _ := l.indexes.Get(user)
+	return n
+}
+
 // Weigh is how many units the node should count a call of user as while it is at work: what it costs, with the most that it
 // may have to look at in the user's groups.
 func (l *Limits) Weigh(user string, c Cost) int {
@@ -111,8 +120,7 @@ func (l *Limits) Index(by chat.Caller, c Cost) Cost {
 	if l == nil || c.index == 0 {
 		return Cost{}
 	}
-	n, _ := l.indexes.Get(by.User)
-	return Groups(n)
+	return Groups(l.GroupsOf(by.User))
 }
 
 // Settle charges a call that has paid paid for the groups that it looked at, once they are counted: what is missing is a debt

@@ -132,6 +132,9 @@ func (s *session) callerOf(who *auth.Identity) chat.Caller {
 	return by
 }
 
+// welcomeGroupBytes is about what a group takes in a welcome.
+const welcomeGroupBytes = 150
+
 // sayHello starts the session. Wrong positions, and a store that cannot be reached, are answered with an error, and the
 // client may say hello again; a refused token ends the session.
 func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
@@ -179,16 +182,25 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 		return err
 	}
 	defer slot.Leave()
+	room := s.all.opt.Unsent.Answer(who.User)
+	if scope.Only == nil {
+		if err := room.Reserve(ctx, welcomeGroupBytes*int64(s.all.opt.Limits.GroupsOf(who.User)), slot.Leave); err != nil {
+			return err
+		}
+	}
 	if !s.all.greet(s, who.User) {
+		room.Free()
 		s.end(s.all.tooMany())
 		return nil
 	}
 	s.all.service.Know(who.User)
 	f, err := s.all.readers.Follow(ctx, s.callerOf(who), scope)
 	if err != nil {
+		room.Free()
 		s.all.ungreet(who.User)
 		return err
 	}
+	s.room = room
 	if s.handshake.who == nil {
 		s.all.opt.Limits.RefundAddress(s.from, handshakeCost)
 	}

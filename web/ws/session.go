@@ -18,6 +18,7 @@ import (
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/queue/backoff"
 	"github.com/chatd/chatd/web/auth"
+	"github.com/chatd/chatd/web/unsent"
 )
 
 // session is one live websocket. Its reader handles commands one after the other, so that sends keep their order; its
@@ -39,6 +40,7 @@ type session struct {
 	next     *session     // in the run queue; guarded by its lock
 	replies  replies
 	started  atomic.Pointer[live.Follower] // set by an accepted hello
+	room     *unsent.Answer                // what the welcome takes of the node's budget; set before started
 	readDone chan struct{}
 	expires  atomic.Int64 // Unix ms; 0: no token yet
 	busy     atomic.Bool  // a frame is being handled

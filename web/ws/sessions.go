@@ -21,6 +21,7 @@ import (
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/limit"
 	"github.com/chatd/chatd/web/origin"
+	"github.com/chatd/chatd/web/unsent"
 )
 
 // Subprotocol is the one protocol of the websocket route.
@@ -51,6 +52,7 @@ type SessionOptions struct {
 	Address func(*http.Request) netip.Addr
 	Limits  *limit.Limits   // on each caller; nil: none
 	Line    *admission.Line // where commands wait for their turn; nil: none
+	Unsent  *unsent.Budget  // what welcomes may hold for clients that do not take them; nil: no bound
 	Log     *slog.Logger
 }
 

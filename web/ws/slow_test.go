@@ -6,13 +6,17 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/gorilla/websocket"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/limit"
+	"github.com/chatd/chatd/web/unsent"
 	"github.com/chatd/chatd/web/ws"
 )
 
@@ -174,4 +178,65 @@ func TestWSStalled(t *testing.T) {
 	if to >= got {
 		t.Errorf("the slow client got all %d messages: it never stalled", got)
 	}
+}
+
+// TestWSWelcomesHoldLittle: a user in many groups who does not take a welcome is told to come back for another, and gets it once
+// there is room.
+func TestWSWelcomesHoldLittle(t *testing.T) {
+	const groups = 1000
+	room := unsent.New(1<<20, 256<<10)
+	n := startWS(t, ws.SessionOptions{Limits: limit.New(limit.Options{}), Unsent: room, StallAfter: wsPatience})
+	var making sync.WaitGroup
+	for i := range 8 {
+		making.Go(func() {
+			for g := i; g < groups; g += 8 {
+				n.group(t, fmt.Sprintf("%0128d", g), "ann")
+			}
+		})
+	}
+	making.Wait()
+	first := map[string]any{"op": "hello", "token": "ann"}
+	n.narrow()
+	slow := n.open(t)
+	slow.put(first)
+	for begin := time.Now(); unsentBytes(t, room) == 0; {
+		if time.Since(begin) > wsPatience {
+			t.Fatal("no welcome waits to be taken")
+		}
+	}
+	n.dialer.NetDialContext = nil
+	c := n.open(t)
+	c.put(first)
+	if f := c.get(); f.Code != chat.CodeRateLimited || f.RetryAfterMS < 1000 {
+		t.Fatalf("while a welcome has not been taken: %s %+v, want rate_limited", f.Op, f.Code)
+	}
+	if f := slow.get(); len(f.Groups) != groups {
+		t.Errorf("the welcome that was taken late has %d groups, want %d", len(f.Groups), groups)
+	}
+	c.put(first)
+	if f := c.get(); len(f.Groups) != groups {
+		t.Errorf("once that was taken: %s %s", f.Op, f.Code)
+	}
+	for begin := time.Now(); unsentBytes(t, room) > 0; {
+		if time.Since(begin) > wsPatience {
+			t.Fatal("what was taken is counted for ever")
+		}
+	}
+}
+
+func unsentBytes(t *testing.T, room *unsent.Budget) float64 {
+	t.Helper()
+	r := prometheus.NewRegistry()
+	r.MustRegister(room)
+	all, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		if f.GetName() == "chatd_unsent_bytes" {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatal("no chatd_unsent_bytes")
+	return 0
 }

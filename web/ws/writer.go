@@ -184,6 +184,7 @@ func (w *writer) welcome(f *live.Follower) {
 	begin := beginFrame(w.buffer())
 	writeWelcome(w.buf, w.userName(), w.id, f.Welcome(), seconds)
 	endFrame(w.buf, begin)
+	w.room.Hold(int64(w.buf.Len()))
 }
 
 // gatherEvents takes events until the turn has enough. turnBlocked means that the store has to be asked for more.
@@ -318,6 +319,9 @@ func (w *writer) sent() {
 	}
 	w.unsent, w.lists = nil, [2][]byte{}
 	w.head, w.buf, w.tail = nil, nil, nil
+	if w.follower != nil {
+		w.room.Free()
+	}
 	if w.answers > 0 {
 		w.replies.sent(w.answers)
 		w.answers = 0
@@ -339,6 +343,7 @@ func (w *writer) finish() {
 	if f := w.started.Load(); f != nil && f != w.follower {
 		f.Close() // the session ended before it was welcomed
 	}
+	w.room.Free()
 	w.depart()
 }
 
