@@ -20,16 +20,17 @@ import (
 var _ erase.Store = (*Store)(nil)
 
 var (
-	erasureBeginScript  = newFreeing("erasure/begin", erasureNames)
-	erasureMoveScript   = newFreeing("erasure/move", erasureNames)
-	erasureFinishScript = newFreeing("erasure/finish", erasureNames)
-	erasureForgetScript = newFreeing("erasure/forget", erasureNames)
-	erasurePersonScript = newFreeing("erasure/person", userNames)
-	erasureInboxScript  = newFreeing("erasure/inbox", userNames)
-	erasureFindScript   = newReader("erasure/find", memberNames)
-	erasureEntryScript  = newFreeing("erasure/entry", groupNames)
-	erasureTracesScript = newFreeing("erasure/traces", memberNames)
-	erasureHoldScript   = newFreeing("erasure/hold", groupNames)
+	erasureBeginScript   = newFreeing("erasure/begin", erasureNames)
+	erasureMoveScript    = newFreeing("erasure/move", erasureNames)
+	erasureFinishScript  = newFreeing("erasure/finish", erasureNames)
+	erasureForgetScript  = newFreeing("erasure/forget", erasureNames)
+	erasureUncountScript = newFreeing("erasure/uncount", partNames)
+	erasurePersonScript  = newFreeing("erasure/person", userNames)
+	erasureInboxScript   = newFreeing("erasure/inbox", userNames)
+	erasureFindScript    = newReader("erasure/find", memberNames)
+	erasureEntryScript   = newFreeing("erasure/entry", groupNames)
+	erasureTracesScript  = newFreeing("erasure/traces", memberNames)
+	erasureHoldScript    = newFreeing("erasure/hold", groupNames)
 )
 
 // Erasures are the records of persons who are erased, and the steps that erase.
@@ -70,7 +71,11 @@ func (s *Erasures) erasureOf(ctx context.Context, id string) (erase.Record, erro
 	var fields *redis.SliceCmd
 	var groups *redis.IntCmd
 	var held *redis.StringSliceCmd
+	counts := make([]*redis.StringCmd, s.partitions())
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		for p := range counts {
+			counts[p] = pipe.HGet(ctx, s.keys.part(p).erasedCounts(), id)
+		}
 		fields = pipe.HMGet(ctx, k.erasure(), "user", "state", "messages", "phase", "cursor")
 		groups, held = pipe.SCard(ctx, k.erasureGroups()), pipe.SMembers(ctx, k.erasureHeld())
 	})
@@ -81,15 +86,24 @@ func (s *Erasures) erasureOf(ctx context.Context, id string) (erase.Record, erro
 	if r.text(1) == "" {
 		return erase.Record{}, chat.ErrNotFound
 	}
+	messages := int64(0)
+	for _, count := range counts {
+		messages += number(count.Val())
+	}
+	// After an import into other partitions the record alone has the count of before.
 	return erase.Record{User: r.text(0), Phase: r.text(3), Cursor: r.text(4), Erasure: erase.Erasure{ID: id, State: erase.State(r.text(1)),
-		Messages: r.number(2), Groups: groups.Val(), Held: held.Val()}}, nil
+		Messages: max(messages, r.number(2)), Groups: groups.Val(), Held: held.Val()}}, nil
 }
 
 // MoveErasure writes how far an erasure is.
 func (s *Erasures) MoveErasure(ctx context.Context, r erase.Record, p erase.Progress) error {
+	now, err := s.erasureOf(ctx, r.ID)
+	if err != nil {
+		return err
+	}
 	names := append(append(append([]string{}, p.Groups...), p.Held...), p.Free...)
-	_, err := s.runSafe(ctx, erasureMoveScript.Sized(s.keys.erasure(r.User, r.ID), len(names)).Arg("phase", p.Phase).Arg("cursor", p.Cursor).
-		Arg("messages", p.Messages).Arg("groups", len(p.Groups)).Arg("held", len(p.Held)).List("names", names))
+	_, err = s.runSafe(ctx, erasureMoveScript.Sized(s.keys.erasure(r.User, r.ID), len(names)).Arg("phase", p.Phase).Arg("cursor", p.Cursor).
+		Arg("messages", now.Messages).Arg("groups", len(p.Groups)).Arg("held", len(p.Held)).List("names", names))
 	return err
 }
 
@@ -100,10 +114,35 @@ func (s *Erasures) FinishErasure(ctx context.Context, r erase.Record, keep time.
 	return err
 }
 
-// ForgetErasure removes the record of an erasure that is done, unless a group holds something back.
+// ForgetErasure removes the record of an erasure that is done, and its counts, unless a group holds something back.
 func (s *Erasures) ForgetErasure(ctx context.Context, r erase.Record) error {
-	_, err := s.runSafe(ctx, erasureForgetScript.On(s.keys.erasure(r.User, r.ID)))
+	now, err := s.erasureOf(ctx, r.ID)
+	if errors.Is(err, chat.ErrNotFound) || err == nil && (now.State != erase.Done || len(now.Held) > 0) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	calls := make([]call, s.partitions())
+	for p := range calls {
+		calls[p] = erasureUncountScript.On(s.keys.part(p)).Arg("erasure_id", r.ID)
+	}
+	_, errs, err := s.runAll(ctx, calls)
+	if err = cmp.Or(err, firstError(errs)); err != nil {
+		return err
+	}
+	_, err = s.runSafe(ctx, erasureForgetScript.On(s.keys.erasure(r.User, r.ID)))
 	return err
+}
+
+// ErasureGroups names the groups that had something of the person, as far as the erasure is.
+func (s *Erasures) ErasureGroups(ctx context.Context, r erase.Record) (groups []string, err error) {
+	var all *redis.StringSliceCmd
+	err = s.reads(ctx, func(pipe redis.Pipeliner) { all = pipe.SMembers(ctx, s.keys.erasure(r.User, r.ID).erasureGroups()) })
+	if err != nil {
+		return nil, err
+	}
+	return all.Val(), nil
 }
 
 // erasureSenders is of how many senders one step removes what an inbox keeps of them.
@@ -157,31 +196,30 @@ func (s *Erasures) UsersFrom(ctx context.Context, after string, limit int) (user
 }
 
 // EraseInboxes erases what a user wrote in inboxes, each in a step of its own.
-func (s *Erasures) EraseInboxes(ctx context.Context, from string, inboxes []erase.At, deletedAt chat.Time) (erased int64, rest []erase.At, err error) {
+func (s *Erasures) EraseInboxes(ctx context.Context, erasure, from string, inboxes []erase.At, deletedAt chat.Time) (rest []erase.At, err error) {
 	at, err := deletedAt.MarshalJSON()
 	if err != nil {
-		return 0, nil, broke("erasure_inbox", err)
+		return nil, broke("erasure_inbox", err)
 	}
 	calls := make([]call, len(inboxes))
 	for i, inbox := range inboxes {
 		k := s.keys.user(inbox.Name)
 		calls[i] = erasureInboxScript.On(k).Key("inbox_sent", k.inboxSent(from)).Arg("from", from).Arg("after", inbox.Pos).
-			Arg("bytes_max", erasureBytesMax).Arg("deleted_at", strings.Trim(string(at), `"`))
+			Arg("bytes_max", erasureBytesMax).Arg("deleted_at", strings.Trim(string(at), `"`)).Arg("erasure_id", erasure)
 	}
 	replies, errs, err := s.runAll(ctx, calls)
 	if err == nil {
 		err = firstError(errs)
 	}
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	for i, r := range replies {
-		erased += r.number(1)
-		if next := r.number(2); next > 0 {
+		if next := r.number(1); next > 0 {
 			rest = append(rest, erase.At{Name: inboxes[i].Name, Pos: next})
 		}
 	}
-	return erased, rest, nil
+	return rest, nil
 }
 
 // FindAuthored looks up what groups have of a user, each in a step of its own.
@@ -221,7 +259,7 @@ func (s *Erasures) EraseEntry(ctx context.Context, e erase.EntryErasure) (id int
 	if e.Below {
 		below = strconv.FormatInt(e.Late, 10)
 	}
-	head, edits, was, is := "", "", []byte{}, []byte{}
+	head, edits, was, is, counts := "", "", []byte{}, []byte{}, ""
 	changes := e.Changes
 	var mentions []string
 	if e.Kind == chat.Delete && len(changes) > 0 && changes[0].Old.ID == e.Target {
@@ -229,7 +267,7 @@ func (s *Erasures) EraseEntry(ctx context.Context, e erase.EntryErasure) (id int
 		if err != nil {
 			return 0, false, broke("erasure_entry", err)
 		}
-		mentions = entry.Mentions
+		mentions, counts = entry.Mentions, e.Erasure
 		if !e.Below {
 			head, edits = target+" "+changes[0].Old.Mark, encodeEdits(changes[0].Old.Edits)
 			was, is = changes[0].Old.JSON, changes[0].New.JSON
@@ -239,7 +277,7 @@ func (s *Erasures) EraseEntry(ctx context.Context, e erase.EntryErasure) (id int
 	c := erasureEntryScript.Sized(k, len(mentions)+2*len(changes)).Key("author_by", k.by(e.User)).Arg("user", e.User).Arg("epoch", e.Epoch).
 		Arg("kind", string(cmp.Or(e.Kind, "rest"))).Arg("mark", e.Mark).Arg("rest", e.Rest).Arg("sent_ms", e.SentAtMs).Arg("channel", k.channel()).
 		Arg("group", e.Group).Arg("trim_id", k.taskID()).Arg("below", below).Arg("target", target).Arg("emoji", e.Emoji).
-		Arg("head", head).Arg("edits", edits).Arg("json", was).Arg("new_json", is).Arg("unreact_id", k.taskID())
+		Arg("head", head).Arg("edits", edits).Arg("json", was).Arg("new_json", is).Arg("unreact_id", k.taskID()).Arg("erasure_id", counts)
 	for _, user := range mentions {
 		c = c.More("at", k.at(user))
 	}

@@ -92,6 +92,7 @@ func (p *partKeys) retention() string      { return p.base + "retention" }
 func (p *partKeys) blobs() string          { return p.base + "blobs" }
 func (p *partKeys) filesOf() string        { return p.base + "files" }
 func (p *partKeys) orphans() string        { return p.base + "orphans" }
+func (p *partKeys) erasedCounts() string   { return p.base + "erased" }
 
 func (p *partKeys) enqueueKeys() []string { return p.enqueue }
 func (p *partKeys) workKeys() []string    { return p.work }
@@ -106,7 +107,7 @@ var partNames = script.Names[*partKeys]{
 		"announcements":   (*partKeys).announcements,
 		"archive":         (*partKeys).archive,
 		"retention":       (*partKeys).retention,
-		"blobs":           (*partKeys).blobs, "files_of": (*partKeys).filesOf, "orphans": (*partKeys).orphans,
+		"blobs":           (*partKeys).blobs, "files_of": (*partKeys).filesOf, "orphans": (*partKeys).orphans, "erased_counts": (*partKeys).erasedCounts,
 	},
 	Groups: map[string]func(*partKeys) []string{
 		"core:enqueue": (*partKeys).enqueueKeys, "core:work": (*partKeys).workKeys, "egress:enqueue": (*partKeys).egressKeys,

@@ -19,7 +19,11 @@ type dying struct {
 	erase.Store
 	n      int
 	halves bool // a call for inboxes gets to half of them
+	late   bool // it dies right after what the n-th call erases
 }
+
+// dead tells whether it died before this call.
+func (d *dying) dead() bool { return d.n < -1 || !d.late }
 
 func (d *dying) dies() bool {
 	d.n--
@@ -40,23 +44,32 @@ func (d *dying) ErasePerson(ctx context.Context, user string) (bool, error) {
 	return d.Store.ErasePerson(ctx, user)
 }
 
-func (d *dying) EraseInboxes(ctx context.Context, from string, at []erase.At, deletedAt chat.Time) (int64, []erase.At, error) {
-	if d.dies() {
-		return 0, nil, errDied
+func (d *dying) EraseInboxes(ctx context.Context, erasure, from string, at []erase.At, deletedAt chat.Time) ([]erase.At, error) {
+	dies := d.dies()
+	if dies && d.dead() {
+		return nil, errDied
 	}
 	half := (len(at) + 1) / 2
 	if !d.halves {
 		half = len(at)
 	}
-	n, rest, err := d.Store.EraseInboxes(ctx, from, at[:half], deletedAt)
-	return n, append(rest, at[half:]...), err
+	rest, err := d.Store.EraseInboxes(ctx, erasure, from, at[:half], deletedAt)
+	if dies {
+		return nil, errDied
+	}
+	return append(rest, at[half:]...), err
 }
 
 func (d *dying) EraseEntry(ctx context.Context, e erase.EntryErasure) (int64, bool, error) {
-	if d.dies() {
+	dies := d.dies()
+	if dies && d.dead() {
 		return 0, false, errDied
 	}
-	return d.Store.EraseEntry(ctx, e)
+	id, held, err := d.Store.EraseEntry(ctx, e)
+	if dies {
+		return 0, false, errDied
+	}
+	return id, held, err
 }
 
 func (d *dying) DropTraces(ctx context.Context, group, user string) error {
@@ -80,12 +93,12 @@ func (d *dying) FinishErasure(ctx context.Context, r erase.Record, keep time.Dur
 	return d.Store.FinishErasure(ctx, r, keep)
 }
 
-// diesAt runs a task on a node that dies at its n-th write. died is false where the task was done before.
+// diesAt runs a task on a node that dies at a write: before the first, after it, before the second, and so on. died is false where the task was done before.
 func (b *bench) diesAt(n int, kind string, payload any) (died bool) {
 	b.T.Helper()
 	raw, err := json.Marshal(payload)
 	b.Must(err)
-	node := erase.New(b.Bench.Service, &dying{Store: b.Store, n: n, halves: true}, b.Store, nil, b.Store, b.webhooks)
+	node := erase.New(b.Bench.Service, &dying{Store: b.Store, n: n / 2, halves: true, late: n%2 == 1}, b.Store, nil, b.Store, b.webhooks)
 	err = node.Handlers()[kind].Run(b.Ctx, chat.TaskRun{Payload: raw})
 	if err != nil && !errors.Is(err, errDied) {
 		b.T.Fatal(err)
@@ -93,8 +106,8 @@ func (b *bench) diesAt(n int, kind string, payload any) (died bool) {
 	return err != nil
 }
 
-// TestErasureAfterACrash: a node dies at each write of an erasure in turn, and the run after it erases what is left. The inboxes are
-// of more users than one page has.
+// TestErasureAfterACrash: a node dies at each write of an erasure in turn, and the run after it erases what is left and counts
+// everything once. The inboxes are of more users than one page has.
 func TestErasureAfterACrash(t *testing.T) {
 	b := newBench(t)
 	for i := range 230 {
@@ -104,6 +117,8 @@ func TestErasureAfterACrash(t *testing.T) {
 		b.T.Helper()
 		b.MakeGroup(chat.GroupDraft{ID: "g"}, "bob", "alice")
 		b.send("alice", "g", text(secret))
+		b.MakeGroup(chat.GroupDraft{ID: "alone"}, "alice")
+		b.send("alice", "alone", text(secret))
 		for i := range 230 / 10 {
 			b.direct("alice", fmt.Sprintf("u%03d", i*10), secret)
 		}
@@ -114,6 +129,9 @@ func TestErasureAfterACrash(t *testing.T) {
 		b.Must(err)
 		died := b.diesAt(n, erase.TaskErase, erase.Task{Erasure: e.ID})
 		b.run(e.ID)
+		if got := b.get(e.ID).Messages; got != 1+1+23 {
+			t.Errorf("%d messages were erased, want 25", got)
+		}
 		b.nowhere(secret)
 		b.Must(b.DeleteGroup(b.Ctx, root, "g"))
 		if t.Failed() {
@@ -133,11 +151,14 @@ func TestReleaseAfterACrash(t *testing.T) {
 		b.send("alice", "g", text(secret))
 		_, err := b.PutHold(b.Ctx, root, "g", "a lawsuit")
 		b.Must(err)
-		b.erase("alice")
+		e := b.erase("alice")
 		b.Must(b.ReleaseHold(b.Ctx, root, "g"))
 		task := chat.GroupTask{Group: "g", Epoch: "e"}
 		died := b.diesAt(n, erase.TaskHeld, task)
 		b.carryOut(erase.TaskHeld, task)
+		if got := b.get(e.ID).Messages; got != 1 {
+			t.Errorf("%d messages were erased, want 1", got)
+		}
 		b.nowhere(secret)
 		b.Must(b.DeleteGroup(b.Ctx, root, "g"))
 		if t.Failed() {

@@ -29,7 +29,7 @@ type eraser struct {
 
 // move writes how far the erasure is.
 func (e *eraser) move(ctx context.Context, cursor string) error {
-	err := e.store.MoveErasure(ctx, e.record, Progress{Phase: e.record.Phase, Cursor: cursor, Messages: e.record.Messages,
+	err := e.store.MoveErasure(ctx, e.record, Progress{Phase: e.record.Phase, Cursor: cursor,
 		Groups: e.touched, Held: e.held})
 	if err != nil {
 		return err
@@ -111,6 +111,29 @@ func (e *eraser) some(ctx context.Context, names []string) error {
 	return e.move(ctx, "")
 }
 
+// leave takes the person out of the groups that they were alone in, which go with them: by now everything in these is erased and
+// counted.
+func (e *eraser) leave(ctx context.Context) error {
+	groups, err := e.store.ErasureGroups(ctx, e.record)
+	if err != nil {
+		return err
+	}
+	for _, group := range groups {
+		infos, err := e.logs.Infos(ctx, e.record.User, []string{group})
+		if err != nil {
+			return err
+		}
+		if infos[0].Role == "" {
+			continue
+		}
+		err = e.core.RemoveMember(ctx, chat.Caller{User: e.record.User}, group, e.record.User)
+		if err != nil && !errors.Is(err, chat.ErrNotFound) && !chat.IsHeld(err) {
+			return err
+		}
+	}
+	return nil
+}
+
 // deliveries erases what webhooks have not taken yet. It comes behind everything that makes deliveries without content.
 func (e *eraser) deliveries(ctx context.Context) error {
 	return e.events.WithdrawAuthored(ctx, e.record.User)
@@ -129,11 +152,9 @@ func (e *eraser) inboxes(ctx context.Context) error {
 			at[i] = At{Name: user}
 		}
 		for len(at) > 0 {
-			var n int64
-			if n, at, err = e.store.EraseInboxes(ctx, e.record.User, at, deletedAt); err != nil {
+			if at, err = e.store.EraseInboxes(ctx, e.record.ID, e.record.User, at, deletedAt); err != nil {
 				return err
 			}
-			e.record.Messages += n
 		}
 		if err := e.move(ctx, next); err != nil || next == "" {
 			return err

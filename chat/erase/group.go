@@ -32,17 +32,10 @@ func (e *eraser) group(ctx context.Context, f Found) error {
 	if err != nil {
 		return err
 	}
-	if f.Member && !(waits && f.Members == 1) {
-		if f.Members == 1 {
-			// The group goes with its last member, and everything in it.
-			e.record.Messages += messagesAmong(mine)
-		}
+	if f.Member && f.Members > 1 {
 		err := e.core.RemoveMember(ctx, chat.Caller{User: e.record.User}, f.Group, e.record.User)
 		if err != nil && !errors.Is(err, chat.ErrNotFound) {
 			return err
-		}
-		if f.Members == 1 {
-			return nil
 		}
 	}
 	if waits {
@@ -96,15 +89,6 @@ func (one authored) alive() bool {
 		return one.entry.DeletedAt == nil && !one.entry.Removed
 	}
 	return false
-}
-
-func messagesAmong(list []authored) (n int64) {
-	for _, one := range list {
-		if one.alive() && (one.entry.Kind == chat.Text || one.entry.Kind == chat.Data) {
-			n++
-		}
-	}
-	return n
 }
 
 // log erases the entries that the store holds, page by page. Where one has changed since it was read, it is read again.
@@ -189,11 +173,7 @@ type target struct {
 // that the archive and every client take the name off what is left of the message.
 func (e *eraser) delete(ctx context.Context, t target, list []chat.Message) (id int64, err error) {
 	deletion := chat.Entry{Group: t.Group, Content: chat.Content{Kind: chat.Delete, Target: t.ID}}
-	id, err = e.write(ctx, t, chat.Delete, deletion, list)
-	if err == nil && id > 0 && list[0].ID == t.ID {
-		e.record.Messages++
-	}
-	return id, err
+	return e.write(ctx, t, chat.Delete, deletion, list)
 }
 
 // reaction takes back a reaction, if it stands. The entry has no author and names the one that added the reaction: clients count less,
@@ -234,7 +214,7 @@ func (e *eraser) rest(ctx context.Context, t target, list []authored) error {
 func (e *eraser) write(ctx context.Context, t target, kind chat.Kind, entry chat.Entry, list []chat.Message) (int64, error) {
 	now := e.opt.Now()
 	entry.SentAt = chat.TimeMs(now)
-	erasure := EntryErasure{Group: t.Group, Epoch: t.Epoch, User: e.record.User, Kind: kind, SentAtMs: now, Target: t.ID,
+	erasure := EntryErasure{Erasure: e.record.ID, Group: t.Group, Epoch: t.Epoch, User: e.record.User, Kind: kind, SentAtMs: now, Target: t.ID,
 		Emoji: entry.Emoji, Below: t.Below, Late: t.Late}
 	erasure.Mark, erasure.Rest = chat.NewEntry(entry)
 	for _, m := range list {
@@ -286,7 +266,7 @@ func (e *eraser) released(ctx context.Context, group string, w Waiting) error {
 		}
 	}
 	if e.record.ID != "" {
-		err := e.store.MoveErasure(ctx, e.record, Progress{Phase: e.record.Phase, Cursor: e.record.Cursor, Messages: e.record.Messages, Free: []string{group}})
+		err := e.store.MoveErasure(ctx, e.record, Progress{Phase: e.record.Phase, Cursor: e.record.Cursor, Free: []string{group}})
 		if err != nil && !errors.Is(err, chat.ErrNotFound) {
 			return err
 		}

@@ -18,12 +18,11 @@ type Record struct {
 
 // Progress is how far an erasure has come.
 type Progress struct {
-	Phase    string
-	Cursor   string
-	Messages int64    // so far
-	Groups   []string // that had something of the person, and are not noted yet
-	Held     []string // that are under a legal hold
-	Free     []string // that were, and are no longer
+	Phase  string
+	Cursor string
+	Groups []string // that had something of the person, and are not noted yet
+	Held   []string // that are under a legal hold
+	Free   []string // that were, and are no longer
 }
 
 // At is a group or an inbox, and the position from which on it is gone through.
@@ -50,6 +49,7 @@ type Found struct {
 
 // EntryErasure erases one message with its edits, a reaction that stands, or what is left of entries.
 type EntryErasure struct {
+	Erasure      string // counts the message; empty: it is not counted
 	Group, Epoch string
 	User         string
 	Kind         chat.Kind // chat.Delete or chat.Reaction; empty: Changes alone
@@ -101,10 +101,12 @@ type Store interface {
 	BeginErasure(ctx context.Context, user string) (id string, err error)
 	// Erasure reads a record. ErrNotFound.
 	Erasure(ctx context.Context, id string) (Record, error)
-	// MoveErasure writes how far an erasure is. ErrNotFound.
+	// MoveErasure writes how far an erasure is, with what it has erased. ErrNotFound.
 	MoveErasure(ctx context.Context, r Record, p Progress) error
 	// FinishErasure ends an erasure, takes the name off the list of users, and has the record forgotten after a time.
 	FinishErasure(ctx context.Context, r Record, keep time.Duration) error
+	// ErasureGroups names the groups that had something of the person, as far as the erasure is.
+	ErasureGroups(ctx context.Context, r Record) ([]string, error)
 	// ForgetErasure removes a record that is done and holds nothing back.
 	ForgetErasure(ctx context.Context, r Record) error
 
@@ -114,14 +116,14 @@ type Store interface {
 	EraseFiles(ctx context.Context, user string) error
 	// UsersFrom pages through everyone whom the server knows. after is empty at the beginning, next at the end.
 	UsersFrom(ctx context.Context, after string, limit int) (users []string, next string, err error)
-	// EraseInboxes erases what a user wrote in inboxes, and returns those in which there is more to look at.
-	EraseInboxes(ctx context.Context, from string, inboxes []At, deletedAt chat.Time) (erased int64, rest []At, err error)
+	// EraseInboxes erases what a user wrote in inboxes, counts it, and returns those in which there is more to look at.
+	EraseInboxes(ctx context.Context, erasure, from string, inboxes []At, deletedAt chat.Time) (rest []At, err error)
 
 	// GroupIDs names all groups, page by page: from cursor 0 until next is 0, some more than once.
 	GroupIDs(ctx context.Context, cursor uint64) (groups []string, next uint64, err error)
 	// FindAuthored looks up what groups have of a user; groups that do not exist are left out.
 	FindAuthored(ctx context.Context, user string, groups []At) ([]Found, error)
-	// EraseEntry erases an entry, and returns the id of the entry that says so; 0: there was nothing to erase. held: nothing was
+	// EraseEntry erases an entry, counts it in the same step if it is a message, and returns the id of the entry that says so; 0: there was nothing to erase. held: nothing was
 	// erased, for the group is under a legal hold. ErrConflict: the entry has changed. ErrNotFound: the group is gone.
 	EraseEntry(ctx context.Context, e EntryErasure) (id int64, held bool, err error)
 	// DropTraces removes what a group keeps of a user beside its log.

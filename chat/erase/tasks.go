@@ -66,7 +66,7 @@ func (s *Service) carryOut(ctx context.Context, t Task) error {
 		for _, phase := range []struct {
 			name string
 			run  func(context.Context) error
-		}{{"person", e.person}, {"groups", e.groups}, {"archive", e.archived}, {"others", e.others}, {"deliveries", e.deliveries}, {"inboxes", e.inboxes}, {"end", e.end}} {
+		}{{"person", e.person}, {"groups", e.groups}, {"archive", e.archived}, {"others", e.others}, {"leave", e.leave}, {"deliveries", e.deliveries}, {"inboxes", e.inboxes}, {"end", e.end}} {
 			if e.record.Phase == "" {
 				e.record.Phase = phase.name
 			}

@@ -68,7 +68,7 @@ var shapes = []shape{
 	{"u:<id>:inbox:mentions:<user>", "zset", ofUser}, {"u:<id>:strangers", "hash", ofUser}, {"u:<id>:added", "hash", ofUser}, {"u:<id>:schedules", "zset", ofUser}, {"u:<id>:firings", "zset", ofUser},
 	{"u:<id>:devices", "hash", ofUser}, {"u:<id>:keys", "hash", ofUser}, {"u:<id>:keys:at", "zset", ofUser},
 	{"g:<id>:erasures", "hash", ofGroup}, {"g:<id>:kept", "zset", ofGroup}, {"u:<id>:erasing", "string", ofUser},
-	{"blobs", "string", ofPartition}, {"orphans", "zset", ofPartition}, {"files", "hash", ofPartition}, {"g:<id>:files", "hash", ofGroup}, {"g:<id>:files:unused", "zset", ofGroup}, {"g:<id>:files:named", "zset", ofGroup},
+	{"blobs", "string", ofPartition}, {"erased", "hash", ofPartition}, {"orphans", "zset", ofPartition}, {"files", "hash", ofPartition}, {"g:<id>:files", "hash", ofGroup}, {"g:<id>:files:unused", "zset", ofGroup}, {"g:<id>:files:named", "zset", ofGroup},
 	{"g:<id>:gone:files", "hash", ofGroup}, {"u:<id>:uploads", "hash", ofUser}, {"u:<id>:files", "hash", ofUser}, {"u:<id>:files:bytes", "string", ofUser},
 	{"s:<id>", "hash", ofSchedule},
 	{"e:<id>", "hash", ofErasure}, {"e:<id>:groups", "set", ofErasure}, {"e:<id>:held", "set", ofErasure},

@@ -77,7 +77,8 @@ var contents = map[string]content{
 		return strings.HasPrefix(name, ".") || chat.ValidGroupID(name) // a dot begins the hash of who added
 	}},
 	"u:<id>:uploads": inGroup, "u:<id>:files": inGroup, "files": inGroup,
-	"users": senders, "reachable": senders, "unused": senders,
+	"erased": {"a whole number from 0 to 2^53-1", func(_, _, value string) bool { return whole(value) }},
+	"users":  senders, "reachable": senders, "unused": senders,
 	"public": {"the name and the id of a group", func(_, name, _ string) bool {
 		_, group, _ := strings.Cut(name, "\x00")
 		return chat.ValidGroupID(group)

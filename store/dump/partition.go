@@ -101,7 +101,7 @@ func (r *repartition) learnPart(p part) error {
 	}
 	words := strings.Split(p.Key, ":")
 	switch words[0] {
-	case "g", "u", "public", "users", "grown", "reachable", "unused", "webhooks", "announcements", "archive", "push_key", "files", "blobs", "orphans":
+	case "g", "u", "public", "users", "grown", "reachable", "unused", "webhooks", "announcements", "archive", "push_key", "files", "blobs", "orphans", "erased":
 	case "s":
 		plan, ok := field(p.Values, "plan")
 		if !ok {
@@ -274,7 +274,7 @@ func (r *repartition) move(p part) []part {
 		return r.split(p, 2, func(v []text) int { return queue.Partition(string(v[1]), r.to) })
 	case "reachable", "unused":
 		return r.split(p, 1, func(v []text) int { return queue.Partition(string(v[0]), r.to) })
-	case "wants", "retention", "grown":
+	case "wants", "retention", "grown", "erased": // how many messages an erasure has erased so far is in its record too
 		return nil
 	}
 	return []part{p}

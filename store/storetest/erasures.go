@@ -56,10 +56,14 @@ func testBeginErasure(w *fixture) {
 		_, err := w.Erasure(w.ctx, id)
 		w.fails(err, chat.ErrNotFound)
 	}
-	w.ok(w.MoveErasure(w.ctx, first, erase.Progress{Phase: "groups", Cursor: "7", Messages: 3, Groups: []string{"g", "h"}, Held: []string{"h", "i"}}))
-	w.ok(w.MoveErasure(w.ctx, first, erase.Progress{Phase: "groups", Cursor: "8", Messages: 4, Groups: []string{"h"}, Free: []string{"i"}}))
+	w.ok(w.MoveErasure(w.ctx, first, erase.Progress{Phase: "groups", Cursor: "7", Groups: []string{"g", "h"}, Held: []string{"h", "i"}}))
+	w.ok(w.MoveErasure(w.ctx, first, erase.Progress{Phase: "groups", Cursor: "8", Groups: []string{"h"}, Free: []string{"i"}}))
 	w.equal(w.erasureOf(first.ID), erase.Record{User: "alice", Phase: "groups", Cursor: "8",
-		Erasure: erase.Erasure{ID: first.ID, State: erase.Running, Messages: 4, Groups: 2, Held: []string{"h"}}})
+		Erasure: erase.Erasure{ID: first.ID, State: erase.Running, Groups: 2, Held: []string{"h"}}})
+	groups, err := w.ErasureGroups(w.ctx, first)
+	w.ok(err)
+	slices.Sort(groups)
+	w.equal(groups, []string{"g", "h"})
 	w.fails(w.MoveErasure(w.ctx, erase.Record{User: "alice", Erasure: erase.Erasure{ID: "p00-none"}}, erase.Progress{}), chat.ErrNotFound)
 }
 
@@ -149,13 +153,13 @@ func testEraseInboxes(w *fixture) {
 	put("bob", "alice", "mention", "kept")
 	put("dora", "alice", "direct", "one")
 	at := []erase.At{{Name: "bob"}, {Name: "dora"}, {Name: "nobody"}}
-	erased, steps := int64(0), 0
+	r, steps := w.erasure("alice"), 0
 	for len(at) > 0 {
-		n, rest, err := w.EraseInboxes(w.ctx, "alice", at, chat.TimeMs(5000))
+		rest, err := w.EraseInboxes(w.ctx, r.ID, "alice", at, chat.TimeMs(5000))
 		w.ok(err)
-		erased, at, steps = erased+n, rest, steps+1
+		at, steps = rest, steps+1
 	}
-	w.equal([]int64{erased, int64(steps)}, []int64{151, 2})
+	w.equal([]int64{w.erasureOf(r.ID).Messages, int64(steps)}, []int64{151, 2})
 	batch := w.inbox("bob", chat.Position{Set: true}, 1000)
 	w.equal(len(batch.Items), 301)
 	w.equal(batch.Complete, true)
@@ -165,9 +169,11 @@ func testEraseInboxes(w *fixture) {
 			w.Fatalf("item %d is %s", i, item.JSON)
 		}
 	}
-	n, _, err := w.EraseInboxes(w.ctx, "alice", []erase.At{{Name: "bob"}}, chat.TimeMs(6000))
-	w.ok(err)
-	w.equal(n, int64(0))
+	w.ok(second(w.EraseInboxes(w.ctx, r.ID, "alice", []erase.At{{Name: "bob"}}, chat.TimeMs(6000))))
+	w.equal(w.erasureOf(r.ID).Messages, int64(151))
+	w.ok(w.FinishErasure(w.ctx, r, time.Hour))
+	w.ok(w.ForgetErasure(w.ctx, r))
+	w.equal(w.sizes(w.tag("bob")+"erased", w.tag("dora")+"erased"), []int64{0, 0})
 }
 
 // found is what a group has of a user.
@@ -228,7 +234,10 @@ func testEraseEntry(w *fixture) {
 	w.leave("g", "alice")
 	last := w.info("g", "bob").Last
 	e := w.deletes("g", id, w.entry("g", id))
+	r := w.erasure("alice")
+	e.Erasure = r.ID
 	w.equal(w.eraseEntry(e), last+1)
+	w.equal(w.erasureOf(r.ID).Messages, int64(1))
 	in := w.info("g", "bob")
 	w.equal([]int64{in.Last, in.Unread, in.MentionsUnread, in.Changed}, []int64{last + 1, 0, 0, last + 1})
 	w.equal(in.LastMark, e.Mark)

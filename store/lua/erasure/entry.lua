@@ -3,8 +3,8 @@
 -- step, if the target reads as it did.
 --
 -- KEYS  last_id meta msgs seen read skip reactions reacted author_by wants named unused_files
---       core:enqueue at...
--- ARGV  user epoch kind mark rest sent_ms channel group trim_id below target emoji head edits json new_json unreact_id
+--       erased_counts core:enqueue at...
+-- ARGV  user epoch kind mark rest sent_ms channel group trim_id below target emoji head edits json new_json unreact_id erasure_id
 --       erased(entry_id entry)...
 --   author_by  by: of the user
 --   at         of everyone the message mentions
@@ -12,6 +12,7 @@
 --   below      the target is in the archive: its late as it was read there, else ''
 --   head       of the target, what stands before its edits: '' where it is not stored, and only edits of it are left to erase
 --   unreact_id  of the task that goes on with the reactions to the message
+--   erasure_id  that counts the message; '' where none does
 --   erased     entries that lose what a deletion takes: id, and what is stored then. Of a reaction, the first one stands
 -- Returns {OK, id of the entry, 0 where nothing was erased; 1 where a legal hold forbids it}
 -- Refuses NOTFOUND (the group is gone), CONFLICT (the target has changed)
@@ -82,6 +83,7 @@ if kind == 'delete' then
 end
 log_grew(epoch, id, now_ms)
 redis.call('HSET', meta, 'deleted', id)
+if erasure_id ~= '' then redis.call('HINCRBY', erased_counts, erasure_id, 1) end
 local last = tonumber(id)
 keep, backlog_max = tonumber(keep), tonumber(backlog_max)
 -- include: trim_64th

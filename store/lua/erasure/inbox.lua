@@ -1,11 +1,11 @@
 -- Erases what a sender wrote in someone's inbox, among the items behind a seq: at most 200 of them, and no more once they are
 -- bytes_max long together. An erased item keeps its seq, its mark and its time.
 --
--- KEYS  inbox inbox_base inbox_sent
--- ARGV  from after:int bytes_max:int deleted_at
+-- KEYS  inbox inbox_base inbox_sent erased_counts
+-- ARGV  from after:int bytes_max:int deleted_at erasure_id
 --   inbox_sent  of the sender
 --   deleted_at  as it stands in JSON
--- Returns {OK, how many were erased, seq to go on behind, or 0 at the end}
+-- Returns {OK, seq to go on behind, or 0 at the end}
 -- include: inbox_items
 local base, gaps = unpack(redis.call('HMGET', inbox_base, 'base', 'gaps'))
 base = tonumber(base or 0)
@@ -36,4 +36,5 @@ while read < 200 and bytes < bytes_max do
   end
 end
 redis.call('UNLINK', inbox_sent)
-return {'OK', erased, int(seq)}
+if erased > 0 then redis.call('HINCRBY', erased_counts, erasure_id, erased) end
+return {'OK', int(seq)}
