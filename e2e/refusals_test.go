@@ -12,14 +12,17 @@ import (
 )
 
 // TestLogSaysWhyTheStoreRefuses: whatever a Redis refuses and however many calls that fails, the log has one line for it with
-// the cause, and one when calls succeed again.
+// the cause, whose text fits it, and one when calls succeed again. A caller hears what matters to it.
 func TestLogSaysWhyTheStoreRefuses(t *testing.T) {
 	t.Parallel()
-	for cause, change := range map[string]struct{ begin, end []string }{
-		"full":        {[]string{"CONFIG", "SET", "maxmemory", "1mb"}, []string{"CONFIG", "SET", "maxmemory", "0"}},
-		"read-only":   {[]string{"REPLICAOF", "127.0.0.1", "1"}, []string{"REPLICAOF", "NO", "ONE"}},
-		"credentials": {[]string{"CONFIG", "SET", "requirepass", "secret"}, []string{"CONFIG", "SET", "requirepass", ""}},
-		"away":        {},
+	for cause, change := range map[string]struct {
+		begin, end []string
+		says       string // to a caller
+	}{
+		"full":        {[]string{"CONFIG", "SET", "maxmemory", "1mb"}, []string{"CONFIG", "SET", "maxmemory", "0"}, "the store is full"},
+		"read-only":   {[]string{"REPLICAOF", "127.0.0.1", "1"}, []string{"REPLICAOF", "NO", "ONE"}, "takes no writes"},
+		"credentials": {[]string{"CONFIG", "SET", "requirepass", "secret"}, []string{"CONFIG", "SET", "requirepass", ""}, "not available"},
+		"away":        {says: "not available"},
 	} {
 		t.Run(cause, func(t *testing.T) {
 			t.Parallel()
@@ -44,10 +47,11 @@ func TestLogSaysWhyTheStoreRefuses(t *testing.T) {
 				do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 				do("CLIENT", "KILL", "TYPE", "pubsub")
 			}
-			began, failed := time.Now(), 0
+			began, failed, says := time.Now(), 0, ""
 			for deadline := began.Add(time.Minute); failed < 100 || time.Since(began) < 3*time.Second; {
 				if _, err := alice.Send(t.Context(), "g", client.Draft{Body: "x"}); err != nil {
 					failed++
+					says = err.Error()
 				}
 				if time.Now().After(deadline) {
 					t.Fatalf("only %d sends failed", failed)
@@ -58,7 +62,13 @@ func TestLogSaysWhyTheStoreRefuses(t *testing.T) {
 			for _, line := range lines {
 				if bytes.Contains(line, []byte("cause="+cause)) {
 					named++
+					if cause != "away" && bytes.Contains(line, []byte("cannot be reached")) {
+						t.Errorf("the text does not fit the cause: %s", line)
+					}
 				}
+			}
+			if !strings.Contains(says, change.says) {
+				t.Errorf("a caller hears %q, want %q", says, change.says)
 			}
 			// Connections that were killed are a cause of their own.
 			if named != 1 || len(lines) > 2 || bytes.Contains(node.Log(), []byte("answers again")) {

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/chatd/chatd/queue/backoff"
+	"github.com/chatd/chatd/queue/script"
 )
 
 // ErrPartitions means that the keys under a prefix have a different number of partitions than Options.Partitions.
@@ -29,12 +32,24 @@ const layoutVersion = 3
 // an older one are accepted, and from then on that version is refused. It is one atomic step.
 func CheckPartitions(ctx context.Context, rdb Redis, prefix string, partitions int) (int, error) {
 	one := &call{Call: layoutScript.On(nil).Key("layout", layoutKey(prefix)).Arg("partitions", partitions).Arg("version", layoutVersion)}
-	if err := run(ctx, rdb, []*call{one}); err != nil {
+	err := run(ctx, rdb, []*call{one})
+	var recorded []int64
+	switch {
+	case err == nil:
+		recorded, err = one.cmd.Int64Slice()
+	case redis.HasErrorPrefix(err, "READONLY"), redis.HasErrorPrefix(err, "NOREPLICAS"), redis.HasErrorPrefix(err, "MISCONF"):
+		// Such a server runs no script that may write, and can be looked at all the same.
+		var fields []any
+		if fields, err = rdb.HMGet(ctx, layoutKey(prefix), "partitions", "tasks").Result(); err == nil {
+			reply := script.Reply(fields)
+			recorded = []int64{reply.Number(0), reply.Number(1)}
+		}
+	}
+	if err != nil {
 		return 0, fmt.Errorf("queue: partitions: %w", err)
 	}
-	recorded, err := one.cmd.Int64Slice()
-	if err != nil || len(recorded) != 2 || recorded[0] < 1 || recorded[1] < 1 {
-		return 0, fmt.Errorf("queue: partitions: unexpected answer %v", one.cmd)
+	if len(recorded) != 2 || recorded[0] < 1 || recorded[1] < 1 {
+		return 0, fmt.Errorf("queue: partitions: unexpected answer %v", recorded)
 	}
 	if recorded[1] > layoutVersion {
 		return 0, fmt.Errorf("%w: those under %q have version %d, this engine knows versions 1 to %d: use the one that wrote them, "+

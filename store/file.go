@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -368,8 +369,16 @@ func (s *Files) HasFiles(ctx context.Context) (bool, error) {
 	return slices.ContainsFunc(found, func(cmd *redis.IntCmd) bool { return cmd.Val() > 0 }), nil
 }
 
-// RecordBlobs records which blob store the files are in, the first time, and returns what is recorded.
+// RecordBlobs records which blob store the files are in, the first time, and returns what is recorded. An empty identity asks
+// only, which a server that takes no writes answers too.
 func (s *Files) RecordBlobs(ctx context.Context, identity string) (string, error) {
+	if identity == "" {
+		known, err := s.conn.Client().Get(ctx, s.keys.part(0).blobs()).Result()
+		if errors.Is(err, redis.Nil) {
+			err = nil
+		}
+		return known, fail("file/blobs", err)
+	}
 	r, err := s.runSafe(ctx, fileBlobsScript.On(s.keys.part(0)).Arg("identity", identity))
 	if err != nil {
 		return "", err

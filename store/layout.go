@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/queue/script"
+	"github.com/chatd/chatd/store/conn"
 )
 
 var (
@@ -22,15 +24,22 @@ type Layout struct {
 // checkLayout records the layout of a new store, and refuses a store with a different one: with another number of partitions
 // every key would be looked up in the wrong place. The store's queues use the same number.
 func (s *Layout) checkLayout(ctx context.Context, o Options) error {
+	version, importing := int64(0), ""
 	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", o.Export).Arg("import", o.Import))
+	switch {
+	case err == nil:
+		version, importing = r.number(1), r.text(2)
+	case o.Existing && conn.TakesNoWrites(err): // a look at it needs none
+		version, importing, err = s.recorded(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("layout: %w", err)
 	}
-	if v := r.number(1); v != LayoutVersion {
+	if version != LayoutVersion {
 		return fmt.Errorf("its layout is version %d, this chatd knows version %d: use the chatd that wrote it, "+
-			"or export and import", v, LayoutVersion)
+			"or export and import", version, LayoutVersion)
 	}
-	if id := r.text(2); id != "" && id != o.Import {
+	if id := importing; id != "" && id != o.Import {
 		return fmt.Errorf("an import into it was interrupted: repeat chatd import with the same file (its id is %s), "+
 			"or remove all keys and begin again", id)
 	}
@@ -40,6 +49,16 @@ func (s *Layout) checkLayout(ctx context.Context, o Options) error {
 	}
 	s.keys = newKeyspace(s.keys.prefix, has)
 	return nil
+}
+
+// recorded reads what the script records, where it may not run.
+func (s *Layout) recorded(ctx context.Context) (version int64, importing string, err error) {
+	fields, err := s.conn.Client().HMGet(ctx, s.keys.part(0).layout(), "version", "import").Result()
+	if err != nil {
+		return 0, "", err
+	}
+	r := script.Reply(fields)
+	return r.Number(0), r.Text(1), nil
 }
 
 // partitionsWanted is how many partitions a new store gets.

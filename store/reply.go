@@ -123,5 +123,15 @@ func fail(step string, err error) error {
 func unavailable(step string, err error) *chat.Error {
 	e := *chat.ErrUnavailable
 	e.Cause = &stepError{step, err}
+	switch cause := conn.CauseOf(err); {
+	case cause == conn.CauseFull:
+		e.Message = "the store is full: what would add to it is refused; acks and deletions are taken"
+		e.Advice = e.Message
+	case conn.TakesNoWrites(err):
+		e.Message = "the store takes no writes at the moment; try again"
+		e.Advice = e.Message
+	case cause != "" && cause != conn.CauseAway:
+		e.Message = "the store refuses it at the moment; try again"
+	}
 	return &e
 }

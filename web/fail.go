@@ -37,8 +37,8 @@ func (s *Server) fail(err error, c echo.Context) {
 		switch {
 		case errors.Is(err, chat.ErrStoreAway):
 			level = slog.LevelDebug // the store has said so once; every request would say it again
-		case errors.As(err, &advised) && advised.Advice != "":
-			level = slog.LevelInfo // the client can do something about it
+		case errors.As(err, &advised) && advised.Advice != "" && advised.Cause == nil:
+			level = slog.LevelInfo // the client can do something about it, and the operator need not
 		}
 		s.log.LogAttrs(c.Request().Context(), level, "request failed", slog.String("request_id", id),
 			slog.String("method", c.Request().Method), slog.String("route", c.Path()), slog.String("code", string(e.Code)), slog.Any("error", err))

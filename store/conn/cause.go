@@ -90,6 +90,16 @@ func CauseOfCall(err error) Cause {
 	return ""
 }
 
+// TakesNoWrites tells whether a server refused a step because it takes no writes at all, as a replica does: it still reads.
+func TakesNoWrites(err error) bool {
+	switch CauseOf(err) {
+	case CauseReadOnly, CauseReplicas, CausePersistence:
+		return true
+	default:
+		return false
+	}
+}
+
 // Refused tells an error that the server answered from one of the way to it.
 func Refused(err error) bool {
 	var answered redis.Error

@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -69,7 +70,7 @@ func (d *Deployment) conditionsOf(ctx context.Context, client queue.Redis) ([]Co
 	}
 	info := infoFields(text)
 	settings := map[string]string{}
-	for _, name := range []string{"maxmemory-policy", "save", "cluster-require-full-coverage"} {
+	for _, name := range []string{"maxmemory-policy", "save", "cluster-require-full-coverage", "min-replicas-to-write"} {
 		got, err := client.ConfigGet(ctx, name).Result()
 		if err != nil && !Refused(err) {
 			return nil, fmt.Errorf("CONFIG GET: %w", err)
@@ -86,7 +87,7 @@ func (d *Deployment) conditionsOf(ctx context.Context, client queue.Redis) ([]Co
 		{ConditionPersistence, persistenceProblem(info, settings)},
 		{ConditionEviction, evictionProblem(settings["maxmemory-policy"])},
 		{ConditionMemory, memoryProblem(info)},
-		{ConditionReplica, replicaProblem(info)},
+		{ConditionReplica, cmp.Or(replicaProblem(info), replicasProblem(info, settings["min-replicas-to-write"]))},
 		{ConditionCoverage, d.coverageProblem(settings["cluster-require-full-coverage"])},
 	} {
 		if c.message != "" {
@@ -101,6 +102,8 @@ func persistenceProblem(info, settings map[string]string) string {
 	switch {
 	case info["aof_enabled"] == "1" && info["aof_last_write_status"] == "err":
 		return "the append-only file cannot be written: Redis refuses writes until its disk has room; see its log"
+	case known && save != "" && info["rdb_last_bgsave_status"] == "err":
+		return "the last snapshot could not be written: Redis refuses writes until one can, unless stop-writes-on-bgsave-error is no; see its log"
 	case info["aof_enabled"] != "0":
 		return ""
 	case known && save == "":
@@ -141,6 +144,17 @@ func replicaProblem(info map[string]string) string {
 	}
 	return fmt.Sprintf("Redis is a read-only replica of %s:%s: nothing can be written; connect to the primary, or through redis-sentinel://",
 		info["master_host"], info["master_port"])
+}
+
+// replicasProblem says that a primary with too few replicas takes no writes.
+func replicasProblem(info map[string]string, setting string) string {
+	want, _ := strconv.Atoi(setting)
+	good, err := strconv.Atoi(info["min_slaves_good_slaves"]) // there only where the setting is in force
+	if err != nil || good >= want {
+		return ""
+	}
+	return fmt.Sprintf("Redis is read-only: %d replicas follow it closely enough, and min-replicas-to-write is %d; connect more, or lower the setting",
+		good, want)
 }
 
 // Ready returns nil if the store can serve: it answers and accepts writes. A full Redis counts as ready: acks have to reach it, so

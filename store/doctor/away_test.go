@@ -8,6 +8,7 @@ import (
 
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/doctor"
 )
 
@@ -22,6 +23,44 @@ func TestFullServerIsExamined(t *testing.T) {
 	report := h.examine(false)
 	if len(report.Findings) != 1 || report.Findings[0].Kind != "memory" || report.Keys == 0 {
 		t.Errorf("%d keys examined, findings %+v; want that the server is full, and no other", report.Keys, report.Findings)
+	}
+}
+
+// TestServerThatTakesNoWritesIsExamined: a replica, and a primary that has too few, are examined like any other, and nothing is
+// repaired there.
+func TestServerThatTakesNoWritesIsExamined(t *testing.T) {
+	server := redistest.Start(t, "--appendonly", "yes")
+	h := &fixture{Bench: chattest.Open(t, server.URL()), t: t, server: server}
+	chattest.Work(t, h.Store, h.Service)
+	h.live("g1")
+	h.sound()
+	server.Do(strings.Fields(h.keys("ZADD {u}bob:groups 0 nowhere"))...)
+	for _, c := range []struct {
+		refuse []string
+		says   string
+	}{
+		{[]string{"CONFIG", "SET", "min-replicas-to-write", "2"}, "min-replicas-to-write is 2"},
+		{[]string{"REPLICAOF", "127.0.0.1", "1"}, "read-only replica"},
+	} {
+		server.Do(c.refuse...)
+		for _, repair := range []bool{false, true} {
+			s, err := store.Open(h.Ctx, store.Options{URL: server.URL(), Existing: true})
+			h.Must(err)
+			d, err := doctor.New(s, doctor.Options{Repair: repair})
+			h.Must(err)
+			report, err := d.Run(h.Ctx)
+			h.Must(errors.Join(err, s.Close()))
+			var got []string
+			for _, f := range report.Findings {
+				got = append(got, string(f.Kind)+" "+f.Message)
+				if f.Repaired || repair && f.Kind == doctor.KindIndex && !strings.Contains(f.Message, "not repaired") {
+					t.Errorf("got %+v", f)
+				}
+			}
+			if len(got) != 2 || !strings.Contains(got[0], c.says) || report.Findings[1].Kind != doctor.KindIndex || !report.Complete {
+				t.Errorf("%v, repair %v: %d keys examined, findings %q", c.refuse, repair, report.Keys, got)
+			}
+		}
 	}
 }
 

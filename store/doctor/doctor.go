@@ -15,6 +15,7 @@ import (
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/conn"
 )
 
 // Kind is the kind of a finding.
@@ -189,7 +190,7 @@ func (d *Doctor) found(ctx context.Context, f Finding) error {
 	d.known[id] = true
 	if d.opt.Repair && f.fix != nil {
 		if err := f.fix(ctx); err != nil {
-			if ctx.Err() != nil || errors.Is(err, chat.ErrUnavailable) {
+			if ctx.Err() != nil || errors.Is(err, chat.ErrUnavailable) && !conn.TakesNoWrites(err) {
 				return err
 			}
 			f.Message += fmt.Sprintf(" (not repaired: %v)", err)

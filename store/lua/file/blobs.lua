@@ -2,8 +2,7 @@
 --
 -- KEYS  blobs
 -- ARGV  identity
---   identity  or '' to ask only
 -- Returns {OK, what is recorded}
 local known = redis.call('GET', blobs)
-if not known and identity ~= '' then redis.call('SET', blobs, identity) end
+if not known then redis.call('SET', blobs, identity) end
 return {'OK', known or identity}
