@@ -162,7 +162,7 @@ func TestBulkLeavesAloneWhatFailsAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		fail := func() {
-			for {
+			for range 100 {
 				runs := step(t, c, 0, 100, overdueMax, testTerms).runs
 				if len(runs) == 0 {
 					return
@@ -222,19 +222,18 @@ func (w *queueModel) bulk() {
 	}
 	// What fires a periodic task and is not dead is nobody's to change.
 	before = slices.DeleteFunc(before, func(info Info) bool { return q.State == Delayed && w.firesPeriodic(info.ID) })
-	for changed := 0; ; {
+	changed := 0
+	pages(w.t, func(cursor string) string {
+		q.Cursor = cursor
 		r, err := w.c.Bulk(context.Background(), q)
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		changed += r.Changed
-		if q.Cursor = r.Next; q.Cursor != "" {
-			continue
-		}
-		if changed != len(before) {
-			w.t.Errorf("%s of what is %s: %d changed, there were %d", q.Act, q.State, changed, len(before))
-		}
-		break
+		return r.Next
+	})
+	if changed != len(before) {
+		w.t.Errorf("%s of what is %s: %d changed, there were %d", q.Act, q.State, changed, len(before))
 	}
 	for _, info := range before {
 		w.hurried[info.ID] = true

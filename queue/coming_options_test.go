@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/queue"
 )
 
@@ -82,7 +83,9 @@ func leavesAResult(c *coming) {
 	c.server.Handle("k", func(ctx context.Context, _ queue.Task) error { return queue.SetResult(ctx, []byte("42")) })
 	id := c.enqueue(queue.Task{Kind: "k", Keep: time.Hour})
 	c.runs(0, 1)
-	if got, err := c.server.Wait(context.Background(), id); err != nil || string(got.Data) != "42" {
+	ctx, stop := context.WithTimeout(c.Context(), harness.Slack*20*time.Second)
+	defer stop()
+	if got, err := c.server.Wait(ctx, id); err != nil || string(got.Data) != "42" {
 		c.Errorf("got %q, %v", got.Data, err)
 	}
 	c.runs(time.Hour, 0)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/queue/queuetest"
 )
@@ -293,15 +294,15 @@ func worksAtOnce(c *coming) {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(ctx) }()
 	for range 3 {
-		<-began
+		harness.Receive(c, 20*time.Second, "a handler begins", began)
 	}
 	if got := c.stats(); got.Leased != 3 || got.ReadyAll() != 1 {
 		c.Errorf("%d run, %d wait, want 3 and 1", got.Leased, got.ReadyAll())
 	}
 	close(release)
-	<-began
+	harness.Receive(c, 20*time.Second, "the last handler begins", began)
 	stop()
-	if err := <-ended; err != nil {
+	if err := harness.Receive(c, 20*time.Second, "Run ends", ended); err != nil {
 		c.Error(err)
 	}
 }

@@ -54,7 +54,7 @@ func TestRunsAreCountedByDayAndKind(t *testing.T) {
 			t.Fatalf("claimed %s", r.ID)
 		}
 		until(t, "the lease to be over and all to have run", func() bool {
-			for {
+			for range pagesMax {
 				ran, err := s.RunNext(context.Background())
 				if err != nil {
 					t.Fatal(err)
@@ -63,6 +63,7 @@ func TestRunsAreCountedByDayAndKind(t *testing.T) {
 					return stats(t, s.Client).Leased+stats(t, s.Client).Delayed == 0
 				}
 			}
+			return false
 		})
 		if got, want := daysOf(t, s.Client), []string{"* 0 1 1 0", "good 3 0 2 1", "mail.* 0 3 2 0"}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)

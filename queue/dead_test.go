@@ -171,7 +171,11 @@ func TestStepDropsFewDeadLetters(t *testing.T) {
 		}
 		var runs []*running
 		for len(runs) < len(tasks) {
-			for _, r := range step(t, c, 0, 100, 0, testTerms).runs {
+			claimed := step(t, c, 0, 100, 0, testTerms).runs
+			if len(claimed) == 0 {
+				t.Fatalf("only %d were claimed", len(runs))
+			}
+			for _, r := range claimed {
 				runs = append(runs, end(r, bury, 0, "no"))
 			}
 		}

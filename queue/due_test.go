@@ -18,7 +18,7 @@ func listening(t *testing.T, s *Server) (heard func(partition int) (ready bool, 
 	}()
 	t.Cleanup(func() {
 		cancel()
-		<-ended
+		receive(t, "listening ends", ended)
 	})
 	heard = func(partition int) (bool, time.Time) {
 		ready := make([]bool, len(s.pools))

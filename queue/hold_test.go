@@ -15,7 +15,7 @@ import (
 
 func hold(t testing.TB, c *Client, key string, most int) *Slot {
 	t.Helper()
-	s, err := c.Hold(context.Background(), key, most)
+	s, err := c.Hold(patient(t), key, most)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestHoldIsExclusive(t *testing.T) {
 					}
 				})
 			}
-			all.Wait()
+			finished(t, "all to have had their turn", &all)
 			if sorted := slices.Sorted(slices.Values(fences)); most == 1 && !slices.Equal(fences, sorted) || len(slices.Compact(sorted)) != 20 {
 				t.Errorf("fences %v", fences)
 			}

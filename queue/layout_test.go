@@ -87,12 +87,14 @@ func TestRunWaitsForTheCheck(t *testing.T) {
 	case <-failed:
 	case err := <-ended:
 		t.Fatalf("Run ended while Redis was away: %v", err)
+	case <-time.After(inVain):
+		t.Fatal("waited in vain: a failure")
 	}
 	t.Cleanup(startRedisAt(t, addr))
 	enqueue(t, s.Client, Task{Kind: "k"})
-	<-done
+	receive(t, "the task runs", done)
 	cancel()
-	if err := <-ended; err != nil {
+	if err := receive(t, "Run ends", ended); err != nil {
 		t.Error(err)
 	}
 }

@@ -397,8 +397,7 @@ func TestListMissesNothingThatStays(t *testing.T) {
 				step(t, c, 0, claimMax, 0, testTerms)
 			}
 			left, seen := make(map[string]bool), make(map[string]bool)
-			cursor := ""
-			for {
+			pages(t, func(cursor string) string {
 				infos, next, err := c.List(ctx, ListQuery{State: state, Cursor: cursor, Limit: 7})
 				if err != nil {
 					t.Fatal(err)
@@ -412,10 +411,8 @@ func TestListMissesNothingThatStays(t *testing.T) {
 						left[info.ID] = true
 					}
 				}
-				if cursor = next; cursor == "" {
-					break
-				}
-			}
+				return next
+			})
 			for _, task := range tasks {
 				if !seen[task.ID] {
 					t.Errorf("%s: %s was on no page", state, task.ID)

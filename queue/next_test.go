@@ -72,7 +72,7 @@ func TestRunNextStoresTheOutcomeOfAHandlerThatEndsItsGoroutine(t *testing.T) {
 			_, _ = s.RunNext(t.Context())
 			t.Error("RunNext returned")
 		}()
-		<-ended
+		receive(t, "RunNext ends", ended)
 		if got := stats(t, s.Client); got.Dead != 1 || got.Leased != 0 {
 			t.Errorf("%+v", got)
 		}

@@ -97,7 +97,7 @@ func TestEachOccurrenceOnceThoughNodesDie(t *testing.T) {
 func checkOccurrences(t *testing.T, c *Client, began map[string]map[int64]time.Duration) {
 	t.Helper()
 	var fired int64
-	for after := ""; ; {
+	pages(t, func(after string) string {
 		infos, next, err := c.ListPeriodic(context.Background(), after, 1000)
 		if err != nil {
 			t.Fatal(err)
@@ -108,10 +108,8 @@ func checkOccurrences(t *testing.T, c *Client, began map[string]map[int64]time.D
 				t.Errorf("%s: %d occurrences ran, %d were fired", i.ID, n, i.Fired)
 			}
 		}
-		if after = next; next == "" {
-			break
-		}
-	}
+		return next
+	})
 	var late []time.Duration
 	for name, at := range began {
 		var times []int64

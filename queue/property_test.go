@@ -65,7 +65,7 @@ func TestNothingStartsEarly(t *testing.T) {
 			if _, err := s.EnqueueAll(ctx, tasks); err != nil {
 				rt.Fatal(err)
 			}
-			runs.Wait()
+			finished(t, "all to run", &runs)
 		})
 	})
 }

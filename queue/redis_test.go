@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
+	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store/embedded"
 )
@@ -176,7 +177,13 @@ func start(t testing.TB, s *Server) (stop func() error) {
 	go func() { ended <- s.Run(ctx) }()
 	stop = sync.OnceValue(func() error {
 		cancel()
-		return <-ended
+		select {
+		case err := <-ended:
+			return err
+		case <-time.After(inVain):
+			t.Error("waited in vain: Run ends") // also where another goroutine stops it
+			return nil
+		}
 	})
 	t.Cleanup(func() { _ = stop() })
 	return stop
@@ -230,11 +237,35 @@ func until(t testing.TB, what string, cond func() bool) {
 // receive waits for the next value of a channel.
 func receive[T any](t testing.TB, what string, ch <-chan T) T {
 	t.Helper()
-	select {
-	case v := <-ch:
-		return v
-	case <-time.After(inVain):
-		t.Fatalf("waited in vain: %s", what)
-		panic("unreachable")
+	return harness.Receive(t, inVain/harness.Slack, what, ch)
+}
+
+// finished waits for a group.
+func finished(t testing.TB, what string, group *sync.WaitGroup) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { group.Wait(); close(done) }()
+	receive(t, what, done)
+}
+
+// patient is for a call that waits: it gives up when a test does.
+func patient(t testing.TB) context.Context {
+	ctx, stop := context.WithTimeout(context.Background(), inVain)
+	t.Cleanup(stop)
+	return ctx
+}
+
+// pagesMax is when a test gives up on pages.
+const pagesMax = 10_000
+
+// pages reads page by page until a page has no next one.
+func pages(t failer, read func(cursor string) (next string)) {
+	t.Helper()
+	cursor := ""
+	for range pagesMax {
+		if cursor = read(cursor); cursor == "" {
+			return
+		}
 	}
+	t.Fatal("after", pagesMax, "pages there is another one")
 }

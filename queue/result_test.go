@@ -12,7 +12,7 @@ import (
 // TestResultIsKept: what the run that counted gave to SetResult last is there until its time is over.
 func TestResultIsKept(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
-		ctx := context.Background()
+		ctx := patient(t)
 		s := newServer(t, o)
 		want := []byte("a\x00b\r\nc \xff")
 		s.Handle("k", func(ctx context.Context, task Task) error {
@@ -75,7 +75,7 @@ func TestResultIsKept(t *testing.T) {
 // TestResultNeedsTheLease: a run that lost its task leaves nothing, and what does not complete the task neither.
 func TestResultNeedsTheLease(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
-		ctx := context.Background()
+		ctx := patient(t)
 		c := newClient(t, o)
 		id := enqueue(t, c, Task{Kind: "k", ID: NewID(0), Keep: time.Hour})
 		r := claimOne(t, c, 0, testTerms)
@@ -114,7 +114,7 @@ func TestResultNeedsTheLease(t *testing.T) {
 
 func TestResultIsChecked(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
-		ctx := context.Background()
+		ctx := patient(t)
 		s := newServer(t, o)
 		if err := SetResult(ctx, nil); err == nil {
 			t.Error("outside of a handler")

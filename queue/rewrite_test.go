@@ -81,7 +81,7 @@ func TestWalk(t *testing.T) {
 		}
 		for _, partition := range []int{-1, c.partitions - 1} {
 			found := map[string]bool{}
-			for cursor := ""; ; {
+			pages(t, func(cursor string) string {
 				page, next, err := c.Walk(t.Context(), partition, cursor)
 				if err != nil {
 					t.Fatal(err)
@@ -92,10 +92,8 @@ func TestWalk(t *testing.T) {
 					}
 					found[one.ID] = true
 				}
-				if cursor = next; next == "" {
-					break
-				}
-			}
+				return next
+			})
 			wanted := n
 			if partition >= 0 {
 				wanted = (n - partition + c.partitions - 1) / c.partitions

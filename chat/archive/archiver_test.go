@@ -42,6 +42,12 @@ func (b *bench) archiver(db archive.Store) *archive.Archiver {
 // work runs the tasks.
 func (b *bench) work() { chattest.Work(b.T, b.Store, b.Service, b.Archiver) }
 
+// receive waits for the next value of a channel, or its end.
+func receive[T any](t *testing.T, what string, ch <-chan T) T {
+	t.Helper()
+	return harness.Receive(t, 20*time.Second, what, ch)
+}
+
 func (b *bench) lag(group string) archive.Lag {
 	b.T.Helper()
 	lag, err := b.Store.Unarchived(b.Ctx, group, 0)
@@ -253,7 +259,7 @@ func TestArchiveByTwoNodes(t *testing.T) {
 	slow := &stalled{Archive: b.db, adding: make(chan struct{}), goOn: make(chan struct{})}
 	ended := make(chan error, 1)
 	go func() { ended <- b.archiver(slow).CatchUp(b.Ctx, "g", 1) }()
-	<-slow.adding
+	receive(t, "entries are added", slow.adding)
 	var last int64
 	for range 10 {
 		last = b.Say("ann", "g", "x").ID
@@ -262,7 +268,7 @@ func TestArchiveByTwoNodes(t *testing.T) {
 	b.ack("ann", "g", last)
 	b.trimmed("g", keep)
 	close(slow.goOn)
-	b.Must(<-ended)
+	b.Must(receive(t, "catching up ends", ended))
 	if n := len(b.inArchive("g")); int64(n) != last || b.lag("g").Archived != last {
 		t.Errorf("got %d entries, archived up to %d; want %d", n, b.lag("g").Archived, last)
 	}
@@ -465,10 +471,10 @@ func TestArchiveDropsDeletedGroups(t *testing.T) {
 	slow := &stalled{Archive: b.db, adding: make(chan struct{}), goOn: make(chan struct{})}
 	ended := make(chan error, 1)
 	go func() { ended <- b.archiver(slow).CatchUp(b.Ctx, "g", 1) }()
-	<-slow.adding
+	receive(t, "entries are added", slow.adding)
 	b.Must(b.DeleteGroup(b.Ctx, chattest.As("ann"), "g"))
 	close(slow.goOn)
-	if err := <-ended; !errors.Is(err, chat.ErrNotFound) {
+	if err := receive(t, "catching up ends", ended); !errors.Is(err, chat.ErrNotFound) {
 		t.Errorf("catching up with a group that is deleted meanwhile: %v", err)
 	}
 	if logs := b.db.Logs(); len(logs) != 0 {

@@ -29,7 +29,7 @@ func TestArchiveOvertaken(t *testing.T) {
 			slow := &stalled{Archive: b.db, adding: make(chan struct{}), goOn: make(chan struct{})}
 			ended := make(chan error, 1)
 			go func() { ended <- b.archiver(slow).CatchUp(b.Ctx, "g", chat.IDMax) }()
-			<-slow.adding
+			receive(t, "entries are added", slow.adding)
 			b.loseEnd("g", int64(c.lost), 0)
 			var last int64
 			for range c.sent {
@@ -39,7 +39,7 @@ func TestArchiveOvertaken(t *testing.T) {
 			b.ack("ann", "g", last)
 			b.trimmed("g", keep)
 			close(slow.goOn)
-			if err := <-ended; err != nil && !errors.Is(err, chat.ErrConflict) {
+			if err := receive(t, "catching up ends", ended); err != nil && !errors.Is(err, chat.ErrConflict) {
 				t.Error(err)
 			}
 			b.Must(b.CatchUp(b.Ctx, "g", chat.IDMax))
@@ -102,13 +102,13 @@ func TestForgetOvertakesAdd(t *testing.T) {
 	slow := &stalled{Archive: b.db, adding: make(chan struct{}), goOn: make(chan struct{})}
 	ended := make(chan error, 1)
 	go func() { ended <- b.archiver(slow).CatchUp(b.Ctx, "g", chat.IDMax) }()
-	<-slow.adding
+	receive(t, "entries are added", slow.adding)
 	b.Must(b.CatchUp(b.Ctx, "g", old))
 	b.ack("ann", "g", old)
 	b.trimmed("g", keep)
 	b.Must(b.Forget(b.Ctx, "g", b.lag("g").Epoch, old+1))
 	close(slow.goOn)
-	if err := <-ended; err != nil && !errors.Is(err, chat.ErrConflict) {
+	if err := receive(t, "catching up ends", ended); err != nil && !errors.Is(err, chat.ErrConflict) {
 		t.Error(err)
 	}
 	if got := b.inArchive("g"); len(got) != 0 {

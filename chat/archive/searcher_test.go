@@ -299,26 +299,26 @@ func TestSearchesTakeTurns(t *testing.T) {
 		}()
 	}
 	search("ann")
-	<-db.begun
+	receive(t, "a search begins", db.begun)
 	search("ann") // waits for the first
-	if err := <-done; chat.CodeOf(err) != chat.CodeUnavailable || !strings.Contains(err.Error(), "too many searches") {
+	if err := receive(t, "a search ends", done); chat.CodeOf(err) != chat.CodeUnavailable || !strings.Contains(err.Error(), "too many searches") {
 		t.Errorf("a second search of one user: %v", err)
 	}
 	for _, user := range []string{"bob", "cyd", "dan"} {
 		search(user)
-		<-db.begun
+		receive(t, "a search begins", db.begun)
 	}
 	search("eve")
-	if err := <-done; chat.CodeOf(err) != chat.CodeUnavailable || !strings.Contains(err.Error(), "too many searches") {
+	if err := receive(t, "a search ends", done); chat.CodeOf(err) != chat.CodeUnavailable || !strings.Contains(err.Error(), "too many searches") {
 		t.Errorf("a fifth search: %v", err)
 	}
 	close(db.end)
 	for range 4 {
-		s.Must(<-done)
+		s.Must(receive(t, "a search ends", done))
 	}
 	search("eve")
-	<-db.begun
-	s.Must(<-done)
+	receive(t, "a search begins", db.begun)
+	s.Must(receive(t, "a search ends", done))
 	if got := s.Stats(); got.Answered != 5 || got.Busy != 2 || got.TooLong != 0 || got.Failed != 0 || got.Took <= 0 {
 		t.Errorf("the counts are %+v, want 5 answered and 2 busy", got)
 	}

@@ -31,9 +31,9 @@ func cutAll(t *testing.T, state *shipState, opts Options) []*segment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	failed := make(chan error, 1)
+	failed, ctx := make(chan error, 1), patient(t)
 	go func() {
-		failed <- k.run(context.Background())
+		failed <- k.run(ctx)
 		close(out)
 	}()
 	var all []*segment
@@ -156,7 +156,7 @@ func TestPartIsCutTheSameAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := k.run(context.Background()); !errors.Is(err, errPermanent) || !strings.Contains(err.Error(), "no longer has the bytes") {
+	if err := k.run(patient(t)); !errors.Is(err, errPermanent) || !strings.Contains(err.Error(), "no longer has the bytes") {
 		t.Errorf("of other bytes: got %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/node"
 )
 
@@ -29,7 +30,7 @@ func startNode(t *testing.T) (as func(user string, opts ...client.Option) *clien
 	go func() { done <- n.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		if err := errors.Join(<-done, n.Close()); err != nil {
+		if err := errors.Join(harness.Receive(t, patience, "the node stops", done), n.Close()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -49,7 +50,7 @@ func startNode(t *testing.T) (as func(user string, opts ...client.Option) *clien
 // TestOwnMessagesAreTrimmedBeforeTheyAreRead: a member who has seen everything has also seen what they send then. Others may ack
 // that first, and so trim it: nothing is missing. Another log is reported.
 func TestOwnMessagesAreTrimmedBeforeTheyAreRead(t *testing.T) {
-	ctx := t.Context()
+	ctx := patient(t)
 	as := startNode(t)
 	alice, bob := as("alice"), as("bob")
 	keep := int64(0)

@@ -19,12 +19,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
 )
 
 // processing is a group with a shipper and processors, in which tests post parts by hand.
 type processing struct {
 	*testing.T
-	as func(user string, opts ...client.Option) *client.Client
+	as  func(user string, opts ...client.Option) *client.Client
+	ctx context.Context //nolint:containedctx // of the test
 
 	mu      sync.Mutex
 	notices []string
@@ -39,12 +41,25 @@ func startProcessing(t *testing.T, change func(*client.GroupDraft), members ...s
 	if change != nil {
 		change(&draft)
 	}
-	w := &processing{T: t, as: startNode(t)}
-	if _, err := w.as("shipper").CreateGroup(t.Context(), draft); err != nil {
+	w := &processing{T: t, as: startNode(t), ctx: patient(t)}
+	if _, err := w.as("shipper").CreateGroup(w.Context(), draft); err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
+
+// patience is how long what a test waits for may take, on a quiet machine.
+const patience = 20 * time.Second
+
+// patient is a context of a test that ends in time for it to say what it waited for.
+func patient(t *testing.T) context.Context {
+	ctx, stop := context.WithTimeout(t.Context(), harness.Slack*patience)
+	t.Cleanup(stop)
+	return ctx
+}
+
+// Context shadows that of the test, which has no end.
+func (w *processing) Context() context.Context { return w.ctx }
 
 func (w *processing) send(from string, s shipped, files ...string) int64 {
 	w.Helper()
@@ -170,14 +185,14 @@ func TestProcessBelievesWhoShips(t *testing.T) {
 	// An admin is believed from then on, and no longer when that ends.
 	role := func(role string) {
 		t.Helper()
-		if _, err := w.as("shipper").PutMember(t.Context(), "g", "carl", role); err != nil {
+		if _, err := w.as("shipper").PutMember(w.Context(), "g", "carl", role); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ended := make(chan error, 1)
 	handled := make(chan string)
 	go func() {
-		ended <- Process(t.Context(), w.as("p1"), ProcessOptions{Group: "g"}, func(_ context.Context, p Part) (string, error) {
+		ended <- Process(w.Context(), w.as("p1"), ProcessOptions{Group: "g"}, func(_ context.Context, p Part) (string, error) {
 			line, err := io.ReadAll(p.Lines)
 			handled <- string(line)
 			return "", err
@@ -185,22 +200,22 @@ func TestProcessBelievesWhoShips(t *testing.T) {
 	}()
 	w.part("carl", "C", 1, "too early\n")
 	w.part("shipper", "T", 1, "one\n")
-	if got := <-handled; got != "one\n" {
+	if got := harness.Receive(t, patience, "a part is handled", handled); got != "one\n" {
 		t.Fatalf("processed %q", got)
 	}
 	role("admin")
 	w.part("carl", "C", 1, "of an admin\n")
-	if got := <-handled; got != "of an admin\n" {
+	if got := harness.Receive(t, patience, "a part is handled", handled); got != "of an admin\n" {
 		t.Fatalf("processed %q", got)
 	}
 	role("member")
 	w.end("carl", "C", 1, "of an admin\n")
 	w.part("shipper", "T", 2, "two\n")
-	if got := <-handled; got != "two\n" {
+	if got := harness.Receive(t, patience, "a part is handled", handled); got != "two\n" {
 		t.Fatalf("processed %q", got)
 	}
 	w.end("shipper", "T", 2, "one\ntwo\n")
-	if err := <-ended; err != nil {
+	if err := harness.Receive(t, patience, "Process ends", ended); err != nil {
 		t.Fatal(err)
 	}
 
@@ -265,7 +280,7 @@ func TestEndMarkIsCompared(t *testing.T) {
 			w := startProcessing(t, nil, "p1")
 			state := filepath.Join(t.TempDir(), "state")
 			w.part("shipper", "S", 1, "one\n")
-			ctx, stop := context.WithCancel(t.Context())
+			ctx, stop := context.WithCancel(w.Context())
 			if err := w.processWith(ctx, w.as("p1", stopAt(stop, "ack")), ProcessOptions{State: state}); !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
 			}
@@ -376,7 +391,7 @@ func TestEndIsRemembered(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	w.part("shipper", "S", 1, "one\n")
 	end := w.end("shipper", "S", 1, "one\n")
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithCancel(w.Context())
 	var left []byte
 	c := w.as("p1", client.WithHTTPClient(&http.Client{Transport: answered(func(r *http.Request) (err error) {
 		if left == nil && strings.HasSuffix(r.URL.Path, "ack") && w.seen("p1") >= end {
@@ -390,7 +405,7 @@ func TestEndIsRemembered(t *testing.T) {
 	}
 	write(t, state, string(left)) // what is written after the kill is not there
 	w.part("shipper", "T", 1, "two\n")
-	short, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	short, cancel := context.WithTimeout(w.Context(), 20*time.Second)
 	defer cancel()
 	if err := w.processWith(short, w.as("p1"), ProcessOptions{State: state}); err != nil {
 		t.Errorf("repeated: %v", err)
@@ -405,7 +420,7 @@ func TestPartIsHandledOnceOverACrash(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	first := w.part("shipper", "S", 1, "one\n")
 	w.end("shipper", "S", 1, "one\n")
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithCancel(w.Context())
 	c := w.as("p1", client.WithHTTPClient(&http.Client{Transport: refusing(func(r *http.Request) bool {
 		if strings.HasSuffix(r.URL.Path, "/messages") && r.Method == http.MethodPost {
 			stop()
@@ -420,7 +435,7 @@ func TestPartIsHandledOnceOverACrash(t *testing.T) {
 		t.Fatalf("the part is acked already: %d", seen)
 	}
 	var results []Result
-	collecting, done := context.WithCancel(t.Context())
+	collecting, done := context.WithCancel(w.Context())
 	defer done()
 	s := &shipper{client: w.as("shipper"), opts: Options{Result: func(r Result) { results = append(results, r) }}, log: groupLog{client: w.as("shipper"), group: "g"},
 		state: &shipState{Ship: "S", Parts: 1}}

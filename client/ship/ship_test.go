@@ -10,9 +10,11 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
 )
 
 // someLines are n lines of which each fills a part of the smallest size.
@@ -59,7 +61,7 @@ func TestPartIsSavedBeforeItIsUploaded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	write(t, path, "one\ntwo\n")
 	opts := Options{Group: "g", Paths: []string{path}, State: path + ".ship"}
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithCancel(w.Context())
 	dies := posted(func(int) error {
 		stop()
 		return context.Canceled
@@ -68,7 +70,7 @@ func TestPartIsSavedBeforeItIsUploaded(t *testing.T) {
 		t.Fatalf("it was not stopped: %v", err)
 	}
 	appended(t, path, "three\n")
-	if err := Files(t.Context(), w.as("shipper"), opts); err != nil {
+	if err := Files(w.Context(), w.as("shipper"), opts); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.process(ProcessOptions{}); err != nil { // which compares the end mark
@@ -89,13 +91,13 @@ func TestFileThatHasGrownIsNotDeleted(t *testing.T) {
 		}
 		return nil
 	}))
-	if err := Files(t.Context(), c, opts); err != nil {
+	if err := Files(w.Context(), c, opts); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); err != nil {
 		t.Fatal("a line was deleted that nobody has")
 	}
-	if err := Files(t.Context(), w.as("shipper"), opts); err != nil {
+	if err := Files(w.Context(), w.as("shipper"), opts); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -156,22 +158,33 @@ func TestEndOfARunLeavesNothing(t *testing.T) {
 		w := startProcessing(t, smallBacklog, "p1", "p2")
 		path := filepath.Join(t.TempDir(), "log")
 		write(t, path, someLines(parts))
-		// p2 is at its last part until p1 has come to the end, and stays or returns.
+		// p2 is at its last part until p1 has come to the end, and stays or returns or has results that do not fit any longer; or until
+		// the end mark does not fit.
 		var running sync.WaitGroup
 		var once sync.Once
-		ended := make(chan struct{})
+		ended, full := make(chan struct{}), make(chan struct{})
 		p1Ended := func() { once.Do(func() { close(ended) }) }
-		stays := client.WithHTTPClient(&http.Client{Transport: answered(func(r *http.Request) error {
-			if strings.HasSuffix(r.URL.Path, "/receipts") {
+		var atEnd atomic.Bool
+		p1 := w.as("p1", client.WithHTTPClient(&http.Client{Transport: answered(func(r *http.Request) error {
+			if strings.HasSuffix(r.URL.Path, "/receipts") || atEnd.Load() && strings.HasSuffix(r.URL.Path, "/messages") {
 				p1Ended()
 			}
 			return nil
-		})})
-		for user, c := range map[string]*client.Client{"p1": w.as("p1", stays), "p2": w.as("p2")} {
+		})}))
+		for user, c := range map[string]*client.Client{"p1": p1, "p2": w.as("p2")} {
 			running.Go(func() {
-				err := Process(t.Context(), c, ProcessOptions{Group: "g", State: path + user}, func(_ context.Context, p Part) (string, error) {
+				opts := ProcessOptions{Group: "g", State: path + user, End: func(context.Context, End) error {
+					if user == "p1" {
+						atEnd.Store(true)
+					}
+					return nil
+				}}
+				err := Process(w.Context(), c, opts, func(_ context.Context, p Part) (string, error) {
 					if user == "p2" && p.Number == parts {
-						<-ended
+						select {
+						case <-ended:
+						case <-full:
+						}
 					}
 					return "done", nil
 				})
@@ -184,8 +197,15 @@ func TestEndOfARunLeavesNothing(t *testing.T) {
 			})
 		}
 		results := 0
-		err := Files(t.Context(), w.as("shipper"), Options{Group: "g", Paths: []string{path}, Segment: segmentMin, State: path + ".ship", Wait: true,
-			Result: func(Result) { results++ }})
+		err := Files(w.Context(), w.as("shipper"), Options{Group: "g", Paths: []string{path}, Segment: segmentMin, State: path + ".ship", Wait: true,
+			Result: func(Result) { results++ }, Progress: func(p Progress) {
+				if client.CodeOf(p.Waiting) == client.CodeBacklogFull {
+					select {
+					case full <- struct{}{}:
+					default:
+					}
+				}
+			}})
 		if err != nil {
 			t.Error(err)
 		}
@@ -200,11 +220,11 @@ func TestEndOfARunLeavesNothing(t *testing.T) {
 		w := startProcessing(t, smallBacklog, "p1", "p2")
 		path := filepath.Join(t.TempDir(), "log")
 		write(t, path, someLines(parts))
-		if err := Files(t.Context(), w.as("shipper"), Options{Group: "g", Paths: []string{path}, Segment: segmentMin, State: path + ".ship"}); err != nil {
+		if err := Files(w.Context(), w.as("shipper"), Options{Group: "g", Paths: []string{path}, Segment: segmentMin, State: path + ".ship"}); err != nil {
 			t.Fatal(err)
 		}
 		for _, user := range []string{"p1", "p2"} {
-			if err := w.processWith(t.Context(), w.as(user), ProcessOptions{State: path + user}); err != nil {
+			if err := w.processWith(w.Context(), w.as(user), ProcessOptions{State: path + user}); err != nil {
 				t.Errorf("%s: %v", user, err)
 			}
 			w.want(someLines(parts))
@@ -263,7 +283,7 @@ func TestProcessSaysWhomItWaitsFor(t *testing.T) {
 	w.part("shipper", "S", 1, "one\n")
 	w.part("shipper", "S", 2, "two\n")
 	w.end("shipper", "S", 2, "one\ntwo\n")
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithCancel(w.Context())
 	defer stop()
 	ended := make(chan error, 1)
 	notified := make(chan string, 100)
@@ -286,7 +306,7 @@ func TestProcessSaysWhomItWaitsFor(t *testing.T) {
 	if _, err := w.as("shipper").UpdateGroup(ctx, "g", client.GroupChange{BacklogMax: &more}); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-ended; err != nil {
+	if err := harness.Receive(t, patience, "Process ends", ended); err != nil {
 		t.Error(err)
 	}
 }

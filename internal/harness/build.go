@@ -81,6 +81,18 @@ func moduleRoot() (string, error) {
 // that have failed: a test that passes never waits for one.
 const Slack = 8
 
+// Receive waits for the next value of a channel, or its end, and fails the test if that takes longer than Slack times limit.
+func Receive[T any](tb testing.TB, limit time.Duration, what string, ch <-chan T) T {
+	tb.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(Slack * limit):
+		tb.Fatalf("%s: not within %v", what, Slack*limit)
+		panic("unreachable")
+	}
+}
+
 // Eventually calls done until it returns nil, and fails the test if that takes longer than Slack times limit. It is for
 // what has no event to wait for, such as a process becoming ready.
 func Eventually(tb testing.TB, limit time.Duration, what string, done func() error) {

@@ -31,7 +31,7 @@ func testAuthored(t *testing.T, url string) {
 		}
 	}
 	var got []archive.Authored
-	for after := int64(0); ; {
+	for after := int64(0); len(got) <= len(want); {
 		page, err := s.Authored(t.Context(), "ann", after, 3)
 		if err != nil {
 			t.Fatal(err)
@@ -72,7 +72,7 @@ func testOthersOf(t *testing.T, url string) {
 	w.delete("ann", 3)
 	w.add(1)
 	var got []string
-	for after := ""; ; {
+	pages(t, func(after string) string {
 		page, next, err := s.OthersOf(t.Context(), "ann", after, 2)
 		if err != nil {
 			t.Fatal(err)
@@ -80,10 +80,8 @@ func testOthersOf(t *testing.T, url string) {
 		for _, one := range page {
 			got = append(got, fmt.Sprint(one.Group, " ", one.Epoch, " ", one.ID))
 		}
-		if after = next; next == "" {
-			break
-		}
-	}
+		return next
+	})
 	var want []string
 	for _, id := range []int64{3, 7, 8, 10, 11} {
 		want = append(want, fmt.Sprint(aLog.Group, " ", aLog.Epoch, " ", id))

@@ -226,7 +226,8 @@ func (m *machine) compareSearch(t *rapid.T) {
 		if i == 1 {
 			all.Limit, all.BytesMax = 1000, pageBytes
 		}
-		for more := true; more; more = all.Cursor != "" {
+		pages(t, func(cursor string) string {
+			all.Cursor = cursor
 			found, err := from.Search(t.Context(), all)
 			if err != nil {
 				t.Fatal(err)
@@ -238,8 +239,8 @@ func (m *machine) compareSearch(t *rapid.T) {
 				}
 				both[i][name] = h
 			}
-			all.Cursor = found.Next
-		}
+			return found.Next
+		})
 	}
 	if diff := cmp.Diff(both[1], both[0]); diff != "" {
 		t.Fatalf("%+v: %s", q, diff)

@@ -131,17 +131,15 @@ func testSearch(t *testing.T, url string) {
 	// Pages hold together while messages come.
 	for _, sort := range []string{archive.Newest, archive.Best} {
 		var all []int64
-		cursor := ""
-		for {
+		pages(t, func(cursor string) string {
 			got, next := find(archive.Query{Text: "number", Sort: sort, Limit: 5, Cursor: cursor, UntilMs: firstSentMs + 12000})
 			all = append(all, got...)
-			if next == "" {
-				break
+			if next != "" {
+				w.text("ann", "number number number")
+				w.add(int64(len(w.list)))
 			}
-			cursor = next
-			w.text("ann", "number number number")
-			w.add(int64(len(w.list)))
-		}
+			return next
+		})
 		slices.Sort(all)
 		if len(all) != 12 || len(slices.Compact(all)) != 12 {
 			t.Errorf("%s: the pages have %v", sort, all)
@@ -154,7 +152,8 @@ func testSearch(t *testing.T, url string) {
 	for _, sort := range []string{archive.Newest, archive.Best} {
 		want, _ := find(archive.Query{Text: "word", Sort: sort, Limit: 20})
 		q, got := archive.Query{Text: "word", Sort: sort, Limit: 20, Visible: whole(aLog), BytesMax: 700}, []int64(nil)
-		for more := true; more; more = q.Cursor != "" {
+		pages(t, func(cursor string) string {
+			q.Cursor = cursor
 			page, err := s.Search(t.Context(), q)
 			if err != nil || len(page.Hits) == 0 || len(page.Hits) > 5 {
 				t.Fatalf("%s: %d hits, %v", sort, len(page.Hits), err)
@@ -162,8 +161,8 @@ func testSearch(t *testing.T, url string) {
 			for _, h := range page.Hits {
 				got = append(got, h.ID)
 			}
-			q.Cursor = page.Next
-		}
+			return page.Next
+		})
 		if !cmp.Equal(got, want) {
 			t.Errorf("%s: pages of few bytes have %v, want %v", sort, got, want)
 		}
@@ -219,7 +218,8 @@ func testPermission(t *testing.T, url string) {
 func findAll(t *testing.T, s *Store, q archive.Query) (found []string) {
 	t.Helper()
 	q.Sort, q.BytesMax = archive.Newest, pageBytes
-	for more := true; more; more = q.Cursor != "" {
+	pages(t, func(cursor string) string {
+		q.Cursor = cursor
 		page, err := s.Search(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
@@ -227,8 +227,8 @@ func findAll(t *testing.T, s *Store, q archive.Query) (found []string) {
 		for _, h := range page.Hits {
 			found = append(found, fmt.Sprint(h.Group, h.ID))
 		}
-		q.Cursor = page.Next
-	}
+		return page.Next
+	})
 	return found
 }
 

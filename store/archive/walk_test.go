@@ -57,10 +57,11 @@ func TestPostgresWalk(t *testing.T) {
 	if walks("seldom", 100) {
 		t.Error("walks for 100 that are seldom")
 	}
-	pages := func(q archive.Query) (pages [][]string) {
+	all := func(q archive.Query) (all [][]string) {
 		t.Helper()
 		q.Visible, q.BytesMax = visible, pageBytes
-		for more := true; more; more = q.Cursor != "" {
+		pages(t, func(cursor string) string {
+			q.Cursor = cursor
 			found, err := s.Search(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
@@ -69,9 +70,10 @@ func TestPostgresWalk(t *testing.T) {
 			for _, h := range found.Hits {
 				page = append(page, fmt.Sprint(h.Group, h.ID))
 			}
-			pages, q.Cursor = append(pages, page), found.Next
-		}
-		return pages
+			all = append(all, page)
+			return found.Next
+		})
+		return all
 	}
 	for _, q := range []archive.Query{
 		{Text: "common", Limit: 7}, {Text: "seldom", Limit: 2}, {Text: "common", From: "bob", Limit: 7}, {Text: "common", Kind: chat.Data, Limit: 7},
@@ -80,9 +82,9 @@ func TestPostgresWalk(t *testing.T) {
 	} {
 		e.shares.read = time.Now().Add(time.Hour)
 		e.shares.of = map[string]float64{}
-		want := pages(q)
+		want := all(q)
 		for _, e.shares.of = range []map[string]float64{of, {"common": 1, "seldom": 1}} { // as it is, and far too high
-			if got := pages(q); !cmp.Equal(got, want) {
+			if got := all(q); !cmp.Equal(got, want) {
 				t.Errorf("%+v, shares %v: %v, want %v", q, e.shares.of, got, want)
 			}
 		}
