@@ -17,6 +17,8 @@ type hello struct {
 	Token      string              `json:"token"`
 	After      map[string]Position `json:"after,omitempty"`
 	InboxAfter Position            `json:"inbox_after,omitempty"`
+	Start      string              `json:"start,omitempty"`
+	Only       []string            `json:"only,omitzero"`
 }
 
 // request is any later frame of the client.

@@ -65,7 +65,7 @@ func FuzzFrame(f *testing.F) {
 		if err != nil {
 			return
 		}
-		tracker := newTracker(map[string]Position{"g": "3"}, &counters{})
+		tracker := newTracker(map[string]Position{"g": "3"}, "", nil, &counters{})
 		switch frame := frame.(type) {
 		case batch:
 			for range 2 {

@@ -9,6 +9,8 @@ import (
 // PollOptions configure polling. The zero value is usable.
 type PollOptions struct {
 	Cursors Cursors       // where positions are kept; nil: in memory
+	Start   string        // StartNewest: groups without a saved position begin at their newest page; empty: at `seen`
+	Only    []string      // nil: all groups; an empty list: the inbox alone
 	Limit   int           // messages per answer; 0: the server's default
 	Wait    time.Duration // how long one poll may take, in whole seconds up to 50; 0: 25 s. Negative: the server answers at once
 	// Ack also confirms to the server what the caller has handled, so that it can be trimmed.
@@ -126,7 +128,7 @@ func (p *Poll) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	track := newTracker(at, &p.count)
+	track := newTracker(at, p.opts.Start, p.opts.Only, &p.count)
 	page := Page{Limit: 1000}
 	for {
 		list, err := p.client.Groups(ctx, page)
@@ -158,16 +160,21 @@ func (p *Poll) poll(ctx context.Context) error {
 			return err
 		}
 	}
-	req := SyncRequest{Ack: p.ack, InboxAck: p.inboxAck, After: p.track.after(), InboxAfter: p.track.inbox.at, Limit: p.opts.Limit}
+	req := SyncRequest{
+		Ack: p.ack, InboxAck: p.inboxAck, After: p.track.after(), InboxAfter: p.track.inbox.at,
+		Start: p.opts.Start, Only: p.opts.Only, Limit: p.opts.Limit,
+	}
 	if !p.behind {
 		req.WaitS = int(p.opts.Wait / time.Second)
 	}
+	began := time.Now()
 	answer, err := p.client.Sync(ctx, req)
 	if err != nil {
 		return err
 	}
 	p.ack, p.inboxAck, p.behind = map[string]Position{}, "", answer.Inbox.HasMore
 	p.track.forgetUnreadable(answer.Errors)
+	p.queue = append(p.queue, p.track.foreign(answer.Errors)...)
 	for _, b := range answer.Groups {
 		events, err := p.track.batch(batch{
 			Group: b.Group, Epoch: b.Epoch, From: b.From, To: b.To, Cursor: b.Cursor, Complete: b.Complete, Messages: b.Messages,
@@ -188,8 +195,7 @@ func (p *Poll) poll(ctx context.Context) error {
 		}
 	}
 	p.pause = time.Duration(answer.NextPollS * float64(time.Second))
-	held := req.WaitS > 0 && len(answer.Groups) == 0 && len(answer.Inbox.Items) == 0
-	if len(p.queue) == 0 && p.pause == 0 && !held {
+	if len(p.queue) == 0 && p.pause == 0 && time.Since(began) < time.Second {
 		p.pause = time.Second // nothing new, and the server did not hold back the answer: do not spin
 	}
 	return nil

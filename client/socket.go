@@ -62,7 +62,9 @@ func (s *Stream) session(ctx context.Context) (welcomed bool, err error) {
 
 	sock := &socket{conn: conn, calls: map[string]chan reply{}, lost: make(chan struct{})}
 	conn.SetReadLimit(answerBytesMax)
-	if err := sock.send(hello{Op: "hello", Token: token, After: s.track.after(), InboxAfter: s.track.inbox.at}); err != nil {
+	if err := sock.send(hello{
+		Op: "hello", Token: token, After: s.track.after(), InboxAfter: s.track.inbox.at, Start: s.opts.Start, Only: s.opts.Only,
+	}); err != nil {
 		return false, sock.cause(err)
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(welcomeTimeout))
@@ -82,6 +84,7 @@ func (s *Stream) session(ctx context.Context) (welcomed bool, err error) {
 	}
 	s.count.sessions.Add(1)
 	s.push(pinned{Connected{User: w.User, Session: w.Session, Groups: w.Groups}, s.track.pin(w.Groups)})
+	s.push(s.track.foreign(w.Errors)...)
 	sock.watch(w.PingS)
 	s.setLive(sock)
 	renewing, stopRenewing := context.WithCancel(ctx)

@@ -10,8 +10,10 @@ import (
 
 // StreamOptions configure a Stream. The zero value is usable.
 type StreamOptions struct {
-	Cursors Cursors // where positions are kept; nil: in memory
-	Backoff Backoff // between sessions; zero: 0.5 s to 30 s
+	Cursors Cursors  // where positions are kept; nil: in memory
+	Start   string   // StartNewest: groups without a saved position begin at their newest page; empty: at `seen`
+	Only    []string // nil: all groups; an empty list: the inbox alone
+	Backoff Backoff  // between sessions; zero: 0.5 s to 30 s
 	// Buffer is how many events may wait for Next before the stream stops reading. The server then waits too, and after
 	// 30 s ends the session, which later continues where it stopped. 0: 256.
 	Buffer int
@@ -65,7 +67,7 @@ func (c *Client) Stream(ctx context.Context, opts StreamOptions) (*Stream, error
 		wake:   make(chan struct{}, 1),
 		room:   make(chan struct{}, 1),
 	}
-	s.track = newTracker(at, &s.count)
+	s.track = newTracker(at, opts.Start, opts.Only, &s.count)
 	go s.run(ctx)
 	return s, nil
 }

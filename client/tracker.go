@@ -41,6 +41,9 @@ type batch struct {
 // tracker knows the end of the caller's copy of each group, and turns batches into events. Ids are dense, so it sees
 // every hole and every repeat. One goroutine owns it.
 type tracker struct {
+	newest bool            // groups without a position begin at their newest page
+	only   map[string]bool // nil: all groups
+	out    map[string]bool // of only: the caller is not in them, which was said
 	groups map[string]groupEnd
 	inbox  inboxEnd
 	count  *counters
@@ -62,9 +65,19 @@ type inboxEnd struct {
 	seq   int64
 }
 
-func newTracker(at map[string]Position, count *counters) *tracker {
-	t := &tracker{groups: make(map[string]groupEnd, len(at)), count: count}
+// newTracker begins at saved positions. Those of groups that only leaves out stay as they are.
+func newTracker(at map[string]Position, start string, only []string, count *counters) *tracker {
+	t := &tracker{newest: start == StartNewest, out: map[string]bool{}, groups: make(map[string]groupEnd, len(at)), count: count}
+	if only != nil {
+		t.only = make(map[string]bool, len(only))
+		for _, group := range only {
+			t.only[group] = true
+		}
+	}
 	for group, position := range at {
+		if !t.covers(group) {
+			continue
+		}
 		p := groupEnd{at: position}
 		if position.isID() {
 			_, err := fmt.Sscan(string(position), &p.id)
@@ -84,11 +97,17 @@ func (t *tracker) after() map[string]Position {
 	return after
 }
 
+func (t *tracker) covers(group string) bool { return t.only == nil || t.only[group] }
+
 // pin starts groups without a position at the caller's `seen`, so that an ack by another device cannot move this one
-// past messages that it never got. It returns the new positions.
+// past messages that it never got. It returns the new positions. A group whose newest page is still to come gets its
+// position from that.
 func (t *tracker) pin(groups map[string]GroupPosition) map[string]Position {
 	pinned := map[string]Position{}
 	for group, g := range groups {
+		if !t.covers(group) || t.newest && g.Last > g.Seen {
+			continue
+		}
 		if _, known := t.groups[group]; !known {
 			p := groupEnd{at: At(g.Seen), id: g.Seen, counted: true, epoch: g.Epoch}
 			t.groups[group] = p
@@ -115,6 +134,18 @@ func (t *tracker) forgetUnreadable(errors []SyncError) (some bool) {
 	return some
 }
 
+// foreign returns an event for each group of only that the caller turned out not to be in.
+func (t *tracker) foreign(errors []SyncError) (left []Event) {
+	for _, e := range errors {
+		if e.Code == CodeNotFound && !e.Inbox && !t.out[e.Group] {
+			t.out[e.Group] = true
+			t.forget(e.Group)
+			left = append(left, Left{Group: e.Group})
+		}
+	}
+	return left
+}
+
 func (t *tracker) forget(group string) { delete(t.groups, group) }
 
 // batch processes a batch: the result is at most a Gap and then Messages. An error means that the server violated the
@@ -125,6 +156,7 @@ func (t *tracker) batch(b batch) ([]Event, error) {
 		t.count.holes.Add(1)
 		return nil, err
 	}
+	delete(t.out, b.Group)
 	p := t.groups[b.Group]
 	var events []Event
 	anew := p.epoch != "" && p.epoch != b.Epoch

@@ -71,7 +71,7 @@ func TestTrackerDeliversEachMessageOnce(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var count counters
-			tracker := newTracker(test.at, &count)
+			tracker := newTracker(test.at, "", nil, &count)
 			var got []span
 			var last error
 			for _, b := range test.batches {
@@ -101,14 +101,14 @@ func TestTrackerRefusesBatchesThatAreNotDense(t *testing.T) {
 	long := numbered("a", 1, 3, true)
 	long.To = 2
 	for name, b := range map[string]batch{"hole": hole, "swapped": swapped, "longer than said": long} {
-		if events, err := newTracker(nil, &counters{}).batch(b); err == nil || len(events) > 0 {
+		if events, err := newTracker(nil, "", nil, &counters{}).batch(b); err == nil || len(events) > 0 {
 			t.Errorf("%s: got %v and %v, want an error alone", name, events, err)
 		}
 	}
 }
 
 func TestTrackerPinsOnlyWhatHasNoPosition(t *testing.T) {
-	tracker := newTracker(map[string]Position{"g": "a.7.k"}, &counters{})
+	tracker := newTracker(map[string]Position{"g": "a.7.k"}, "", nil, &counters{})
 	got := tracker.pin(map[string]GroupPosition{"g": {Epoch: "a", Seen: 3}, "h": {Epoch: "b", Seen: 4}})
 	if want := (map[string]Position{"h": "4"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -119,7 +119,7 @@ func TestTrackerPinsOnlyWhatHasNoPosition(t *testing.T) {
 }
 
 func TestTrackerLeavesOutItemsThatItHandedOut(t *testing.T) {
-	tracker := newTracker(nil, &counters{})
+	tracker := newTracker(nil, "", nil, &counters{})
 	three := Inbox{Epoch: "a", From: 1, To: 3, Complete: true, Items: []Item{{Seq: 1}, {Seq: 2}, {Seq: 3}}}
 	four := Inbox{Epoch: "a", From: 2, To: 4, Complete: true, Items: []Item{{Seq: 2}, {Seq: 3}, {Seq: 4}}}
 	if got, fresh := tracker.items(three); !fresh || len(got.Items) != 3 {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 
 	"github.com/chatd/chatd/client"
 )
@@ -154,5 +157,35 @@ func TestBrowserWithoutWebsocket(t *testing.T) {
 				t.Errorf("the page shows %q, want %q", got, want)
 			}
 		})
+	}
+}
+
+// TestBrowserForgetsWhatCannotBeRead reloads with a saved position that is none: the page goes on at the newest page of that
+// group, by a websocket and by long polling alike.
+func TestBrowserForgetsWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	node := devNode(t)
+	box := newMiddlebox(t, node.URL())
+	ctx := bounded(t, browserTimeout)
+	bob := node.Client("bob")
+	must(bob.CreateGroup(ctx, client.GroupDraft{ID: "team", Name: "Team", Members: []string{"alice"}}))(t)
+	must(bob.Send(ctx, "team", client.Text("hello")))(t)
+	alice := openAt(t, startBrowser(t), strings.Replace(node.SignInURL(), node.URL(), box.URL, 1), "alice")
+	alice.refused(true)
+	alice.fill("input[name=name]", "alice")
+	alice.enter()
+	alice.by("socket")
+	alice.open("team")
+	alice.stands("hello")
+	state := must(bob.Group(ctx, "team"))(t)
+	for way, block := range map[string]func(http.ResponseWriter, *http.Request){"socket": nil, "poll": forbid} {
+		box.set(block)
+		alice.script(`addEventListener("pagehide", () => sessionStorage.setItem("chatd.cursors", %q))`,
+			fmt.Sprintf(`{"team":"%s.%d.?"}`, state.Epoch, state.Last))
+		alice.do(chromedp.Reload())
+		alice.by(way)
+		must(bob.Send(ctx, "team", client.Text("after that, by "+way)))(t)
+		alice.stands("after that, by " + way)
+		alice.stands("hello")
 	}
 }

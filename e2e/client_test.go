@@ -107,6 +107,62 @@ func TestClientResumesFromItsFile(t *testing.T) {
 	})
 }
 
+// TestClientReadsSomeGroups reads one group from its newest page on, and hears once of the one that it is not in.
+func TestClientReadsSomeGroups(t *testing.T) {
+	t.Parallel()
+	ctx := bounded(t, time.Minute)
+	node := harness.StartNode(t, harness.Config{})
+	alice, bob := node.Client("alice"), node.Client("bob")
+	for _, g := range []string{"red", "blue"} {
+		must(alice.CreateGroup(ctx, client.GroupDraft{ID: g, Members: []string{"bob"}}))(t)
+	}
+	for range 150 { // more than a page
+		must(alice.Send(ctx, "red", client.Text("x")))(t)
+	}
+	only, cursors := []string{"red", "elsewhere"}, &client.MemoryCursors{}
+	if err := cursors.Save(ctx, map[string]client.Position{"blue": client.At(1)}); err != nil {
+		t.Fatal(err)
+	}
+	read := func(name string, next func(context.Context) (client.Event, error)) {
+		t.Helper()
+		first := must(alice.Send(ctx, "red", client.Text("x")))(t).ID
+		must(alice.Send(ctx, "blue", client.Text("not to be read")))(t)
+		var from, to int64
+		left := 0
+		for last := int64(0); to == 0 || to < last || left == 0; {
+			event, err := next(ctx)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			switch e := event.(type) {
+			case client.Messages:
+				if e.Group != "red" {
+					t.Errorf("%s: got messages of %s", name, e.Group)
+				}
+				if from == 0 {
+					from = e.From
+					last = must(alice.Send(ctx, "red", client.Text("x")))(t).ID
+				}
+				to = e.To
+			case client.Left:
+				if left++; e.Group != "elsewhere" || left > 1 {
+					t.Errorf("%s: left %s, the %dth", name, e.Group, left)
+				}
+			}
+		}
+		if from <= first-150 || from > first {
+			t.Errorf("%s: begins with %d of %d, want its newest page", name, from, first)
+		}
+	}
+	stream := must(bob.Stream(ctx, client.StreamOptions{Only: only, Start: client.StartNewest, Cursors: cursors}))(t)
+	defer stream.Close()
+	read("stream", stream.Next)
+	read("poll", bob.Poll(client.PollOptions{Only: only, Start: client.StartNewest}).Next)
+	if at := must(cursors.Load(ctx))(t); at["blue"] != client.At(1) || at["red"] == "" {
+		t.Errorf("the saved positions are %v: those of other groups stay", at)
+	}
+}
+
 // TestSendFromWithinTheLoop sends between two Nexts although far more waits than the stream buffers.
 func TestSendFromWithinTheLoop(t *testing.T) {
 	ctx := bounded(t, time.Minute)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
@@ -19,18 +20,7 @@ func TestSyncWaitsForSomeGroups(t *testing.T) {
 	bob := chat.Caller{User: "bob"}
 	l.sync(t, bob, live.SyncRequest{Ack: map[string]chat.Position{"red": chat.At(2), "blue": chat.At(2)}, Only: []string{}})
 	wait := func(do func()) live.SyncAnswer {
-		waits := make(chan struct{}, 9)
-		answered := make(chan live.SyncAnswer, 1)
-		go func() {
-			a, err := l.Sync(t.Context(), bob, live.SyncRequest{Only: []string{"red"}, WaitS: 20, OnWait: func() { waits <- struct{}{} }})
-			if err != nil {
-				t.Error(err)
-			}
-			answered <- a
-		}()
-		<-waits
-		do()
-		return <-answered
+		return l.whileWaiting(t, bob, live.SyncRequest{Only: []string{"red"}}, do)
 	}
 	a := wait(func() {
 		l.say(t, "blue", "ann", "not this one")
@@ -47,6 +37,91 @@ func TestSyncWaitsForSomeGroups(t *testing.T) {
 	})
 	if got := outline(a); got != "red not_found" {
 		t.Errorf("after leaving it: got %q, want not_found", got)
+	}
+}
+
+// Errors that a request would bring on again end no wait: a client that repeats it would spin. They stand in the answer when
+// it comes.
+func TestSyncWaitsInSpiteOfErrors(t *testing.T) {
+	l := startLive(t, nil)
+	for _, g := range []string{"red", "blue"} {
+		l.group(t, g, "ann", "bob")
+	}
+	bob := chat.Caller{User: "bob"}
+	l.sync(t, bob, live.SyncRequest{Ack: map[string]chat.Position{"red": chat.At(2), "blue": chat.At(2)}, Only: []string{}})
+	for i, c := range []struct {
+		req  live.SyncRequest
+		want string
+	}{
+		{live.SyncRequest{After: map[string]string{"red": "x"}}, "red invalid_request"},
+		{live.SyncRequest{InboxAfter: chat.Unreadable}, " invalid_request"},
+		{live.SyncRequest{Only: []string{"blue", "elsewhere"}}, "elsewhere not_found"},
+		{live.SyncRequest{Only: []string{"blue", "red"}, After: map[string]string{"red": "x"}}, "red invalid_request"},
+		{live.SyncRequest{Ack: map[string]chat.Position{"red": chat.At(99)}}, "red out_of_range"},
+	} {
+		if a := l.sync(t, bob, c.req); outline(a) != c.want || a.NextPollS == 0 {
+			t.Errorf("without waiting: got %q, next_poll_s %d, want %q and to be asked to pause", outline(a), a.NextPollS, c.want)
+		}
+		news := int64(i + 3)
+		a := l.whileWaiting(t, bob, c.req, func() { l.say(t, "blue", "ann", "news") })
+		if got, want := outline(a), fmt.Sprintf("blue %d..%d/%d, %s", news, news, news, c.want); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		l.sync(t, bob, live.SyncRequest{Ack: map[string]chat.Position{"blue": chat.At(news)}, Only: []string{}})
+		c.req.WaitS = 1
+		if a := l.sync(t, bob, c.req); outline(a) != c.want {
+			t.Errorf("when the time is up: got %q, want %q", outline(a), c.want)
+		}
+	}
+}
+
+// A poll waits while a group cannot be read, serves what is new elsewhere, and asks again well before its time is up.
+func TestSyncWaitsForWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	l := startLive(t, nil)
+	for _, g := range []string{"red", "blue"} {
+		l.group(t, g, "ann", "bob")
+	}
+	bob := chat.Caller{User: "bob"}
+	l.sync(t, bob, live.SyncRequest{Ack: map[string]chat.Position{"blue": chat.At(2)}, Only: []string{}})
+	l.store.broken.Store(1000)
+	a := l.whileWaiting(t, bob, live.SyncRequest{}, func() {
+		l.store.broken.Store(0)
+		l.say(t, "blue", "ann", "news")
+	})
+	if got := outline(a); got != "blue 3..3/3, red 1..2/2" {
+		t.Errorf("got %q, want blue, and red, which can be read again", got)
+	}
+	l.sync(t, bob, live.SyncRequest{Ack: map[string]chat.Position{"blue": chat.At(3)}, Only: []string{}})
+	l.store.broken.Store(1000)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if a, err := l.Sync(ctx, bob, live.SyncRequest{WaitS: 50}); err != nil || ctx.Err() != nil || outline(a) != "red unavailable" {
+		t.Errorf("got %q, %v, %v; want an answer within a few seconds", outline(a), err, ctx.Err())
+	}
+}
+
+// whileWaiting makes a sync, does something once it waits, and returns its answer.
+func (l *node) whileWaiting(t *testing.T, by chat.Caller, req live.SyncRequest, do func()) live.SyncAnswer {
+	t.Helper()
+	waits := make(chan struct{}, 9)
+	answered := make(chan live.SyncAnswer, 1)
+	req.WaitS, req.OnWait = 20, func() { waits <- struct{}{} }
+	go func() {
+		a, err := l.Sync(t.Context(), by, req)
+		if err != nil {
+			t.Error(err)
+		}
+		answered <- a
+	}()
+	select {
+	case <-waits:
+		do()
+		return <-answered
+	case a := <-answered:
+		t.Errorf("answered at once: %s", outline(a))
+		do()
+		return a
 	}
 }
 

@@ -45,8 +45,8 @@ type GroupError struct {
 	Code  chat.Code `json:"code"`
 }
 
-// Sync acks, then answers with everything that is new to the caller. If there is nothing, it waits up to WaitS seconds for
-// the first new thing. Serving moves no cursor.
+// Sync acks, then answers with everything that is new to the caller. If there is nothing, or only errors, it waits up to
+// WaitS seconds for the first new thing. Serving moves no cursor.
 func (s *Service) Sync(ctx context.Context, by chat.Caller, req SyncRequest) (SyncAnswer, error) {
 	c, err := s.newSync(by, req)
 	if err != nil {
@@ -66,10 +66,9 @@ func (s *Service) Sync(ctx context.Context, by chat.Caller, req SyncRequest) (Sy
 	return answer, err
 }
 
-// any reports whether there is a reason to answer a waiting client now.
-func (a SyncAnswer) any() bool {
-	return len(a.Groups) > 0 || a.Inbox != nil || len(a.Left) > 0 || len(a.Errors) > 0
-}
+// any reports whether there is anything new in an answer. Errors are not: they come again as long as the client repeats
+// what they are about.
+func (a SyncAnswer) any() bool { return len(a.Groups) > 0 || a.Inbox != nil || len(a.Left) > 0 }
 
 // syncCall is one call of Sync.
 type syncCall struct {
@@ -85,6 +84,10 @@ type syncCall struct {
 	index    []chat.UserGroup // as it was read last, with what looks have found since
 	unlisted []string         // named, and the caller is in them although the index does not list them
 	foreign  map[string]bool  // named, of only, or lost while the call waited, and the caller is not in them
+
+	longest  time.Duration // that a call waits
+	over     *time.Timer   // when it is answered with what there is
+	standing []GroupError  // what its first look could not do; nil before it
 
 	before []string        // sorted: what was looked at last
 	lagged map[string]bool // of these, those that the caller was not in: the index lags
@@ -176,15 +179,18 @@ func (c *syncCall) failed(group string, err error) error {
 	}
 }
 
+// retryAfter is how long a call waits at most where a group could not be read, so that it is served soon after it can be.
+const retryAfter = nextPollIdle * time.Second
+
 // wait answers with the first new thing, or with nothing when the time is up or the client is gone. It starts to watch
 // before it pulls, so nothing that arrives between the pull and the wait is missed.
 func (c *syncCall) wait(ctx context.Context, wait time.Duration) (SyncAnswer, error) {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
+	c.longest, c.over = wait, time.NewTimer(wait)
+	defer c.over.Stop()
 	var groups []string
 	if c.only != nil { // the client chose them: nothing listens to a group before it is known that the caller is in it
 		answer, mine, err := c.collect(ctx)
-		if err != nil || answer.any() {
+		if err != nil || c.answers(answer) {
 			return answer, err
 		}
 		groups = mine
@@ -199,7 +205,7 @@ func (c *syncCall) wait(ctx context.Context, wait time.Duration) (SyncAnswer, er
 		groups = c.groups(index)
 	}
 	for {
-		answer, now, again, err := c.watchOnce(ctx, groups, timer.C)
+		answer, now, again, err := c.watchOnce(ctx, groups)
 		if err != nil || !again {
 			return answer, err
 		}
@@ -207,10 +213,23 @@ func (c *syncCall) wait(ctx context.Context, wait time.Duration) (SyncAnswer, er
 	}
 }
 
+// answers reports whether a is a reason to answer a client that waits now: something new, or an error that was not there
+// when the call first looked.
+func (c *syncCall) answers(a SyncAnswer) bool {
+	if c.standing == nil {
+		c.standing = append([]GroupError{}, a.Errors...)
+		if slices.ContainsFunc(a.Errors, func(e GroupError) bool { return e.Code == chat.CodeUnavailable || e.Code == chat.CodeInternal }) {
+			c.over.Reset(min(c.longest, retryAfter))
+		}
+	}
+	return a.any() || slices.ContainsFunc(a.Errors, func(e GroupError) bool { return !slices.Contains(c.standing, e) })
+}
+
 // watchOnce watches groups until there is something to answer or the time is up. again means that the caller is in other
 // groups by now, so those must be watched. Once it has looked at everything, a signal of a group has it look at that
-// group alone; one of the inbox or of membership, or a loss of signals, has it look at everything again.
-func (c *syncCall) watchOnce(ctx context.Context, groups []string, over <-chan time.Time) (a SyncAnswer, now []string, again bool, err error) {
+// group alone; one of the inbox or of membership, or a loss of signals, has it look at everything again. So does any where
+// there are errors, which the answer is to name.
+func (c *syncCall) watchOnce(ctx context.Context, groups []string) (a SyncAnswer, now []string, again bool, err error) {
 	w, err := c.s.hub.watch(ctx, c.by.User, groups)
 	if err != nil {
 		return SyncAnswer{}, nil, false, chat.AsError(err)
@@ -223,7 +242,7 @@ func (c *syncCall) watchOnce(ctx context.Context, groups []string, over <-chan t
 		} else {
 			a, now, err = c.collect(ctx)
 		}
-		if err != nil || a.any() {
+		if err != nil || c.answers(a) {
 			return a, now, false, err
 		}
 		if !subset(now, groups) {
@@ -234,8 +253,10 @@ func (c *syncCall) watchOnce(ctx context.Context, groups []string, over <-chan t
 		}
 		select {
 		case <-w.C():
-			grown = w.grown(now)
-		case <-over:
+			if grown = w.grown(now); len(a.Errors) > 0 {
+				grown = nil
+			}
+		case <-c.over.C:
 			return a, now, false, nil
 		case <-ctx.Done():
 			return a, now, false, nil

@@ -156,7 +156,11 @@ export function createClient(store) {
   /** @param {any} f */
   function frame(f) {
     switch (f.op) {
-      case "welcome": return store.update((s) => welcomed(s, f));
+      case "welcome":
+        store.update((s) => welcomed(s, f));
+        if (failed(f.errors ?? [])) connection?.restart(); // the session leaves those groups out
+        return;
+      case "errors": return failed(f.errors);
       case "messages": return messages(f);
       case "inbox": return store.update((s) => state.withInbox(s, f));
       case "cursor": return store.update((s) => state.withCursor(s, f));
@@ -165,12 +169,26 @@ export function createClient(store) {
         setTimeout(() => store.update((s) => state.withoutTyping(s, Date.now())), state.TYPING_MS + 50);
         return;
       case "joined": return store.update((s) => ({ ...s, stale: true }));
-      case "left": {
-        const held = store.get().groups.get(f.group);
-        store.update((s) => state.withoutGroup(s, f.group));
-        if (held) toast(`You’re no longer a member of ${state.titleOf(held)}.`, false);
-      }
+      case "left": return left(f.group);
     }
+  }
+
+  /** @param {string} id */
+  function left(id) {
+    const held = store.get().groups.get(id);
+    store.update((s) => state.withoutGroup(s, id));
+    if (held) toast(`You’re no longer a member of ${state.titleOf(held)}.`, false);
+  }
+
+  /**
+   * What the server could not do about some groups: one that the person is not in goes, and a position that it cannot read is given up for
+   * the newest page. @param {{group: string, inbox?: boolean, code: string}[]} errors @returns {boolean} whether a position was given up
+   */
+  function failed(errors) {
+    for (const e of errors) if (e.code === "not_found" && !e.inbox) left(e.group);
+    const unreadable = errors.filter((e) => e.code === "invalid_request");
+    store.update((s) => state.withoutPositions(s, unreadable));
+    return unreadable.length > 0;
   }
 
   /** @param {import("./types.js").State} s @param {any} f */

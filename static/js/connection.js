@@ -79,7 +79,7 @@ export function createConnection(url, listener) {
       live = true;
       since = Date.now();
       listener.frame(frame);
-      listener.link({ phase: "live" });
+      if (live) listener.link({ phase: "live" }); // unless the page began another
       return;
     }
     if (frame.op !== "ok" && frame.op !== "error") return listener.frame(frame);
@@ -127,6 +127,11 @@ export function createConnection(url, listener) {
     listener.link({ phase: "off" });
   }
 
+  /** Ends the session there is, and begins another. */
+  function restart() {
+    if (socket !== null) drop(socket);
+  }
+
   /** Connects at once when it is waiting to do so. */
   function hurry() {
     if (!ended && socket === null) open();
@@ -135,6 +140,7 @@ export function createConnection(url, listener) {
   return {
     open,
     end,
+    restart,
     hurry,
     isLive: () => live,
     /** Sends a frame that needs no answer; dropped while there is no connection. @param {any} frame */

@@ -66,6 +66,8 @@ export function createLink(url, api, listener) {
     open: socket.open,
     end: socket.end,
     isLive: () => socket.isLive() || poll.isLive(),
+    /** Begins the session of a websocket anew, with the positions of now. */
+    restart: socket.restart,
     hurry() {
       socket.hurry();
       poll.hurry();

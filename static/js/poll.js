@@ -58,7 +58,8 @@ export function createPoll(listener) {
   }
 
   /** Hands on what an answer has, as the frames of a websocket. @param {any} answer */
-  function deliver({ groups = [], inbox, left = [] }) {
+  function deliver({ groups = [], inbox, left = [], errors = [] }) {
+    if (errors.length > 0) listener.frame({ op: "errors", errors });
     for (const g of groups) listener.frame({ ...g, op: "messages" });
     if (inbox) listener.frame({ ...inbox, op: "inbox" });
     for (const group of left) listener.frame({ op: "left", group });

@@ -91,6 +91,19 @@ export function withoutGroup(s, id) {
   };
 }
 
+/**
+ * Gives up positions that the server cannot read: the groups are shown from their newest page on, the inbox as it is listed.
+ * @param {State} s @param {{group: string, inbox?: boolean}[]} unreadable @returns {State}
+ */
+export function withoutPositions(s, unreadable) {
+  const logs = new Map(s.logs);
+  for (const { group } of unreadable) {
+    const held = s.groups.get(group);
+    if (held) logs.set(group, emptyLog(held.last, held.epoch));
+  }
+  return { ...s, logs, inbox: unreadable.some((e) => e.inbox) ? initialState().inbox : s.inbox, stale: s.stale || unreadable.length > 0 };
+}
+
 /** Messages that the server pushed. @param {State} s @param {Batch} batch @returns {State} */
 export function withBatch(s, batch) {
   const held = s.groups.get(batch.group) ?? { ...unknownGroup(batch.group), epoch: batch.epoch, counted: batch.from - 1 };
