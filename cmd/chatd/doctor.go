@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/queue/cli"
 	"github.com/chatd/chatd/store/doctor"
 )
 
@@ -62,7 +63,7 @@ func (d doctorCommand) Run(env *environment, c node.Config) error {
 		text = summary(report, d.Repair)
 	}
 	if _, err := fmt.Fprint(env.stdout, text); err != nil {
-		return codedError{fmt.Errorf("%w: %w", errOutput, err), exitBlind}
+		return codedError{fmt.Errorf("%w: %w", cli.ErrOutput, err), exitBlind}
 	}
 	if err != nil {
 		return codedError{fmt.Errorf("doctor: %w", err), exitBlind}
@@ -88,7 +89,7 @@ func findingLine(f doctor.Finding) string {
 	case f.Repair != "":
 		text += " [-repair: " + f.Repair + "]"
 	}
-	return plain(text) + "\n"
+	return cli.Plain(text) + "\n"
 }
 
 // summary says what was examined, and what is left to fix.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/queue/cli"
 	"github.com/chatd/chatd/store/dump"
 )
 
@@ -68,7 +69,7 @@ func (i importCommand) Run(env *environment, c node.Config) error {
 func (env *environment) dumped(done string, counts dump.Counts, file string) error {
 	_, err := fmt.Fprintf(env.stdout, "%s %s and %s of the archive: %s\n", done, plural(int(counts.Keys), "key"), plural(int(counts.Messages), "message"), file)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errOutput, err)
+		return fmt.Errorf("%w: %w", cli.ErrOutput, err)
 	}
 	return nil
 }

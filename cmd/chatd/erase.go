@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/queue/cli"
 )
 
 // eraseCommand accesses the files and servers directly, so it needs no running server.
@@ -18,7 +19,7 @@ func (e eraseCommand) Run(env *environment, c node.Config) error {
 	}
 	err := c.Scrub(env.ctx, env.stderr, func(line string) error {
 		if _, err := fmt.Fprintln(env.stdout, line); err != nil {
-			return fmt.Errorf("%w: %w", errOutput, err)
+			return fmt.Errorf("%w: %w", cli.ErrOutput, err)
 		}
 		return nil
 	})

@@ -115,7 +115,8 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	if err != nil {
 		return err
 	}
-	return parsed.Run(&environment{ctx, environ, stdout, stderr}, line.Config)
+	env := &environment{ctx, environ, stdout, stderr}
+	return parsed.Run(env, line.Config, line.Tasks.session(env, line.Config))
 }
 
 // commandOf returns the command that was selected so far.

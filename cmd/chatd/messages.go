@@ -6,6 +6,7 @@ import (
 
 	"github.com/chatd/chatd/chat/importer"
 	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/queue/cli"
 )
 
 // messages makes a group of past messages.
@@ -31,7 +32,7 @@ func (i importCommand) messages(env *environment, c node.Config) error {
 		_, err = fmt.Fprintf(env.stdout, "cut: %d bodies that were too long; dropped: %d mentions and reactions that were too many or are not known\n", result.Cut, result.Dropped)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", errOutput, err)
+		return fmt.Errorf("%w: %w", cli.ErrOutput, err)
 	}
 	return nil
 }
@@ -49,7 +50,7 @@ func (i importCommand) discard(env *environment, c node.Config) error {
 		said = "no import into this group was interrupted"
 	}
 	if _, err := fmt.Fprintln(env.stdout, said); err != nil {
-		return fmt.Errorf("%w: %w", errOutput, err)
+		return fmt.Errorf("%w: %w", cli.ErrOutput, err)
 	}
 	return nil
 }

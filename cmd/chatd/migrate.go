@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/queue/cli"
 	"github.com/chatd/chatd/store/archive"
 )
 
@@ -42,7 +43,7 @@ func (env *environment) migrateBoth(c node.Config, do func(context.Context, stri
 	}
 	if address != "" {
 		if _, err := fmt.Fprintf(env.stdout, "%-8s %s\n", "database", redacted(address)); err != nil {
-			return fmt.Errorf("%w: %w", errOutput, err)
+			return fmt.Errorf("%w: %w", cli.ErrOutput, err)
 		}
 		if err := env.migrate(c, do); err != nil {
 			return err
@@ -53,7 +54,7 @@ func (env *environment) migrateBoth(c node.Config, do func(context.Context, stri
 		return fmt.Errorf("migrate: %w", err)
 	}
 	if _, err := fmt.Fprintf(env.stdout, "%-8s %s\n", "layout", layout); err != nil {
-		return fmt.Errorf("%w: %w", errOutput, err)
+		return fmt.Errorf("%w: %w", cli.ErrOutput, err)
 	}
 	return nil
 }
@@ -96,7 +97,7 @@ func (env *environment) migrate(c node.Config, do func(context.Context, string) 
 			state = "applied"
 		}
 		if _, err := fmt.Fprintf(env.stdout, "%-8s %s\n", state, s.Name); err != nil {
-			return fmt.Errorf("%w: %w", errOutput, err)
+			return fmt.Errorf("%w: %w", cli.ErrOutput, err)
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatd/chatd/client/ship"
 	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/queue/cli"
 )
 
 // processCommand runs a command for each part that chatd ship ships to a group.
@@ -50,8 +51,8 @@ func (p processCommand) Run(env *environment, c node.Config) error {
 	parts := 0
 	err = ship.Process(env.ctx, server, ship.ProcessOptions{
 		Group: p.Group, From: p.From, Follow: p.Follow, State: state, Attempts: p.Attempts,
-		Failed: func(err error, wait time.Duration) { say(plain(err.Error()) + "; " + again(wait)) },
-		Notice: func(text string) { say(plain(text)) },
+		Failed: func(err error, wait time.Duration) { say(cli.Plain(err.Error()) + "; " + again(wait)) },
+		Notice: func(text string) { say(cli.Plain(text)) },
 	}, func(ctx context.Context, part ship.Part) (string, error) {
 		shown.clear()
 		result, err := p.part(ctx, env, part)

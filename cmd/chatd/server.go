@@ -15,6 +15,7 @@ import (
 
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/queue/cli"
 )
 
 // memberFlags say as whom a command calls a running server.
@@ -135,9 +136,9 @@ func memberError(ctx context.Context, command string, err error) error {
 	case ctx.Err() != nil:
 		return codedError{fmt.Errorf("%s: interrupted; the same command goes on from here", command), exitInterrupted}
 	case errors.As(err, &refused) && refused.Code == client.CodeUnauthenticated:
-		return fmt.Errorf("%s: the server refuses the token: %s", command, plain(refused.Detail))
+		return fmt.Errorf("%s: the server refuses the token: %s", command, cli.Plain(refused.Detail))
 	case errors.As(err, &refused) && refused.Code == client.CodeNotFound:
 		return fmt.Errorf("%s: the group does not exist, or you are not a member: %w", command, err)
 	}
-	return fmt.Errorf("%s: %s", command, plain(err.Error()))
+	return fmt.Errorf("%s: %s", command, cli.Plain(err.Error()))
 }

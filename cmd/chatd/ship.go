@@ -10,6 +10,7 @@ import (
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/client/ship"
 	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/queue/cli"
 )
 
 // shipCommand distributes files to all members of a group.
@@ -70,7 +71,7 @@ func (p *shipProgress) show(now ship.Progress) {
 	case len(now.Blockers) > 0:
 		waits = "waiting for " + blockerNames(now.Blockers)
 	case now.Waiting != nil:
-		waits = "waiting: " + plain(now.Waiting.Error())
+		waits = "waiting: " + cli.Plain(now.Waiting.Error())
 	case len(now.Pending) > 0:
 		waits = fmt.Sprintf("%s finished, waiting for %s", namesOr(now.Finished, "nobody has"), strings.Join(now.Pending, ", "))
 	}
@@ -86,17 +87,17 @@ func (p *shipProgress) show(now ship.Progress) {
 
 // result prints a line for each result. An output that cannot be written does not stop the shipping.
 func (p *shipProgress) result(r ship.Result) {
-	_ = p.print(fmt.Sprintf("%s: part %d: %s", r.From, r.Number, plain(r.Text)))
+	_ = p.print(fmt.Sprintf("%s: part %d: %s", r.From, r.Number, cli.Plain(r.Text)))
 }
 
 func (p *shipProgress) notice(text string) {
 	p.bar.clear()
-	_, _ = fmt.Fprintf(p.env.stderr, "ship: %s\n", plain(text))
+	_, _ = fmt.Fprintf(p.env.stderr, "ship: %s\n", cli.Plain(text))
 }
 
 func (p *shipProgress) print(line string) error {
 	if _, err := fmt.Fprintln(p.env.stdout, line); err != nil {
-		return fmt.Errorf("%w: %w", errOutput, err)
+		return fmt.Errorf("%w: %w", cli.ErrOutput, err)
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/deliver"
 	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/queue/metrics"
 	"github.com/chatd/chatd/static"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/blob"
@@ -55,8 +56,8 @@ type Node struct {
 	sender      *deliver.Sender
 	services    web.Services
 	tasks       *queue.Server
-	taskAdmin   *taskAdmin
-	taskMetrics *taskMetrics
+	taskAdmin   taskAdmin
+	taskMetrics *metrics.Metrics
 	watch       *storeWatch
 	verifier    *auth.Verifier
 	callers     *limit.Limits

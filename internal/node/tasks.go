@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/queue/metrics"
 )
 
 // taskQueues are the queues that a node serves. Deliveries mostly wait for external servers, so they get more workers.
@@ -27,10 +30,10 @@ func (n *Node) openTasks() (err error) {
 	if n.taskAdmin, err = n.newTaskAdmin(kinds); err != nil {
 		return err
 	}
-	n.taskMetrics = newTaskMetrics(n.taskAdmin, kinds)
+	n.taskMetrics = metrics.New("chatd", n.taskAdmin.Admin, slices.Collect(maps.Keys(kinds))...)
 	n.tasks, err = n.store.TaskServer(queue.Options{
 		Queues: taskQueues,
-		Lease:  taskLease, AttemptsMax: taskAttemptsMax, Observe: n.taskMetrics.observe, Logger: n.causes.over(newLogger(n.set, n.output), true),
+		Lease:  taskLease, AttemptsMax: taskAttemptsMax, Observe: n.taskMetrics.Observe, Logger: n.causes.over(newLogger(n.set, n.output), true),
 	})
 	if err != nil {
 		return err

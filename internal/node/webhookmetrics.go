@@ -10,6 +10,12 @@ import (
 	"github.com/chatd/chatd/chat/webhook"
 )
 
+// Bounds of what a scrape costs the store.
+const (
+	countTimeout = 2 * time.Second // Prometheus allows a scrape 10 s by default
+	countKept    = time.Second     // scrapes within this time share one count
+)
+
 // webhookMetrics are the metrics of webhooks as the store counts them at a scrape, over all nodes. They have no labels:
 // GET /v1/webhooks shows which webhook it is.
 type webhookMetrics struct {

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/queue/admin"
 )
 
 func TestAway(t *testing.T) {
@@ -15,7 +15,7 @@ func TestAway(t *testing.T) {
 		0: "now", 900 * time.Millisecond: "now", -900 * time.Millisecond: "now", 1500 * time.Millisecond: "in 2s", -90 * time.Second: "1m30s ago",
 		time.Hour: "in 1h0m0s", -(26*time.Hour + 14*time.Second): "26h0m0s ago", 49 * time.Hour: "in 2d", -366 * 24 * time.Hour: "366d ago",
 	} {
-		if got := away(d); got != want {
+		if got := admin.Away(d); got != want {
 			t.Errorf("%v: got %q, want %q", d, got, want)
 		}
 	}
@@ -24,7 +24,7 @@ func TestAway(t *testing.T) {
 // TestForeignTextStaysText prints an error that contains what a remote server answered.
 func TestForeignTextStaysText(t *testing.T) {
 	foreign := "500 \x1b[2J\x1b]0;x\a\nlast error  none\r\u202eabc\x00\u0085end"
-	task := client.Task{ID: "p00-x", Queue: "egress", Kind: "hook", State: "dead", Priority: "low", Attempts: 9, AttemptsMax: 9, LastError: &foreign}
+	task := admin.Task{ID: "p00-x", Queue: "egress", Kind: "hook", State: "dead", Priority: "low", Attempts: 9, AttemptsMax: 9, LastError: &foreign}
 	for name, text := range map[string]string{"row": newTaskTable().page([][]string{taskCells(task, time.Now())}), "sheet": taskSheet(task)} {
 		if strings.ContainsAny(text, "\x1b\a\r\x00\u202e\u0085") || !strings.Contains(text, "500 ") || !strings.HasSuffix(text, "end\n") {
 			t.Errorf("%s: %q", name, text)
@@ -47,16 +47,16 @@ func TestForeignTextStaysText(t *testing.T) {
 // and those of the next page are no narrower.
 func TestColumnsFitTheirCells(t *testing.T) {
 	now := time.Now()
-	plainTask := client.Task{ID: "p00-4UDU4ORNOZUHSFIO7HL3SVPYVV", Queue: "core", Kind: "mention", State: "ready", Priority: "high", AttemptsMax: 8}
-	delivery := client.Task{ID: plainTask.ID + "~" + strings.Repeat("w", 40), Queue: "egress", Kind: "archive_compare_and_more", State: "delayed", Priority: "critical",
+	plainTask := admin.Task{ID: "p00-4UDU4ORNOZUHSFIO7HL3SVPYVV", Queue: "core", Kind: "mention", State: "ready", Priority: "high", AttemptsMax: 8}
+	delivery := admin.Task{ID: plainTask.ID + "~" + strings.Repeat("w", 40), Queue: "egress", Kind: "archive_compare_and_more", State: "delayed", Priority: "critical",
 		Attempts: 10, AttemptsMax: 25, DueAt: &now}
 	rows := newTaskTable()
 	lines := strings.Split(rows.page([][]string{taskCells(plainTask, now), taskCells(delivery, now)})+rows.page([][]string{taskCells(plainTask, now)}), "\n")
 	if len(lines) != 5 {
 		t.Fatalf("got %q, want a head and three rows", lines)
 	}
-	for i, task := range map[int]client.Task{1: plainTask, 2: delivery, 3: plainTask} {
-		for name, cell := range map[string]string{"QUEUE": task.Queue, "KIND": task.Kind, "STATE": task.State, "PRIORITY": task.Priority} {
+	for i, task := range map[int]admin.Task{1: plainTask, 2: delivery, 3: plainTask} {
+		for name, cell := range map[string]string{"QUEUE": task.Queue, "KIND": task.Kind, "STATE": string(task.State), "PRIORITY": task.Priority} {
 			if at := strings.Index(lines[0], name); !strings.HasPrefix(lines[i][at-2:], "  "+cell) {
 				t.Errorf("%s of row %d is not under its name:\n%s", name, i, strings.Join(lines, "\n"))
 			}
@@ -72,7 +72,7 @@ func TestColumnsFitTheirCells(t *testing.T) {
 
 // TestStatsNameKindsThatNobodyRuns: a line for each queue that has some, safe for a terminal.
 func TestStatsNameKindsThatNobodyRuns(t *testing.T) {
-	got := statsTable([]client.Queue{{Queue: "core", Unserved: []string{"old", "n\x1bew"}}, {Queue: "egress"}})
+	got := statsTable([]admin.Queue{{Queue: "core", Unserved: []string{"old", "n\x1bew"}}, {Queue: "egress"}})
 	if want := "\ncore: no server runs the waiting tasks of kind old, n\uFFFDew\n"; !strings.HasSuffix(got, want) || strings.Contains(got, "egress: ") {
 		t.Errorf("got %q, want it to end with %q", got, want)
 	}
@@ -82,7 +82,7 @@ func TestStatsNameKindsThatNobodyRuns(t *testing.T) {
 func TestLimitsNameWhoHoldsThem(t *testing.T) {
 	now := time.Now()
 	since := now.Add(-90 * time.Second)
-	l := client.LimitUse{Queue: "egress", Key: "a\x1bb", Held: 4, Waiting: 7, WaitingSince: &since, Holders: []string{"p00-1", "p00-2", "p00-3", "p00-4"}}
+	l := admin.Limit{Queue: "egress", Key: "a\x1bb", Held: 4, Waiting: 7, WaitingSince: &since, Holders: []string{"p00-1", "p00-2", "p00-3", "p00-4"}}
 	got := limitCells(l, now)
 	want := []string{"a\uFFFDb", "egress", "4", "7", "1m30s ago", "p00-1 p00-2 p00-3 …"}
 	if !slices.Equal(got, want) {
