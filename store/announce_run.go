@@ -20,7 +20,7 @@ var (
 	announceBeginScript = newScript("announce/begin", announceNames)
 	announcePartScript  = newScript("announce/part", partNames)
 	announcePageScript  = newScript("announce/page", partNames)
-	announceGroupScript = newScript("announce/group", memberNames)
+	announceGroupScript = newScript("announce/group", groupNames)
 	announceCloseScript = newFreeing("announce/close", announceNames)
 )
 
@@ -227,15 +227,15 @@ func (s *Announcements) AnnounceToUsers(ctx context.Context, page *announce.Batc
 // AnnounceToGroup appends a message to the log of the page's group and advances the part, if the part is still where the page
 // begins. The sender need not be a member. A group that does not exist counts as failed.
 func (s *Announcements) AnnounceToGroup(ctx context.Context, page *announce.Batch, a chat.Append) error {
-	k := s.keys.group(a.Group).of(a.From)
+	k := s.keys.group(a.Group)
 	c := announceGroupScript.On(k).Key("part", s.keys.announcement(page.Announcement).part(page.Partition)).
 		Arg("run", page.Run).Arg("cursor", page.Cursor).Arg("next_cursor", page.Next).Arg("last_page", page.Last)
-	r, err := s.runSafe(ctx, s.logs.appendCall(c, k, a))
+	r, err := s.runSafe(ctx, s.logs.appendCall(c, k, &a))
 	if err != nil {
 		return err
 	}
 	if len(r) > 2 {
-		s.logs.afterAppend(ctx, a.Group, r.text(9), r.number(10) == 1)
+		s.logs.afterAppend(ctx, a.Group, r.text(4), r.number(5) == 1)
 	}
 	return nil
 }

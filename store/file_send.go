@@ -10,7 +10,7 @@ import (
 	"github.com/chatd/chatd/chat/files"
 )
 
-var fileSendScript = newScript("file/send", memberNames)
+var fileSendScript = newScript("file/send", groupNames)
 
 // fileCheckAfter is how often the files of a group are compared with the messages that name them: then the bytes go.
 const fileCheckAfter = 10 * time.Minute
@@ -19,10 +19,10 @@ const fileCheckAfter = 10 * time.Minute
 const fileNamesMax = 100
 
 // appendNaming appends a message that names files.
-func (s *Logs) appendNaming(ctx context.Context, k memberKeys, a chat.Append) (chat.Appended, error) {
-	c := fileSendScript.Sized(k, len(a.Mentions)).Arg("file_ids", strings.Join(a.Files, " ")).Arg("names_max", fileNamesMax).
+func (s *Logs) appendNaming(ctx context.Context, k groupKeys, a chat.Append) (chat.Appended, error) {
+	c := fileSendScript.Sized(k, rowArgs+len(a.Mentions)).Arg("file_ids", strings.Join(a.Files, " ")).Arg("names_max", fileNamesMax).
 		Arg("check_ms", int(fileCheckAfter.Milliseconds())).Arg("check_id", k.taskID()).Arg("known_only", a.FilesGone)
-	return s.append(ctx, s.appendCall(c, k, a), a)
+	return s.runAppend(ctx, s.appendCall(c, k, &a), a)
 }
 
 // SendableFiles implements chat.LogStore.

@@ -33,9 +33,6 @@ type Inboxes struct {
 func (s *Inboxes) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAtMs int64, duplicate bool, err error) {
 	k := s.keys.user(item.To)
 	c := s.inboxCall(inboxAppendScript.On(k), k, item)
-	if item.Notify == "" {
-		c = c.Brief()
-	}
 	run := s.run
 	if item.Key != "" {
 		run = s.runSafe

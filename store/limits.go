@@ -39,8 +39,7 @@ const (
 	sharedEntries = plainHead            // that one step reads for all of them: 0.8 MiB at the largest size that the default limits allow
 	standingsMax  = 200                  // users that one step looks up: half a millisecond
 
-	unusualFor  = time.Minute // how long a group's sends skip the lean script, after its settings did not allow it
-	forgetBatch = 10          // announcements that have ended that one request removes to make room
+	forgetBatch = 10 // announcements that have ended that one request removes to make room
 )
 
 // LayoutVersion names this arrangement of keys and values. A store that was written by another is refused.

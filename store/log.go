@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 
@@ -28,11 +27,9 @@ var (
 // Logs are the messages of groups: sending, changing and reading them.
 type Logs struct {
 	*base
-	files   *Files
-	sends   *conn.Lanes[joinedSends]
-	shared  *conn.Lanes[sharedReads]
-	unusual unusualGroups
-	wanted  atomic.Bool // somebody wants to know of new entries, so sends carry the keys of the queue
+	files  *Files
+	sends  *conn.Lanes[joinedSends]
+	shared *conn.Lanes[sharedReads]
 }
 
 // Range reads entries for the node itself, with the end of the log at the same instant. See chat.LogStore.

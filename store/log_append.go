@@ -2,93 +2,148 @@ package store
 
 import (
 	"context"
-	"errors"
-	"strconv"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/store/conn"
 )
 
 var (
-	appendScript = newScript("log/append", memberNames)
+	appendScript = newScript("log/append", groupNames)
 	forgetScript = newFreeing("log/forget", memberNames)
 )
 
 // Append appends an entry, or returns the first answer again if the key is known. With a key it is repeated once after the
 // connection broke; without one an unknown outcome stays unknown: 0 or 1 copies, never 2.
 func (s *Logs) Append(ctx context.Context, a chat.Append) (chat.Appended, error) {
-	k := s.keys.group(a.Group).of(a.From)
-	if len(a.Files) > 0 {
-		return s.appendNaming(ctx, k, a)
-	}
-	if s.plain(a) {
-		out := s.appendJoined(ctx, a)
-		if conn.Broken(out.err) && a.Key != "" && ctx.Err() == nil {
-			out = s.appendPlain(ctx, a)
-		}
-		// log/plain writes a retry key to find out whether it is known, which a full server refuses. log/append reads the key first,
-		// so a repeat is still answered.
-		if !out.left && (a.Key == "" || !isFull(out.err)) {
+	if len(a.Files) == 0 && moreOf(a) == "" && !conn.Durability(a.Durability).Waits() {
+		if out := s.appendJoined(ctx, a); !out.alone && !(conn.Broken(out.err) && a.Key != "" && ctx.Err() == nil) {
 			return out.done, out.err
 		}
 	}
-	return s.appendAny(ctx, k, a)
+	return s.appendAlone(ctx, a)
 }
 
-// appendAny appends an entry that names no files, whatever else it is.
-func (s *Logs) appendAny(ctx context.Context, k memberKeys, a chat.Append) (chat.Appended, error) {
-	c := s.appendCall(appendScript.Sized(k, len(a.Mentions)), k, a)
-	if !s.wanted.Load() && len(a.Mentions) == 0 {
-		// Eight keys cost Redis a tenth of a send, and are not needed without devices and webhooks.
-		done, err := s.append(ctx, c.Brief(), a)
-		switch {
-		case errors.Is(err, errWants):
-			s.wanted.Store(true)
-		case !errors.Is(err, errNamed):
-			return done, err
-		}
+// appendAlone appends an entry by a call of its own.
+func (s *Logs) appendAlone(ctx context.Context, a chat.Append) (chat.Appended, error) {
+	k := s.keys.group(a.Group)
+	if len(a.Files) > 0 {
+		return s.appendNaming(ctx, k, a)
 	}
-	return s.append(ctx, c, a)
+	return s.runAppend(ctx, s.appendCall(appendScript.Sized(k, rowArgs+len(a.Mentions)), k, &a), a)
 }
 
-// appendCall gives a call what lib/append.lua needs.
-func (s *Logs) appendCall(c call, k memberKeys, a chat.Append) call {
-	task := ""
-	if len(a.Mentions) > 0 {
-		task = k.taskID()
-	}
-	same := ""
-	if a.Below != nil && a.Below.Same.ID > 0 {
-		same = strconv.FormatInt(a.Below.Same.ID, 10) + " " + a.Below.Same.Mark
-	}
-	c = c.Arg("from", a.From).Arg("kind", string(a.Kind)).Arg("mark", a.Mark).Arg("rest", a.Rest).Arg("sent_ms", a.SentAtMs).
-		Arg("key", shortHash(a.Key)).Arg("content", shortHash(a.Content)).Arg("reply_to", a.ReplyTo).Arg("target", a.Target).
-		Arg("emoji", a.Emoji).Arg("removed", a.Removed).Arg("durable", conn.Durability(a.Durability).Waits()).Arg("channel", k.channel()).
-		Arg("keys_max", s.limits.KeysMax).Arg("emojis_max", s.limits.EmojisMax).Arg("group", a.Group).Arg("task_id", task).
-		Arg("below", belowText(a.Below)).Arg("same", same).
-		List("mentions", a.Mentions)
-	for _, user := range a.Mentions {
-		c = c.More("at", k.groupKeys.at(user))
-	}
-	return c
-}
-
-// append runs a script that appends, and waits for the durability that the caller asked for.
-func (s *Logs) append(ctx context.Context, c call, a chat.Append) (chat.Appended, error) {
+// runAppend runs a call that appends one entry, and waits for the durability that the caller asked for.
+func (s *Logs) runAppend(ctx context.Context, c call, a chat.Append) (chat.Appended, error) {
 	r, reached, err := s.runDurable(ctx, c, a.Durability)
 	if conn.Broken(err) && a.Key != "" && ctx.Err() == nil {
 		r, reached, err = s.runDurable(ctx, c, a.Durability)
 	}
-	if err != nil {
-		return chat.Appended{}, err
+	out := s.appendOutcomes(ctx, laneAnswer{reply: r, err: err}, []*chat.Append{&a})[0]
+	out.done.Durability = reached
+	return out.done, out.err
+}
+
+// rowArgs is how many arguments an entry has.
+const rowArgs = 7
+
+// moreOf is what an entry needs of lib/append.lua that is not plain; "" for a plain one.
+func moreOf(a chat.Append) string {
+	if a.Kind != chat.Reaction && len(a.Mentions) == 0 && a.ReplyTo == 0 {
+		return ""
 	}
-	done := chat.Appended{ID: r.number(1), Epoch: r.text(2), Mark: r.text(3), SentAtMs: r.number(4),
-		Duplicate: r.number(5) == 1, Durability: reached}
-	if stored := r.text(6); stored != "" {
-		done.SentAtMs = sentAtMs(stored, done.SentAtMs)
+	return "more"
+}
+
+// appendCall gives a call what lib/append.lua needs: entries of one group, of which one that is not plain comes alone.
+func (s *Logs) appendCall(c call, k groupKeys, list ...*chat.Append) call {
+	first := list[0]
+	more := moreOf(*first)
+	if more != "" {
+		more = s.moreText(k, first)
 	}
-	s.afterAppend(ctx, a.Group, r.text(7), r.number(8) == 1)
-	return done, nil
+	c = c.Arg("channel", k.channel()).Arg("group", &first.Group).Arg("keys_max", s.limits.KeysMax).Arg("count", len(list)).
+		Arg("durable", conn.Durability(first.Durability).Waits()).Arg("more", more)
+	for _, a := range list {
+		c = c.More("own", "by", k.by(a.From), "sent", k.sent(a.From)).
+			MoreArgs("rows", "kind", string(a.Kind), "from", &a.From, "mark", &a.Mark, "rest", a.Rest, "sent_ms", &a.SentAtMs,
+				"key", shortHash(a.Key), "content", shortHash(a.Content))
+	}
+	for _, user := range first.Mentions {
+		c = c.More("at", k.at(user))
+	}
+	return c.List("mentions", first.Mentions)
+}
+
+// moreText writes the words of an entry that is not plain.
+func (s *Logs) moreText(k groupKeys, a *chat.Append) string {
+	task, removed, below, same := "-", 0, "- -", "- -"
+	if len(a.Mentions) > 0 {
+		task = k.taskID()
+	}
+	if a.Removed {
+		removed = 1
+	}
+	if a.Below != nil {
+		below = belowText(a.Below)
+		if a.Below.Same.ID > 0 {
+			same = fmt.Sprint(a.Below.Same.ID, " ", a.Below.Same.Mark)
+		}
+	}
+	return fmt.Sprintf("%d %d %d %d %s %s %s %s", a.ReplyTo, a.Target, s.limits.EmojisMax, removed, task, below, same, a.Emoji)
+}
+
+// appendOutcome is what became of an entry. alone: the server wants it to come alone, because its memory is full. refused: the
+// server did nothing, as in laneAnswer.
+type appendOutcome struct {
+	done           chat.Appended
+	alone, refused bool
+	err            error
+}
+
+// appendOutcomes reads what the script answers about each of the entries, and does what it leaves to other steps.
+func (s *Logs) appendOutcomes(ctx context.Context, answer laneAnswer, list []*chat.Append) []appendOutcome {
+	if answer.err != nil {
+		return slices.Repeat([]appendOutcome{{err: answer.err, refused: answer.refused}}, len(list))
+	}
+	r := answer.reply
+	outcomes := make([]appendOutcome, len(list))
+	for i, a := range list {
+		outcomes[i] = appendOutcomeOf(r, 4+i, r.text(1), a)
+	}
+	s.afterAppend(ctx, list[0].Group, r.text(2), r.number(3) == 1)
+	return outcomes
+}
+
+func appendOutcomeOf(r reply, i int, epoch string, a *chat.Append) (out appendOutcome) {
+	out.done = chat.Appended{Epoch: epoch, Mark: a.Mark, SentAtMs: a.SentAtMs, Durability: a.Durability}
+	if several := r.list(i); several != nil {
+		var same reply
+		if same, out.err = asReply(appendScript.Name, []any(several)); out.err != nil {
+			return appendOutcome{err: out.err}
+		}
+		// The same reaction is there already.
+		out.done.ID, out.done.Mark, out.done.Duplicate = same.number(1), same.text(2), true
+		out.done.SentAtMs = sentAtMs(same.text(3), a.SentAtMs)
+		return out
+	}
+	text := r.text(i)
+	if text == "" {
+		return appendOutcome{alone: true}
+	}
+	id, rest, known := strings.Cut(text, " ")
+	out.done.ID = number(id)
+	if known { // what the retry key stands for
+		ms, rest, _ := strings.Cut(rest, " ")
+		mark, content, _ := strings.Cut(rest, " ")
+		if content != shortHash(a.Content) {
+			return appendOutcome{err: chat.ErrKeyReused}
+		}
+		out.done.Mark, out.done.SentAtMs, out.done.Duplicate = mark, number(ms), true
+	}
+	return out
 }
 
 // afterAppend does what an append leaves to other steps: it forgets an idle sender, and trims on.
@@ -97,8 +152,7 @@ func (s *Logs) afterAppend(ctx context.Context, group, idle string, more bool) {
 		s.forget(ctx, group, idle)
 	}
 	if more {
-		// A send has no keys of the queue with it, so the rest becomes a task by another step. The 64th send from here
-		// on finds it too, if this fails.
+		// The 64th send from here on finds the rest too, if this fails.
 		if _, err := s.trim(ctx, group, s.keys.group(group).taskID()); err != nil {
 			s.log.Debug("group was not trimmed completely", "group", group, "error", err)
 		}

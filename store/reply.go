@@ -34,8 +34,6 @@ var refusals = map[string]error{
 	"ANNOUNCEMENTS": &chat.Error{Code: chat.CodeOutOfRange, Message: "the maximum number of announcements are under way"},
 	"SCHEDULES":     &chat.Error{Code: chat.CodeOutOfRange, Message: "you have the maximum number of schedules"},
 	"FIRINGS":       &chat.Error{Code: chat.CodeOutOfRange, Message: "you have the maximum number of schedules that fire within a minute"},
-	"WANTS":         errWants,
-	"NAMED":         errNamed,
 	"WEBHOOKS":      &chat.Error{Code: chat.CodeOutOfRange, Message: "there are already the maximum number of webhooks"},
 	"WEBHOOKSFULL":  webhook.ErrFull,
 	"QUOTA":         files.ErrQuota,
@@ -56,12 +54,6 @@ var mayOnly = map[string]error{
 	"owner":     &chat.Error{Code: chat.CodeForbidden, Message: "only the owner of the group may do this"},
 	"operators": &chat.Error{Code: chat.CodeForbidden, Message: "only operators (role admin) may remove the owner of a group"},
 }
-
-// errWants is the refusal of a send that came without the keys of the queue.
-var errWants = errors.New("store: the send came without the keys of the queue")
-
-// errNamed is the same in a group that blocks by the bytes of files, which such a send cannot count.
-var errNamed = errors.New("store: the send came without the key of the named files")
 
 func asReply(name string, value any) (reply, error) {
 	array, ok := value.([]any)

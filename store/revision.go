@@ -43,9 +43,9 @@ func (s *Logs) Revise(ctx context.Context, a chat.Append, changes []chat.Change,
 	}
 	// Edits may be as many and as large as their message has room for. How they read before is kept under a legal hold alone, so
 	// they go along only when the script has asked for them.
-	done, err := s.append(ctx, s.reviseCall(revise, a, changes, target, asAdmin, false), a)
+	done, err := s.runAppend(ctx, s.reviseCall(revise, a, changes, target, asAdmin, false), a)
 	if errors.Is(err, chat.ErrConflict) && len(changes) > 1 {
-		return s.append(ctx, s.reviseCall(revise, a, changes, target, asAdmin, true), a)
+		return s.runAppend(ctx, s.reviseCall(revise, a, changes, target, asAdmin, true), a)
 	}
 	return done, err
 }

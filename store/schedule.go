@@ -26,7 +26,7 @@ var (
 	scheduleIndexScript   = newScript("schedule/index", userNames)
 	scheduleUnindexScript = newFreeing("schedule/unindex", userNames)
 	scheduleFiringScript  = newFreeing("schedule/firing", userNames)
-	fireGroupScript       = newScript("schedule/fire_group", memberNames)
+	fireGroupScript       = newScript("schedule/fire_group", groupNames)
 	fireInboxScript       = newScript("schedule/fire_inbox", userNames)
 )
 
@@ -261,7 +261,7 @@ func (s *Schedules) Fire(ctx context.Context, f schedule.Firing) (schedule.Fired
 	case done.Outcome == schedule.OutcomeEarly:
 		done.Wait = time.Duration(r.number(2)) * time.Millisecond
 	case done.Outcome == schedule.OutcomeSent && f.Append != nil:
-		s.logs.afterAppend(ctx, f.Append.Group, r.text(8), r.number(9) == 1)
+		s.logs.afterAppend(ctx, f.Append.Group, r.text(4), r.number(5) == 1)
 	case done.Outcome == schedule.OutcomeSent:
 		s.inboxes.forgetInboxSender(ctx, f.Item.To, r[1:].text(4))
 	}
@@ -303,8 +303,8 @@ func (s *Schedules) fireCall(f schedule.Firing) (call, error) {
 			Arg("failed", failed[:len(failed)-1])
 	}
 	if f.Append != nil {
-		k := s.keys.group(f.Append.Group).of(f.Append.From)
-		return s.logs.appendCall(begin(fireGroupScript.On(k)).Arg("group_epoch", f.Epoch), k, *f.Append), nil
+		k := s.keys.group(f.Append.Group)
+		return s.logs.appendCall(begin(fireGroupScript.On(k)).Arg("group_epoch", f.Epoch), k, f.Append), nil
 	}
 	u := s.keys.user(f.Item.To)
 	return s.inboxes.inboxCall(begin(fireInboxScript.On(u)), u, *f.Item), nil

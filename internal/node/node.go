@@ -149,7 +149,7 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 		return err
 	}
 	n.causes.writable = n.store.Conn().Writable
-	n.watch = newStoreWatch(n.store, n.log)
+	n.watch = newStoreWatch(n.store.Conn().Conditions, n.log)
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/conn"
 )
 
@@ -23,8 +22,8 @@ type storeWatch struct {
 	known      map[conn.ConditionKind]string // kind -> message, from the last check
 }
 
-func newStoreWatch(s *store.Store, log *slog.Logger) *storeWatch {
-	w := &storeWatch{conditions: s.Conn().Conditions, log: log, known: map[conn.ConditionKind]string{},
+func newStoreWatch(conditions func(context.Context) ([]conn.Condition, error), log *slog.Logger) *storeWatch {
+	w := &storeWatch{conditions: conditions, log: log, known: map[conn.ConditionKind]string{},
 		gauge: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "chatd_store_condition",
 			Help: "1 while something about the store needs an operator: persistence, eviction, memory, replica, coverage.",

@@ -17,7 +17,6 @@ type Call struct {
 	nextKey, nextArg int // the slots that are most likely given next
 	missing          int
 	keyRest, argRest int // which rest was given last: they follow each other
-	brief            bool
 	err              error
 }
 
@@ -87,7 +86,7 @@ func (c Call) Arg(name string, value any) Call {
 // More appends keys to a rest: single values, or one row in the order of its names.
 func (c Call) More(rest string, row ...string) Call {
 	r, ok := c.Script.keys.next(&c.keyRest, rest)
-	if !ok || c.brief || len(r.row) > 0 && len(row) != 2*len(r.row) {
+	if !ok || len(r.row) > 0 && len(row) != 2*len(r.row) {
 		return c.wrong("keys", rest, len(row))
 	}
 	c.Keys = more(&c, c.Keys, r, "key", row)
@@ -140,16 +139,6 @@ func (s *section) next(from *int, name string) (rest, bool) {
 		}
 	}
 	return rest{}, false
-}
-
-// Brief leaves out the keys that the header marks as optional.
-func (c Call) Brief() Call {
-	if len(c.Keys) != len(c.Script.keys.slots) {
-		c.err = errors.Join(c.err, fmt.Errorf("script %s: a brief call has keys of the rest", c.Script.Name))
-		return c
-	}
-	c.Keys, c.brief = c.Keys[:c.Script.keys.must], true
-	return c
 }
 
 // wrong records a mistake. The value may be content, so the error does not show it.

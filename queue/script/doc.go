@@ -3,7 +3,7 @@
 //
 //	-- Moves a member's cursors forward.
 //	--
-//	-- KEYS  meta members seen read | core:enqueue at...
+//	-- KEYS  meta members seen read core:enqueue at...
 //	-- ARGV  user id:int with_read:flag mentions...
 //	--   id  up to which the member has seen everything
 //	-- Returns {OK, seen, read}
@@ -19,8 +19,7 @@
 //	name(a b)...   the same, in rows of two; the local name_row is 2
 //	name:group...  the same, in rows that are the keys of a group
 //
-// If several rests follow each other, the script itself finds where the second begins. A call may leave out the keys
-// after a |: then their locals are nil.
+// If several rests follow each other, the script itself finds where the second begins.
 //
 // Four comments are directives for the loader:
 //

@@ -3,7 +3,6 @@ package script
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -33,7 +32,6 @@ type section struct {
 	table  string // KEYS or ARGV
 	slots  []slot
 	groups []group
-	must   int // slots before the |
 	rests  []rest
 }
 
@@ -130,7 +128,7 @@ func (h *header) declares(name string) bool {
 }
 
 func (l *Library) parseSection(table, declared string, taken map[string]bool) (section, error) {
-	s := section{table: table, must: -1}
+	s := section{table: table}
 	for left := strings.TrimSpace(declared); left != ""; {
 		t, rest, ok := nextToken(left)
 		if !ok {
@@ -140,13 +138,6 @@ func (l *Library) parseSection(table, declared string, taken map[string]bool) (s
 		if len(s.rests) > 0 && !t.more {
 			return s, fmt.Errorf("%s: %s stands behind %s..., which takes what follows", table, t.word, s.rests[0].name)
 		}
-		if t.word == "|" {
-			if s.must >= 0 || table == "ARGV" {
-				return s, fmt.Errorf("%s: there is one | at most, among the keys", table)
-			}
-			s.must = len(s.slots)
-			continue
-		}
 		if taken[t.name] {
 			return s, fmt.Errorf("%s: %s is taken", table, t.name)
 		}
@@ -154,9 +145,6 @@ func (l *Library) parseSection(table, declared string, taken map[string]bool) (s
 		if err := l.declare(&s, t); err != nil {
 			return s, err
 		}
-	}
-	if s.must < 0 {
-		s.must = len(s.slots)
 	}
 	return s, nil
 }
@@ -281,11 +269,7 @@ func (s *section) prologue() string {
 		fmt.Fprintf(&b, "%s = %s\n", strings.Join(left, ", "), strings.Join(right, ", "))
 	}
 	for _, g := range s.groups {
-		index := strconv.Itoa(g.at + 1)
-		if g.at >= s.must {
-			index = fmt.Sprintf("%s[%d] and %d", s.table, g.at+1, g.at+1)
-		}
-		fmt.Fprintf(&b, "local %s = %s\n", g.name, index)
+		fmt.Fprintf(&b, "local %s = %d\n", g.name, g.at+1)
 	}
 	for i, r := range s.rests {
 		if i == 0 {

@@ -26,16 +26,13 @@ type groupOf[K any] struct {
 	keys  func(K) []string
 }
 
-// Bind looks up the names of a script in a key set, once. It panics if the set does not know a group, or an optional
-// key: callers may only set single, required keys.
+// Bind looks up the names of a script in a key set, once. It panics if the set does not know a group: callers may only
+// set single keys.
 func Bind[K any](s *Script, names Names[K]) *Step[K] {
 	step := &Step[K]{Script: s, known: make([]func(K) string, len(s.keys.slots))}
 	for i, one := range s.keys.slots {
 		step.known[i] = names.Keys[one.name]
 		s.known[one.name] = step.known[i] != nil || strings.Contains(one.name, ".")
-		if step.known[i] == nil && i >= s.keys.must && !strings.Contains(one.name, ".") {
-			panic(fmt.Sprintf("script %s: %s may be left out, and is not of its key set", s.Name, one.name)) //nolint:forbidigo // like Load
-		}
 	}
 	for _, g := range s.keys.groups {
 		keys := names.Groups[g.name+":"+g.of]

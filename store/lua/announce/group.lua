@@ -1,13 +1,12 @@
 -- Appends an announcement to the log of a group, whoever its members are, and moves its part on. A group that refuses
 -- it counts as failed.
 --
--- KEYS  part last_id meta members msgs seen read skip senders sent by reactions reacted joined wants
---       named core:enqueue at...
--- ARGV  run cursor next_cursor last_page:flag from kind mark rest sent_ms key content reply_to target emoji removed:flag
---       durable:flag channel keys_max:int emojis_max:int group task_id below same mentions...
+-- KEYS  part last_id meta members msgs seen read skip senders reactions reacted joined wants named core:enqueue own(by sent)... at...
+-- ARGV  run cursor next_cursor last_page:flag channel group keys_max:int count:int durable:flag more
+--       rows(kind from mark rest sent_ms key content)... mentions...
 --   cursor       where the page begins
 --   next_cursor  where it ends
---   from         to mentions, see log/append.lua
+--   channel      to mentions, see log/append.lua; one entry
 -- Returns {OK, 0} if the part is elsewhere, {OK, 1} if the group refused it, else {OK, 1, then as lib/append.lua}
 local anyone, bytes_added = true, 0
 -- include: announce_fence
@@ -18,7 +17,7 @@ local function append()
   -- include: append
 end
 local appended = append()
-local took = appended[1] == 'OK'
+local took = appended[1] == 'OK' and type(appended[5]) == 'string'
 announce_move(p, took and 1 or 0, took and 0 or 1)
 if not took then return {'OK', 1} end
 return {'OK', 1, unpack(appended)}

@@ -1,20 +1,21 @@
 -- Appends a message that names files, as log/append.lua appends any other.
 --
--- KEYS  last_id meta members msgs seen read skip senders sent by reactions reacted joined wants files unused_files named
---       core:enqueue at...
--- ARGV  from kind mark rest sent_ms key content reply_to target emoji removed:flag durable:flag channel keys_max:int
---       emojis_max:int group task_id below same file_ids names_max:int check_ms:int check_id known_only:flag
---       mentions...
+-- KEYS  last_id meta members msgs seen read skip senders reactions reacted joined wants named files unused_files core:enqueue
+--       own(by sent)... at...
+-- ARGV  file_ids names_max:int check_ms:int check_id known_only:flag channel group keys_max:int count:int durable:flag more
+--       rows(kind from mark rest sent_ms key content)... mentions...
 --   file_ids    separated by blanks
 --   names_max   messages that name one file
 --   check_ms    until a task looks for files that no message names any longer; check_id is its id
 --   known_only  the files were not to be had: only a known retry key is answered
 --   the others as log/append.lua
 -- Returns as log/append.lua
--- Refuses as log/append.lua; FILE if one is not a whole file of the sender in this group, NAMES
+-- Refuses NOTFOUND; FILE if one is not a whole file of the sender in this group, NAMES
 -- include: file_named
 -- include: task_file
 local anyone, bytes_added = false, 0
+-- bind: rows at rows
+-- bind: own at own
 local function append_message()
   -- include: append
 end
@@ -35,9 +36,10 @@ end
 -- A send that is repeated gets its answer also where its files have gone since.
 if refused and (key == '' or redis.call('HEXISTS', sent, key) == 0) then return refused end
 local answer = append_message()
-if answer[1] ~= 'OK' or answer[6] == 1 then return answer end
+local message = answer[5]
+if type(message) ~= 'string' or not string.find(message, '^%d+$') then return answer end
 
-local message, now_ms = answer[2], clock_ms()
+local now_ms = clock_ms()
 local before = redis.call('HINCRBY', meta, 'named_bytes', int(bytes_added)) - bytes_added
 for _, one in ipairs(found) do
   local id, f = one[1], one[2]

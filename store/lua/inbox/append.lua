@@ -1,6 +1,6 @@
 -- Puts an item at the end of an inbox.
 --
--- KEYS  inbox inbox_base inbox_senders inbox_server inbox_sent inbox_by grown users unused | wants reachable core:enqueue
+-- KEYS  inbox inbox_base inbox_senders inbox_server inbox_sent inbox_by grown users unused wants reachable core:enqueue
 -- ARGV  from rest mark sent_ms key content system:flag to_strangers:flag items_max:int cause by_max:int keys_max:int epoch channel user notify
 --   inbox_sent  of the sender
 --   rest        of the JSON, after the seq

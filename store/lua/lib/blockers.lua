@@ -22,11 +22,9 @@ local function blockers(last, total, low, except, max, enough)
 end
 
 -- refuse_blocked refuses to add bytes of files to a group that passes nobody by, where others than the sender are too far behind;
--- nil: go on. A file larger than backlog_bytes is let through once everyone has seen those before it. Without the key named, a
--- group with files answers NAMED: the call has to come again with it.
+-- nil: go on. A file larger than backlog_bytes is let through once everyone has seen those before it.
 local function refuse_blocked(from, backlog_max, backlog_bytes, bytes_added)
   local total = tonumber(redis.call('HGET', meta, 'named_bytes') or 0)
-  if total > 0 and not named then return {'NAMED'} end
   local last = tonumber(redis.call('GET', last_id))
   local found = blockers(last, total, '-inf', from, 10, function(behind, bytes)
     return behind >= backlog_max or bytes >= backlog_bytes or bytes > 0 and bytes + bytes_added > backlog_bytes

@@ -1,22 +1,17 @@
--- Appends an entry of a member, or repeats the first answer if the retry key is known.
+-- Appends entries of members to a group. Those that are not plain, see lib/append.lua, come alone.
 --
--- KEYS  last_id meta members msgs seen read skip senders sent by reactions reacted joined wants |
---       named core:enqueue at...
--- ARGV  from kind mark rest sent_ms key content reply_to target emoji removed:flag durable:flag channel keys_max:int
---       emojis_max:int group task_id below same mentions...
---   sent, by    of the sender
---   at          of each mentioned user
---   rest        of the JSON, after the id
---   key         to repeat with, hashed, or ''
---   content     hashed, so that a key stands for one content only
---   removed     the reaction is to be removed
---   durable     the caller waits for a disk or a replica
---   keys_max    retry keys to keep
---   emojis_max  different emoji on a message
---   task_id     of the task for mentioned users, or ''
---   below       if the target of a reaction is in the archive: `<epoch> <late>` as it was read there, else ''
---   same        the same reaction there, if it exists: `<id> <mark>`, or ''
+-- KEYS  last_id meta members msgs seen read skip senders reactions reacted joined wants named core:enqueue own(by sent)... at...
+-- ARGV  channel group keys_max:int count:int durable:flag more rows(kind from mark rest sent_ms key content)... mentions...
+--   own       of the sender of each entry
+--   at        of each mentioned user
+--   keys_max  retry keys to keep
+--   count     entries
+--   durable   the caller waits for a disk or a replica
+--   more      what an entry needs that is not plain, or ''
+--   rest      of the JSON, after the id
+--   key       to repeat with, hashed, or ''
+--   content   hashed, so that a key stands for one content only
 -- Returns as lib/append.lua
--- Refuses as lib/append.lua
+-- Refuses NOTFOUND
 local anyone, bytes_added = false, 0
 -- include: append

@@ -33,7 +33,8 @@ local ordinary = string.sub(role, 1, 6) == 'member'
 
 local first_time = known(key, content, durable)
 if first_time then
-  return first_time.refused or {'OK', first_time.id, epoch, first_time.mark, first_time.ms, 1, '', '', 0}
+  return first_time.refused or
+    {'OK', epoch, '', 0, table.concat({first_time.id, first_time.ms, first_time.mark, content}, ' ')}
 end
 if ordinary and as_manager then return {'FORBIDDEN', 'author'} end
 if not as_manager and (ordinary or kind == 'edit') then
@@ -119,4 +120,4 @@ local last = tonumber(id)
 keep, backlog_max = tonumber(keep), tonumber(backlog_max)
 -- include: trim_64th
 publish_entry(epoch, member, replaced)
-return {'OK', id, epoch, mark, sent_ms, 0, '', last % 64 == 0 and idle_sender(senders, now_ms) or '', more and 1 or 0}
+return {'OK', epoch, last % 64 == 0 and idle_sender(senders, now_ms) or '', more and 1 or 0, id}

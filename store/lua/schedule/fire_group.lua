@@ -1,21 +1,25 @@
 -- Fires a schedule into a group: the message, the new state of the schedule, and the task of its next occurrence.
 --
--- KEYS  schedule core:work last_id meta members msgs seen read skip senders sent by reactions reacted joined wants
---       named at...
--- ARGV  schedule_id version run recurs:flag next_ms:int missed:int refused failed group_epoch from kind mark rest sent_ms key
---       content reply_to target emoji removed:flag durable:flag channel keys_max:int emojis_max:int group task_id below same mentions...
+-- KEYS  schedule core:work last_id meta members msgs seen read skip senders reactions reacted joined wants named own(by sent)... at...
+-- ARGV  schedule_id version run recurs:flag next_ms:int missed:int refused failed group_epoch channel group keys_max:int count:int
+--       durable:flag more rows(kind from mark rest sent_ms key content)... mentions...
 --   version      to run, see lib/fire.lua
 --   group_epoch  of the group that the schedule was made for
---   from         to mentions, see log/append.lua
--- Returns {OK, sent, then the rest as lib/append.lua returns it, or nothing if the request was done before},
+--   channel      to mentions, see log/append.lua; one entry
+-- Returns {OK, sent, id, then as lib/append.lua from the epoch on, or nothing if the request was done before},
 --       {OK, refused}, {OK, stale} or {OK, early, ms to wait}
--- Refuses NOTFOUND; for a request also as lib/append.lua, and CONFLICT if the schedule has changed or ended
+-- Refuses NOTFOUND; for a request also as lib/append.lua refuses an entry, and CONFLICT if the schedule has changed or ended
 local anyone, bytes_added = false, 0
 -- include: fire
--- include: retry
--- include: entry
+local function append()
+  -- include: append
+end
 return fire(function()
   -- A later group with the same id is another group.
   if redis.call('HGET', meta, 'epoch') ~= group_epoch then return {'NOTFOUND'} end
-  -- include: append
+  local answer = append()
+  local outcome = answer[5]
+  if answer[1] ~= 'OK' then return answer end
+  if type(outcome) == 'table' then return outcome end
+  return {'OK', string.match(outcome, '^%d+'), unpack(answer, 2, 4)}
 end)

@@ -21,22 +21,22 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// twoPaths are two stores that get the same steps: one appends plain messages by the lean script, alone or several at a time,
-// the other one at a time by log/append.lua.
+// twoPaths are two stores that get the same steps: one appends plain messages as they come, several in a call, the other each by a
+// call of its own.
 type twoPaths struct {
 	*testing.T
-	rand       *rand.Rand
-	client     queue.Redis
-	lean, full *Store
-	sends      int
-	notices    int
-	group      string
-	keys       []string
+	rand            *rand.Rand
+	client          queue.Redis
+	together, alone *Store
+	sends           int
+	notices         int
+	group           string
+	keys            []string
 }
 
-// TestPlainAppendsLikeAny: whatever happens in between, plain messages leave the same keys behind as if each had gone through
-// log/append.lua, and get the same answers.
-func TestPlainAppendsLikeAny(t *testing.T) {
+// TestJoinedAppendsLikeAny: whatever happens in between, messages that share calls leave the same keys behind as if each
+// had come alone, and get the same answers.
+func TestJoinedAppendsLikeAny(t *testing.T) {
 	server := redistest.Start(t)
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -50,8 +50,8 @@ func TestPlainAppendsLikeAny(t *testing.T) {
 				t.Cleanup(func() { _ = s.Close() })
 				return s
 			}
-			p := &twoPaths{T: t, rand: rand.New(rand.NewPCG(seed, 1)), lean: open("lean"), full: open("full"), group: "g"}
-			p.client = p.lean.Client()
+			p := &twoPaths{T: t, rand: rand.New(rand.NewPCG(seed, 1)), together: open("together"), alone: open("alone"), group: "g"}
+			p.client = p.together.Client()
 			p.both(func(ctx context.Context, s *Store) error {
 				return s.CreateGroup(ctx, chat.NewGroup{Group: chat.Group{ID: "g", Name: "G", CreatedBy: "alice", CreatedAt: chat.TimeMs(1),
 					Epoch: "e", Keep: 4, BacklogMax: backlog, Post: chat.PostMembers, History: true}, Members: []string{"bob"},
@@ -77,7 +77,7 @@ const (
 // both does a step in both stores, which has to come to the same.
 func (p *twoPaths) both(step func(context.Context, *Store) error) {
 	p.Helper()
-	one, other := step(p.Context(), p.lean), step(p.Context(), p.full)
+	one, other := step(p.Context(), p.together), step(p.Context(), p.alone)
 	if fmt.Sprint(one) != fmt.Sprint(other) {
 		p.Fatalf("got %v and %v", one, other)
 	}
@@ -115,25 +115,22 @@ func (p *twoPaths) message() chat.Append {
 func (p *twoPaths) send(list []chat.Append) {
 	p.Helper()
 	ctx := p.Context()
-	lean := make([]string, len(list))
+	together := make([]string, len(list))
 	if len(list) == 1 {
-		done, err := p.lean.Append(ctx, list[0])
-		lean[0] = fmt.Sprint(done, err)
+		done, err := p.together.Append(ctx, list[0])
+		together[0] = fmt.Sprint(done, err)
 	} else {
 		pointers := make([]*chat.Append, len(list))
 		for i := range list {
 			pointers[i] = &list[i]
 		}
-		for i, out := range p.lean.appendTogether(ctx, serverOf(p.T, p.lean), pointers) {
-			if out.left {
-				out.done, out.err = p.lean.appendAny(ctx, p.lean.keys.group("g").of(list[i].From), list[i])
-			}
-			lean[i] = fmt.Sprint(out.done, out.err)
+		for i, out := range p.together.appendTogether(ctx, serverOf(p.T, p.together), pointers) {
+			together[i] = fmt.Sprint(out.done, out.err)
 		}
 	}
 	for i, a := range list {
-		done, err := p.full.appendAny(ctx, p.full.keys.group("g").of(a.From), a)
-		if got, want := lean[i], fmt.Sprint(done, err); got != want {
+		done, err := p.alone.appendAlone(ctx, a)
+		if got, want := together[i], fmt.Sprint(done, err); got != want {
 			p.Fatalf("message %d of %d, %+v:\ngot  %s\nwant %s", i, len(list), a, got, want)
 		}
 	}
@@ -160,17 +157,12 @@ func (p *twoPaths) step() {
 			} else {
 				m.From, plain = plain.From, m
 			}
-			// A message that is left to log/append.lua would come after the others here.
-			if plain.From != "dora" && plain.From != "carl" {
-				list = append(list, plain)
-			}
+			list = append(list, plain)
 		}
-		if len(list) > 0 {
-			p.send(list)
-		}
+		p.send(list)
 	case 1, 2:
 		user, read := p.pick("alice", "bob", "carl"), p.rand.IntN(2) == 0
-		at, _ := p.client.Get(p.Context(), p.full.keys.group("g").lastID()).Int64()
+		at, _ := p.client.Get(p.Context(), p.alone.keys.group("g").lastID()).Int64()
 		if p.rand.IntN(2) == 0 {
 			at = p.rand.Int64N(at + 2)
 		}
@@ -207,7 +199,6 @@ func (p *twoPaths) step() {
 			p.send([]chat.Append{p.message()})
 		}
 		p.settings(chat.GroupChange{Post: new(chat.PostMembers), Overflow: new(chat.OverflowDrop), BacklogMax: new(int64(backlog))}, notice())
-		p.lean.unusual.slot("g").Store(nil) // a minute later
 	}
 }
 
@@ -240,18 +231,18 @@ func (p *twoPaths) compare() {
 		}
 		return all
 	}
-	lean, full := read(p.lean.keys.prefix), read(p.full.keys.prefix)
-	if len(full) < 6 {
-		p.Fatalf("got few keys: %v", full)
+	together, alone := read(p.together.keys.prefix), read(p.alone.keys.prefix)
+	if len(alone) < 6 {
+		p.Fatalf("got few keys: %v", alone)
 	}
-	if !reflect.DeepEqual(full, lean) {
-		p.Fatalf("log/append.lua leaves (-), the lean script leaves (+):\n%s", gocmp.Diff(full, lean))
+	if !reflect.DeepEqual(alone, together) {
+		p.Fatalf("one by one leaves (-), together leaves (+):\n%s", gocmp.Diff(alone, together))
 	}
 }
 
 // notCounted tells of an id in by, which may have been pruned at another time, whether it is no longer counted.
 func (p *twoPaths) notCounted(line string) bool {
-	k := p.full.keys.group("g")
+	k := p.alone.keys.group("g")
 	last, _ := p.client.Get(p.Context(), k.lastID()).Int64()
 	id, _, _ := strings.Cut(line, " ")
 	return number(id) <= max(last-backlog, number(p.client.HGet(p.Context(), k.meta(), "floor").Val()))

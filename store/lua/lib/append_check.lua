@@ -1,0 +1,94 @@
+-- append_check checks an entry that is not plain, or whose sender is no member. It returns what became of it, or nil: it is to be
+-- written, with reaction and mentioned as they are set here.
+-- needs: call from kind key content sent_ms durable sent seen_at epoch post overflow more anyone bytes_added meta members msgs seen
+-- needs: last_id joined named senders reactions reacted reaction mentioned rows count own
+-- include: base
+-- include: not_member
+-- include: blockers
+-- include: append_known
+
+-- append_same answers with a reaction that is there already.
+local function append_same(id, same_mark, entry)
+  if key ~= '' then
+    call('HSET', sent, key, id .. ' ' .. sent_ms .. ' ' .. same_mark .. ' ' .. content)
+    call('ZADD', senders, int(clock_ms()), from)
+  end
+  -- Nothing changes, but WAIT and WAITAOF need a write on this connection; a ZADD with the same score is none.
+  if durable then call('HSET', meta, 'epoch', epoch) end
+  return {'OK', id, same_mark, entry}
+end
+
+local function append_check()
+  local visibility, history, backlog_max, backlog_bytes = unpack(call('HMGET', meta, 'visibility', 'history', 'backlog_max', 'backlog_bytes'))
+  if not seen_at and not anyone then return not_member(visibility) end
+  if key ~= '' then
+    local known = call('HGET', sent, key)
+    if known then
+      -- WAIT and WAITAOF need a write on this connection.
+      if durable then call('HSET', sent, key, known) end
+      return append_known(known)
+    end
+  end
+  if post == 'admins' and not anyone and string.sub(call('HGET', members, from), 1, 6) == 'member' then return {'FORBIDDEN', 'posters'} end
+  if overflow == 'block' and not anyone then
+    local refused = refuse_blocked(from, tonumber(backlog_max), tonumber(backlog_bytes), bytes_added)
+    if refused then return refused end
+  end
+  if more == '' then return nil end
+
+  local words, emoji = string.match(more, '^(%S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+) (.*)$')
+  local reply_to, target, emojis_max, removed, task_id, below_epoch, below_late, same_id, same_mark =
+    string.match(words, '(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)')
+  if reply_to ~= '0' then
+    local low, high = 1, tonumber(call('GET', last_id))
+    if history == '0' and seen_at then low = tonumber(call('ZSCORE', joined, from)) end
+    if tonumber(reply_to) < low or tonumber(reply_to) > high then return {'OUTOFRANGE', 'reply_to', int(low), int(high)} end
+  end
+  -- The mentioned users that are members.
+  if task_id ~= '-' then
+    local mentions, at = rows + count * rows_row, own + count * own_row
+    local roles = call('HMGET', members, unpack(ARGV, mentions))
+    mentioned = {from = from, task_id = task_id, users = {}, keys = {}}
+    for i, is_member in ipairs(roles) do
+      local user = ARGV[mentions + i - 1]
+      if is_member and user ~= from then
+        mentioned.users[#mentioned.users + 1], mentioned.keys[#mentioned.keys + 1] = user, KEYS[at + i - 1]
+      end
+    end
+  end
+  if kind ~= 'reaction' then return nil end
+
+  -- Whether the same reaction exists already, and how many have it.
+  removed = removed == '1'
+  local stored = call('ZRANGEBYSCORE', msgs, target, target)[1]
+  local since = history == '0' and tonumber(call('ZSCORE', joined, from)) or 0
+  if not stored then
+    local archived_from, late = unpack(call('HMGET', meta, 'archived_from', 'late'))
+    local low = math.max(since, tonumber(archived_from or 0))
+    if not archived_from or tonumber(target) < low or tonumber(target) > tonumber(call('GET', last_id)) then return {'NOTFOUND'} end
+    if below_epoch == '-' then return {'ARCHIVED'} end
+    if below_epoch ~= epoch or below_late ~= (late or '0') then return {'CONFLICT'} end
+    reaction = {archived = true, target = target, removed = removed}
+    return same_id ~= '-' and append_same(same_id, same_mark, '') or nil
+  end
+  if string.match(stored, '^%d+ %S+ (%S+)') == 'x' or tonumber(target) < since then return {'NOTFOUND'} end
+  local one = target .. ' ' .. from .. ' ' .. emoji
+  local here, gone = call('ZSCORE', reacted, one), call('ZSCORE', reacted, '-' .. one)
+  local same = removed and gone or not removed and here
+  if same then
+    -- The entry is stored as long as its record is: they are trimmed together.
+    local entry = call('ZRANGEBYSCORE', msgs, same, same)[1]
+    return append_same(int(tonumber(same)), string.match(entry, '^%d+ (%S+)'), entry)
+  end
+  if removed and not here then return {'NOTFOUND'} end
+  local counts = call('ZRANGEBYSCORE', reactions, target, target)
+  reaction = {target = target, emoji = emoji, taken_back = here and int(tonumber(here)), count = 0,
+    record = removed and '-' .. one or one, opposite = removed and one or '-' .. one}
+  for _, c in ipairs(counts) do
+    local e, times = string.match(c, '^%d+ (.*) (%d+)$')
+    if e == emoji then reaction.counted, reaction.count = c, tonumber(times) end
+  end
+  if not reaction.counted and #counts >= tonumber(emojis_max) then return {'EMOJIS'} end
+  reaction.count = removed and reaction.count - 1 or reaction.count + 1
+  return nil
+end
