@@ -19,8 +19,7 @@ type Follower struct {
 	pending *pending
 	kept    atomic.Int64 // this session's share of the service's pending bytes
 
-	// The rest is owned by the goroutine that calls the follower.
-
+	// The goroutine that calls the follower owns the rest.
 	welcome Welcome
 	lines   lines                    // the groups followed
 	past    map[string]chat.Position // how far this session, or the one before it, had read the groups that were left

@@ -17,7 +17,7 @@ type hub struct {
 	limits chat.Limits
 	log    *slog.Logger
 
-	mu     sync.RWMutex
+	mu     sync.RWMutex // guards both, and all of a userFeed
 	groups map[string]*feed
 	users  map[string]*userFeed
 
@@ -25,17 +25,17 @@ type hub struct {
 	lost      chan struct{} // capacity 1: signals may have been missed
 	throttled *feedQueue    // feeds with waiting cursor events
 
-	// Of the safety check.
+	// Owned by the goroutine of checks.
 	growth  map[int]int64 // of the inboxes at the last one; nil: there was none
 	checked int           // how many there were
 }
 
-// userFeed is what a node follows about one user.
+// userFeed is what a node follows about one user. hub.mu guards it.
 type userFeed struct {
-	readers   []*pending // mostly one
-	confirmed bool
+	readers   []*pending    // mostly one
+	confirmed bool          // the store has confirmed the subscription
 	inboxEnd  chat.InboxEnd // what readers were last woken for; Last is unknownLast if they were not
-	idleSince time.Time
+	idleSince time.Time     // when the last reader left
 }
 
 func newHub(store Store, limits chat.Limits, log *slog.Logger) *hub {

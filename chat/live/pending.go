@@ -16,18 +16,20 @@ const (
 // pending holds the hints that the hub leaves for one reader: what to look at, and never an unbounded payload. Nobody ever
 // waits for a reader.
 type pending struct {
+	// None of these changes after subscribing.
 	user    string
-	session string                 // the reader's own name: it gets no events about its own acks; empty for a long poll
-	plain   bool                   // a long poll: it has to be woken, and to know which groups grew
-	every   bool                   // every cursor move in its groups wakes it, too
-	c       chan struct{}          // capacity 1: there is something
-	notify  atomic.Pointer[func()] // called instead of a send on c, if set
+	session string        // the reader's own name: it gets no events about its own acks; empty for a long poll
+	plain   bool          // a long poll: it has to be woken, and to know which groups grew
+	every   bool          // every cursor move in its groups wakes it, too
+	c       chan struct{} // capacity 1: there is something
 
-	mu      sync.Mutex
+	notify atomic.Pointer[func()] // called instead of a send on c, if set
+
+	mu      sync.Mutex          // guards all below
 	dirty   []*interest         // groups that grew, each once
 	check   map[string]struct{} // groups that were joined or left according to a signal
-	inbox   bool
-	lost    bool // anything may have been missed
+	inbox   bool                // it grew
+	lost    bool                // anything may have been missed
 	cursors map[memberKey]CursorEvent
 	typing  map[memberKey]struct{}
 }
@@ -36,6 +38,7 @@ type memberKey struct{ group, user string }
 
 // interest is one reader's interest in one feed. A node has one for each group of each session, so its size matters.
 type interest struct {
+	// None of these changes after subscribing.
 	feed    *feed
 	pending *pending
 	line    *line // of a Follower, which contains it; nil for a watch

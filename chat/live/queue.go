@@ -7,7 +7,7 @@ type feedQueue struct {
 	more chan struct{} // capacity 1: there is something
 
 	mu    sync.Mutex
-	feeds []*feed // Invariant: each feed at most once; callers of add ensure it
+	feeds []*feed // guarded by mu. Invariant: each feed at most once; callers of add ensure it
 }
 
 func newFeedQueue() *feedQueue { return &feedQueue{more: make(chan struct{}, 1)} }

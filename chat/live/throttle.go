@@ -11,7 +11,7 @@ const (
 	cursorEvery      = time.Second // the minimum time between two events about one member to others
 )
 
-// throttle holds back the cursor events about one member of one group.
+// throttle holds back the cursor events about one member of one group. feed.mu guards it.
 type throttle struct {
 	sent    time.Time    // when others last got an event about the member
 	waiting *CursorEvent // a newer one; nil: none
