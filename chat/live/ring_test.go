@@ -127,6 +127,8 @@ func TestRing(t *testing.T) {
 		{"a fill that was read before the next entry came", late(func(r *ring) { take(text(6, "m"))(r) }, texts(5, 5, "m"), end(5)), "e 3..6", change{}, false},
 		{"a fill that was read of another life", late(func(r *ring) { r.take("f", text(1, "new"), nil) }, texts(5, 7, "m"), end(7)), "f 1..1", change{}, true},
 
+		{"a fill that was read before the log was rewritten", late(func(r *ring) { take(text(4, "new"))(r) }, texts(5, 7, "m"), end(7)), "e 4..4", change{}, true},
+
 		{"a cut", cutThen(func(*ring) change { return change{} }), "e 3..5 unsure", change{}, false},
 		{"the next entry after a cut", cutThen(take(text(6, "m"))), "e 3..5 of 6 unsure", hole, false},
 		{"a fill after a cut", cutThen(fill(texts(5, 6, "m"), end(6))), "e 3..6", grew, false},
@@ -159,6 +161,14 @@ func TestRing(t *testing.T) {
 			return prepend(func(r *ring) { take(entry(6, chat.Edit, 1), text(1, "m"))(r) }, texts(1, 2, "m"))(r)
 		}, "e 3..6", change{}, false},
 		{"older entries, and a cut meanwhile", func(r *ring) change { r.most = 9; return prepend((*ring).cut, texts(1, 2, "m"))(r) }, "e 3..5 unsure", change{}, false},
+		{"older entries that expire meanwhile", func(r *ring) change {
+			r.most = 9
+			return prepend(func(r *ring) { r.expire("e", 2) }, texts(1, 2, "m"))(r)
+		}, "e 3..5", change{}, false},
+		{"older entries of another epoch", func(r *ring) change {
+			r.most = 9
+			return change{grew: r.prepend(gap{1, 2, r.gen}, texts(1, 2, "m"), chat.LogEnd{Epoch: "f", Last: 5})}
+		}, "e 3..5", change{}, false},
 		{"older entries, and the next one meanwhile", func(r *ring) change {
 			r.most = 9
 			return prepend(func(r *ring) { take(text(6, "m"))(r) }, texts(1, 2, "m"))(r)
