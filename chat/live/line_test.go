@@ -114,8 +114,8 @@ func TestLineApply(t *testing.T) {
 		got := "nothing"
 		if b != nil {
 			got = fmt.Sprintf("%d..%d of %d", b.From, b.To, b.Last)
-			told := map[bool]string{true: ", complete", false: ", gap"}
-			got += told[b.Complete]
+			completeness := map[bool]string{true: ", complete", false: ", gap"}
+			got += completeness[b.Complete]
 			if n := int64(len(b.Messages)); n != b.To-b.From+1 || b.HasMore != more || b.Cursor != chat.FormatPosition("e", b.To, l.pos.Mark) {
 				t.Errorf("%s: got %d messages, more %v in %+v", row.what, n, more, b)
 			}
