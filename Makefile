@@ -70,8 +70,8 @@ check-deps: ## redis-server, PostgreSQL, nginx and chromium: real ones, the test
 lint: ## formatting, static analysis, tidy modules
 	@scripts/lint
 
-bench: check-deps ## figures and ratios measured in one run, as a table and in docs/performance.md
-	cd bench && $(GO) run . -write ../docs
+bench: check-deps ## figures and ratios measured in one run, as a table and in bench/RESULTS.md
+	cd bench && $(GO) run . -write ..
 
 BASE ?= main
 bench-compare: ## the Go benchmarks of BASE and of this tree, compared by benchstat

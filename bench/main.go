@@ -5,7 +5,7 @@
 //	go run . -scale 0.1       a tenth of the work, for a look
 //	go run . -only tasks,waiting   some of the sections
 //	go run . -only history -messages 1000000   an archive of that size, some minutes
-//	go run . -write ../docs   also write performance.md and its charts
+//	go run . -write ..   also write RESULTS.md and its charts
 package main
 
 import (
@@ -25,7 +25,7 @@ var (
 	scale = flag.Float64("scale", 1, "how much work, as a share of the full run")
 	only  = flag.String("only", "", "the sections to run, separated by commas; empty: all")
 
-	writeTo = flag.String("write", "", "the folder that performance.md and images/growth-*.svg are written to; empty: none")
+	writeTo = flag.String("write", "", "the tree of the repository in which to write bench/RESULTS.md and docs/images/growth-*.svg; empty: none")
 )
 
 // scaled is n by the scale of this run, at least 1.

@@ -21,8 +21,10 @@ func TestMain(m *testing.M) {
 // TestTable makes the table with little work, so that it cannot rot, and holds what it counts without noise.
 func TestTable(t *testing.T) {
 	*scale, *writeTo = 0.002, t.TempDir()
-	if err := os.Mkdir(filepath.Join(*writeTo, "images"), 0o700); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{"bench", "docs/images"} {
+		if err := os.MkdirAll(filepath.Join(*writeTo, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	b := newBench(t.Context())
 	defer b.close()
@@ -40,7 +42,7 @@ func TestTable(t *testing.T) {
 	if len(b.idle) != 2 || max(b.idle[0], b.idle[1]) > 12 {
 		t.Errorf("an idle engine sends %.1f commands a second with an empty queue and with a full one, want 12 at most", b.idle)
 	}
-	page, err := os.ReadFile(filepath.Join(*writeTo, "performance.md"))
+	page, err := os.ReadFile(filepath.Join(*writeTo, "bench", "RESULTS.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,8 +64,8 @@ func TestTable(t *testing.T) {
 // checkChart reads a chart that was written: it is well formed, the page shows it, and it has a dot for each figure.
 func checkChart(t *testing.T, page string, c chart) {
 	t.Helper()
-	name := "images/" + c.file + ".svg"
-	if !strings.Contains(page, "("+name+")") {
+	name := "docs/images/" + c.file + ".svg"
+	if !strings.Contains(page, "(../"+name+")") {
 		t.Errorf("%s is not on the page", name)
 	}
 	drawn, err := os.Open(filepath.Join(*writeTo, name))

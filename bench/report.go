@@ -17,7 +17,7 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 )
 
-const reportHead = `# Performance
+const reportHead = `# What make bench measured
 
 ` + "`make bench`" + ` writes this page; do not edit it. All figures come from one run on one machine, on which chatd ran beside
 redis-server and what it is compared with:
@@ -28,8 +28,8 @@ figure of its row divided by that of what the last column names, with the target
 
 `
 
-// report writes performance.md into folder, and the charts beside it.
-func (b *bench) report(folder string) error {
+// report writes bench/RESULTS.md and the charts in docs/images into a tree of the repository.
+func (b *bench) report(root string) error {
 	var page bytes.Buffer
 	fmt.Fprintf(&page, reportHead, b.machine())
 	if *only != "" {
@@ -48,13 +48,13 @@ func (b *bench) report(folder string) error {
 		if err := s.chart.write(&drawn); err != nil {
 			return err
 		}
-		name := "images/" + s.chart.file + ".svg"
-		if err := os.WriteFile(filepath.Join(folder, name), drawn.Bytes(), 0o644); err != nil { //nolint:gosec // everybody may read the docs
+		name := "docs/images/" + s.chart.file + ".svg"
+		if err := os.WriteFile(filepath.Join(root, name), drawn.Bytes(), 0o644); err != nil { //nolint:gosec // everybody may read the docs
 			return err
 		}
-		fmt.Fprintf(&page, "![%s](%s)\n\n", s.chart.title, name)
+		fmt.Fprintf(&page, "![%s](../%s)\n\n", s.chart.title, name)
 	}
-	return os.WriteFile(filepath.Join(folder, "performance.md"), page.Bytes(), 0o644) //nolint:gosec // as above
+	return os.WriteFile(filepath.Join(root, "bench", "RESULTS.md"), page.Bytes(), 0o644) //nolint:gosec // as above
 }
 
 func capitalized(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
