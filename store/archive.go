@@ -37,13 +37,23 @@ func (s *Archive) Unarchived(ctx context.Context, group string, limit int) (arch
 		return archive.Lag{}, err
 	}
 	lag := archive.Lag{Log: archive.Log{Group: group, Epoch: r.text(1)}, On: r.number(2) == 1, Archived: r.number(3),
-		Last: r.number(4), Held: r.number(5)}
-	stored := make([]string, 0, len(r)-6)
-	for i := 6; i < len(r); i++ {
+		Last: r.number(4), Held: r.number(5), OnHold: r.number(6) == 1}
+	stored := make([]string, 0, len(r)-7)
+	for i := 7; i < len(r); i++ {
 		stored = append(stored, r.text(i))
 	}
 	lag.Messages, err = decodeMessages(group, stored)
 	return lag, err
+}
+
+// KeepHeld keeps how entries read before changes that the archive is about to apply.
+func (s *Archive) KeepHeld(ctx context.Context, log archive.Log, kept []chat.Kept) error {
+	c := holdKeepScript.Sized(s.keys.group(log.Group), 3*len(kept)).Arg("epoch", log.Epoch)
+	for _, k := range kept {
+		c = c.MoreArgs("earlier", "entry_id", k.ID, "change_id", k.Change, "was", string(k.JSON))
+	}
+	_, err := s.runSafe(ctx, c)
+	return err
 }
 
 // AckArchive records that the database holds the ids from..to of a log, and trims what that frees.

@@ -13,6 +13,7 @@ import (
 var (
 	holdPutScript     = newScript("hold/put", groupNames)
 	holdReleaseScript = newFreeing("hold/release", groupNames)
+	holdKeepScript    = newFreeing("hold/keep", groupNames)
 	holdReadScript    = newReader("hold/read", groupNames)
 )
 

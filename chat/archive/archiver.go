@@ -19,6 +19,7 @@ const (
 	catchUpSteps = 200             // steps of one call of CatchUp
 	stepTries    = 4               // of a step whose log changes meanwhile
 	addTimeout   = 5 * time.Second // for the database
+	heldPage     = 200             // reactions that one step keeps under a legal hold
 	runsMax      = 12              // runs at the same time: a database that hangs leaves the other workers alone
 )
 
@@ -144,6 +145,11 @@ func (a *Archiver) archive(ctx context.Context, r *run, lag Lag, version int64) 
 		a.opt.Log.ErrorContext(ctx, "entries were trimmed before they were archived", "group", lag.Group, "from", lag.Archived+1,
 			"to", from-1)
 	}
+	if lag.OnHold {
+		if err := a.keepHeld(ctx, lag); err != nil {
+			return 0, false, err
+		}
+	}
 	if len(lag.Messages) > 0 || last != chat.IDMax {
 		err = a.call(ctx, func(ctx context.Context) error {
 			return a.db.Add(ctx, []Batch{{Log: lag.Log, Messages: lag.Messages, Last: last, Version: version}})
@@ -167,6 +173,43 @@ func (a *Archiver) archive(ctx context.Context, r *run, lag Lag, version int64) 
 		a.behind.caughtUp(lag.Log)
 	}
 	return archived, more, nil
+}
+
+// keepHeld keeps, under a legal hold, what deletions are about to take of reactions that the database has.
+func (a *Archiver) keepHeld(ctx context.Context, lag Lag) error {
+	for _, m := range lag.Messages {
+		var deletion chat.Entry
+		if json.Unmarshal(m.JSON, &deletion) != nil || deletion.Kind != chat.Delete {
+			continue
+		}
+		for after := int64(0); ; {
+			var found []chat.Message
+			err := a.call(ctx, func(ctx context.Context) (err error) {
+				found, err = a.db.ReactionsTo(ctx, lag.Log, deletion.Target, after, heldPage)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			var kept []chat.Kept
+			for _, one := range found {
+				var e chat.Entry
+				if json.Unmarshal(one.JSON, &e) == nil && e.DeletedAt == nil && !e.Removed {
+					kept = append(kept, chat.Kept{ID: one.ID, Change: m.ID, JSON: one.JSON})
+				}
+				after = one.ID
+			}
+			if len(kept) > 0 {
+				if err := a.groups.KeepHeld(ctx, lag.Log, kept); err != nil {
+					return err
+				}
+			}
+			if len(found) < heldPage {
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // lostEnd looks whether the database has entries behind the end of a log, which the log has lost then. It returns the log as it

@@ -14,6 +14,7 @@ type Lag struct {
 	Archived int64 // highest id that is archived; -1: the archiver has not joined the group
 	Held     int64 // lowest id that is stored; Last+1 where none is
 	Last     int64
+	OnHold   bool // a legal hold is on the group
 	// Messages follow Archived, or begin at Held where the archiver has not joined: as many as were asked for, and no more than
 	// about 1 MiB.
 	Messages []chat.Message
@@ -39,6 +40,8 @@ type Groups interface {
 	// then, and returns how far the group is archived. ErrNotFound: the log is gone. ErrConflict: the log has changed, or there
 	// is no archive any longer.
 	AckArchive(ctx context.Context, log Log, from, to int64, mark string) (archived int64, err error)
+	// KeepHeld keeps how entries of a log read before changes that the archive is about to apply, where a legal hold is on the group.
+	KeepHeld(ctx context.Context, log Log, kept []chat.Kept) error
 	// AlignArchive enqueues the task of each group that is not archived to its end; where there is no archive, it makes the
 	// archiver leave the group. One step a group.
 	AlignArchive(ctx context.Context, groups []string) error

@@ -2,6 +2,8 @@ package archive_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/chatd/chatd/chat"
@@ -244,4 +246,40 @@ func TestUnreadMessagesOfTheArchive(t *testing.T) {
 	cursors, err = s.Unread(s.Ctx, chattest.As("bob"), "g", 4)
 	s.Must(err)
 	s.equal([]int64{cursors.Read, cursors.Unread}, []int64{3, was - 2})
+}
+
+// TestArchivedReactionsUnderHold: what a deletion takes of reactions that the archive has is kept before, while a legal hold lasts.
+func TestArchivedReactionsUnderHold(t *testing.T) {
+	b := newBench(t)
+	b.MakeGroup(chat.GroupDraft{ID: "g", Keep: new(int64(1))}, "alice")
+	const n = 10
+	target := b.send("alice", "g", chat.Content{Body: new("x")}).ID
+	reactions := map[int64]string{}
+	for i := range n {
+		emoji := fmt.Sprintf(":e%d:", i)
+		reactions[b.send("alice", "g", chat.Content{Kind: chat.Reaction, Target: target, Emoji: emoji}).ID] = emoji
+	}
+	b.ack("alice", "g", target+n)
+	b.Must(b.CatchUp(b.Ctx, "g", chat.IDMax))
+	if lag := b.lag("g"); lag.Held <= target+1 || lag.OnHold {
+		t.Fatalf("got %+v", lag)
+	}
+	_, err := b.PutHold(b.Ctx, chattest.Operator("root"), "g", "a case")
+	b.Must(err)
+	b.Service = chat.New(archive.Serve(b.Store, b.db, b.CatchUp, chat.DefaultLimits()), b.Service.Options())
+	deletion := b.send("alice", "g", chat.Content{Kind: chat.Delete, Target: target}).ID
+	b.Must(b.CatchUp(b.Ctx, "g", chat.IDMax))
+	kept, err := b.Store.Kept(b.Ctx, "g", target+1, target+n, 0)
+	b.Must(err)
+	for _, k := range kept {
+		var e chat.Entry
+		b.Must(json.Unmarshal(k.JSON, &e))
+		if e.Emoji == "" || e.Emoji != reactions[k.ID] || k.Change != deletion {
+			t.Errorf("of %d is kept %s", k.ID, k.JSON)
+		}
+		delete(reactions, k.ID)
+	}
+	if len(reactions) > 0 {
+		t.Errorf("nothing is kept of %v", reactions)
+	}
 }

@@ -79,6 +79,8 @@ type Store interface {
 	Entries(ctx context.Context, log Log, ids []int64) ([]chat.Message, error)
 	// Reactions counts the reactions to the messages from..to, and says whether user is among those who reacted.
 	Reactions(ctx context.Context, log Log, user string, from, to int64) (map[int64]map[string]chat.ReactionCount, error)
+	// ReactionsTo gives the entries of reactions to a message behind an id, ascending, at most limit.
+	ReactionsTo(ctx context.Context, log Log, target, after int64, limit int) ([]chat.Message, error)
 	// Reacted says how a message stands to a reaction by user with emoji.
 	Reacted(ctx context.Context, log Log, target int64, user, emoji string) (Reacted, error)
 	// Drop removes entries of a log up to and including an id (chat.IDMax: the whole log), in a step of bounded work.

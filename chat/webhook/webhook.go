@@ -263,7 +263,10 @@ func (s *Service) spread(ctx context.Context, t SpreadTask) error {
 	if t.Version < 1 {
 		return chat.Invalid("a task names no version of the webhooks")
 	}
-	return s.store.SpreadWebhooks(ctx)
+	if err := s.store.SpreadWebhooks(ctx); err != nil {
+		return err
+	}
+	return s.withdrawRemoved(ctx)
 }
 
 func (w Webhook) view() View {

@@ -1,8 +1,10 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -68,6 +70,22 @@ func (s *Service) withdrawGroup(ctx context.Context, group, epoch string, at cha
 // WithdrawAuthored takes the content of all entries of a person out of their deliveries, of any group.
 func (s *Service) WithdrawAuthored(ctx context.Context, user string) error {
 	return s.withdrawAll(ctx, "", chat.TimeMs(s.opt.Now()), true, func(_ StoredDelivery, e chat.Entry) bool { return e.From == user })
+}
+
+// withdrawRemoved takes the content of all entries out of the deliveries to webhooks that were removed, dead letters above all: nobody
+// finds these once an entry is deleted.
+func (s *Service) withdrawRemoved(ctx context.Context) (err error) {
+	removed := map[string]bool{}
+	failed := s.withdrawAll(ctx, "", chat.TimeMs(s.opt.Now()), false, func(d StoredDelivery, _ chat.Entry) bool {
+		if _, known := removed[d.Webhook]; !known && err == nil {
+			_, failed := s.store.Webhook(ctx, d.Webhook)
+			if removed[d.Webhook] = errors.Is(failed, chat.ErrNotFound); failed != nil && !removed[d.Webhook] {
+				err = failed
+			}
+		}
+		return removed[d.Webhook]
+	})
+	return cmp.Or(err, failed)
 }
 
 func (s *Service) withdrawAll(ctx context.Context, group string, at chat.Time, authored bool, wanted func(StoredDelivery, chat.Entry) bool) error {

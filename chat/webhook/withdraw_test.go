@@ -137,3 +137,28 @@ func TestDeletedMeanwhileIsReadAgain(t *testing.T) {
 	_, err = w.Store.PublishEvents(w.Ctx, "g", page, id, nil, 1)
 	w.Must(err)
 }
+
+// TestRemovedWebhookKeepsNothing: what waits for a webhook that is removed, or has failed for good, loses its content, and what waits for
+// another one does not.
+func TestRemovedWebhookKeepsNothing(t *testing.T) {
+	w := newWithdrawal(t)
+	r := newReceiver(t, nil)
+	gone, stays := w.register(r.URL+"/gone"), w.register(r.URL+"/stays")
+	w.MakeGroup(chat.GroupDraft{ID: "g"}, "bob", "alice")
+	w.send("alice", chat.Content{Kind: chat.Text, Body: new("xyzzy")})
+	w.run(webhook.TaskEvents)
+	w.run(webhook.TaskSpread)
+	w.Must(w.Drop(w.Ctx, chattest.Operator("root"), gone.ID))
+	if n := w.run(webhook.TaskSpread); n != 1 {
+		t.Errorf("%d tasks spread the webhooks", n)
+	}
+	list, _, err := w.Store.WalkDeliveries(w.Ctx, "", "")
+	w.Must(err)
+	has := map[string]bool{}
+	for _, d := range list {
+		has[d.Webhook] = has[d.Webhook] || strings.Contains(string(d.Body), "xyzzy")
+	}
+	if len(has) != 2 || has[gone.ID] || !has[stays.ID] {
+		t.Errorf("content waits for %v, %s is removed", has, gone.ID)
+	}
+}

@@ -328,6 +328,25 @@ func count(users map[string]reacted) (n int64) {
 	return n
 }
 
+// ReactionsTo implements archive.Store.
+func (a *Archive) ReactionsTo(_ context.Context, log archive.Log, target, after int64, limit int) (found []chat.Message, err error) {
+	unlock, err := a.open()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	for _, id := range slices.Sorted(maps.Keys(a.logs[log])) {
+		e, err := decoded(a.logs[log][id])
+		if err != nil {
+			return nil, err
+		}
+		if e.Kind == chat.Reaction && e.Target == target && id > after && len(found) < limit {
+			found = append(found, a.logs[log][id])
+		}
+	}
+	return found, nil
+}
+
 // Reactions implements archive.Store.
 func (a *Archive) Reactions(_ context.Context, log archive.Log, user string, from, to int64) (map[int64]map[string]chat.ReactionCount, error) {
 	unlock, err := a.open()

@@ -318,6 +318,15 @@ func (a *lateArchive) Search(ctx context.Context, q archive.Query) (archive.Foun
 	return db.Search(ctx, q)
 }
 
+// ReactionsTo implements archive.Store.
+func (a *lateArchive) ReactionsTo(ctx context.Context, log archive.Log, target, after int64, limit int) ([]chat.Message, error) {
+	db, err := a.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return db.ReactionsTo(ctx, log, target, after, limit)
+}
+
 // Authored implements erase.Archive.
 func (a *lateArchive) Authored(ctx context.Context, user string, after int64, limit int) ([]archive.Authored, error) {
 	db, err := a.get(ctx)

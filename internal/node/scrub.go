@@ -15,7 +15,7 @@ import (
 )
 
 // Scrub rewrites the files of the configured store and archive, so that they hold nothing that was deleted or erased, and says what
-// it rewrote. The archive takes over first what it does not know yet. Erasures that are under way are an error, when all is done.
+// it rewrote. The archive takes over first what it does not know yet, and the records of files that no message names go. Erasures that are under way are an error, when all is done.
 func (c Config) Scrub(ctx context.Context, output io.Writer, say func(line string) error) (err error) {
 	set, err := c.checkForStore()
 	if err != nil {
@@ -43,6 +43,9 @@ func (c Config) Scrub(ctx context.Context, output io.Writer, say func(line strin
 		return errors.New("this version of chatd cannot rewrite the files of a Redis Cluster: run BGREWRITEAOF and BGSAVE on each of its nodes yourself")
 	}
 	if err := set.scrubArchive(ctx, s, say); err != nil {
+		return err
+	}
+	if err := eachGroup(ctx, s, func(name string) error { return expireFiles(ctx, s, name) }); err != nil {
 		return err
 	}
 	done := []string{"embedded store: rewritten as a new snapshot with an empty journal"}
@@ -98,14 +101,32 @@ func (s *settings) scrubArchive(ctx context.Context, groups *store.Store, say fu
 
 // catchUp archives every group to its end.
 func catchUp(ctx context.Context, groups *store.Store, archiver *archive.Archiver) error {
+	return eachGroup(ctx, groups, func(name string) error {
+		if err := archiver.CatchUp(ctx, name, chat.IDMax); err != nil && !errors.Is(err, chat.ErrNotFound) {
+			return fmt.Errorf("cannot archive the newest messages of group %s: %w", strings.ToValidUTF8(name, "?"), err)
+		}
+		return nil
+	})
+}
+
+// expireFiles removes what the store knows of files that no message of a group names. Nodes remove the bytes.
+func expireFiles(ctx context.Context, groups *store.Store, name string) error {
+	for {
+		if more, err := groups.ExpireFiles(ctx, name); err != nil || !more {
+			return err
+		}
+	}
+}
+
+func eachGroup(ctx context.Context, groups *store.Store, do func(name string) error) error {
 	for cursor := uint64(0); ; {
 		names, next, err := groups.GroupIDs(ctx, cursor)
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
-			if err := archiver.CatchUp(ctx, name, chat.IDMax); err != nil && !errors.Is(err, chat.ErrNotFound) {
-				return fmt.Errorf("cannot archive the newest messages of group %s: %w", strings.ToValidUTF8(name, "?"), err)
+			if err := do(name); err != nil {
+				return err
 			}
 		}
 		if next == 0 {

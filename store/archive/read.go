@@ -122,6 +122,20 @@ func (s *Store) Reactions(ctx context.Context, log archive.Log, user string, fro
 	return found, err
 }
 
+// ReactionsTo implements archive.Store.
+func (s *Store) ReactionsTo(ctx context.Context, log archive.Log, target, after int64, limit int) (found []chat.Message, err error) {
+	err = s.reads(ctx, func(ctx context.Context) error {
+		return s.query(ctx, s.read, `SELECT e.id, e.mark, e.edits, e.json FROM entries AS e`+s.engine.byTarget()+`
+			WHERE e.log = `+logNumber+` AND e.target = ? AND e.kind = 'reaction' AND e.id > ? ORDER BY e.id LIMIT ?`,
+			[]any{log.Group, log.Epoch, target, after, limit}, func(rows *sql.Rows) error {
+				m, err := scanMessage(rows)
+				found = append(found, m)
+				return err
+			})
+	})
+	return found, err
+}
+
 // Reacted implements archive.Store.
 func (s *Store) Reacted(ctx context.Context, log archive.Log, target int64, user, emoji string) (archive.Reacted, error) {
 	var found archive.Reacted

@@ -4,15 +4,15 @@
 -- KEYS  last_id meta seen msgs wants
 -- ARGV  limit:int bytes_max:int
 -- Returns {OK, epoch, 1 where there is an archive, id up to which it is archived (-1 where the archiver has not joined), last,
---       lowest id that is stored (last + 1 where none is), then the stored messages}
+--       lowest id that is stored (last + 1 where none is), 1 under a legal hold, then the stored messages}
 -- Refuses NOTFOUND
 -- include: base
-local epoch = redis.call('HGET', meta, 'epoch')
+local epoch, hold = unpack(redis.call('HMGET', meta, 'epoch', 'hold'))
 if not epoch then return {'NOTFOUND'} end
 local last = tonumber(redis.call('GET', last_id))
 local held = last - redis.call('ZCARD', msgs) + 1
 local archived = tonumber(redis.call('ZSCORE', seen, '$archive') or -1)
-local page, bytes = {'OK', epoch, redis.call('HEXISTS', wants, 'archive'), archived, last, held}, 0
+local page, bytes = {'OK', epoch, redis.call('HEXISTS', wants, 'archive'), archived, last, held, hold and 1 or 0}, 0
 local from = archived < 0 and held or math.min(archived, last) + 1
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', msgs, int(from), '+inf', 'LIMIT', 0, limit)) do
   page[#page + 1] = member
