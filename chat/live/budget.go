@@ -82,9 +82,7 @@ func (f *Follower) Held() int64 { return f.kept.Load() }
 func (e Event) bytes() (n int64) {
 	switch {
 	case e.Messages != nil && (e.Messages.Shared == nil || len(e.Messages.Messages) > 1):
-		for _, m := range e.Messages.Messages {
-			n += int64(len(m.JSON))
-		}
+		return int64(bytesOf(e.Messages.Messages))
 	case e.Inbox != nil:
 		for _, item := range e.Inbox.Items {
 			n += int64(len(item.JSON))

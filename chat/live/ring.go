@@ -41,7 +41,7 @@ type known struct {
 	// gen is the generation. It rises whenever entries that were read before may be out of date: they changed or expired, the
 	// log may be another one, or signals may have been missed.
 	gen    int
-	life   int  // the generation since which the log is this one, and visible as it is: who was compared with it before has to ask the store
+	life   int  // the generation in which the present life of the log began: a reader that was compared before asks the store
 	unsure bool // signals may have been missed since the log was compared: until it is again, no signal continues it, and nobody is served
 }
 

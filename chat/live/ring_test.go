@@ -34,6 +34,9 @@ func outline(t *testing.T, r *ring) string {
 	if r.unsure {
 		s += " unsure"
 	}
+	if r.floor > 0 {
+		s += fmt.Sprint(", none below ", r.floor)
+	}
 	return s
 }
 
@@ -153,9 +156,9 @@ func TestRing(t *testing.T) {
 		{"a reader that knows more", observe("e", 7), "e 3..5 of 7", hole, false},
 		{"a reader that knows of another epoch", observe("f", 7), "e 3..5", hole, false},
 
-		{"older entries", prepend(quiet, texts(2, 2, "m")), "e 3..5", change{}, false},
+		{"older entries, of which some are missing", prepend(quiet, texts(2, 2, "m")), "e 3..5, none below 3", change{}, false},
 		{"all that is missing", func(r *ring) change { r.most = 5; return prepend(quiet, texts(1, 2, "m"))(r) }, "e 1..5", grew, false},
-		{"more than the ring holds, backwards", prepend(quiet, texts(1, 2, "m")), "e 3..5", change{}, false},
+		{"more than the ring holds, backwards", prepend(quiet, texts(1, 2, "m")), "e 3..5, none below 3", change{}, false},
 		{"older entries, and an edit meanwhile", func(r *ring) change {
 			r.most = 9
 			return prepend(func(r *ring) { take(entry(6, chat.Edit, 1), text(1, "m"))(r) }, texts(1, 2, "m"))(r)

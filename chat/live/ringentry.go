@@ -18,7 +18,7 @@ type effect struct {
 	kind   chat.Kind     // Edit, Delete, or Notice for the one that ends a membership
 	target int64         // of an edit or a delete
 	leaver string        // whose membership a notice ends
-	blank  *chat.Message // an edit without its content; made when first needed
+	blank  *chat.Message // an edit without its content; made when first needed, under the lock of the feed
 }
 
 // facts are the fields of an entry that tell what it does. The JSON of one that does nothing is not decoded.

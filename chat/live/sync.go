@@ -70,7 +70,7 @@ func (s *Service) Sync(ctx context.Context, by chat.Caller, req SyncRequest) (Sy
 // what they are about.
 func (a SyncAnswer) any() bool { return len(a.Groups) > 0 || a.Inbox != nil || len(a.Left) > 0 }
 
-// syncCall is one call of Sync.
+// syncCall is one call of Sync, whose goroutine owns it.
 type syncCall struct {
 	s      *Service
 	by     chat.Caller

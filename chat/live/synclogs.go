@@ -184,9 +184,7 @@ func (c *syncCall) top(ctx context.Context, logs []*syncLog) error {
 	var pulls []chat.Pull
 	bytes := 0
 	for _, l := range logs {
-		for _, m := range l.Messages {
-			bytes += len(m.JSON)
-		}
+		bytes += bytesOf(l.Messages)
 	}
 	full := bytes >= c.s.limits.PageBytesMax // more would not fit into the answer
 	for i, quota := range quotas(logs, c.limit) {
@@ -232,10 +230,7 @@ const batchBytes = 400
 // batchesBytes is the size that all that was read of logs would have in an answer.
 func batchesBytes(logs []*syncLog) (bytes int) {
 	for _, l := range logs {
-		bytes += batchBytes
-		for _, m := range l.Messages {
-			bytes += len(m.JSON) + 1
-		}
+		bytes += batchBytes + bytesOf(l.Messages) + len(l.Messages)
 	}
 	return bytes
 }
