@@ -34,7 +34,7 @@ func TestInertEntries(t *testing.T) {
 }
 
 // A node keeps a line for each group of each session, and up to 128 entries for each group: their sizes are those of
-// docs/scaling.md.
+// docs/costs.md.
 func TestWhatANodeKeepsMuchOfIsSmall(t *testing.T) {
 	for _, one := range []struct {
 		name       string
