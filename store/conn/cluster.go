@@ -138,7 +138,6 @@ func (c *cluster) Close() error {
 	defer c.mu.Unlock()
 	for _, n := range c.nodes {
 		if n.waits != nil {
-			n.waits.running.Wait()
 			err = errors.Join(err, n.waits.client.Close())
 		}
 	}

@@ -164,7 +164,6 @@ func (d *Deployment) Close() error {
 	if d.cluster != nil {
 		return d.cluster.Close()
 	}
-	d.waits.running.Wait()
 	return errors.Join(d.waits.client.Close(), d.client.Close())
 }
 

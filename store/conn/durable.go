@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/queue/batch"
 	"github.com/chatd/chatd/queue/script"
 )
 
@@ -56,7 +57,7 @@ func (d *Deployment) runAndWait(ctx context.Context, c script.Call, want Durabil
 		if err != nil {
 			return nil, "", err
 		}
-		w.asking, w.done = at.how == asked, make(chan struct{})
+		w.asking = at.how == asked
 		before := waits.able(ctx, server)
 		if before.waits(want) {
 			err = waits.do(ctx, w)
@@ -162,10 +163,9 @@ func askAbility(ctx context.Context, client queue.Redis) (ability, error) {
 type durableCall struct {
 	call    script.Call
 	want    Durability
-	asking  bool       // an ASK redirect named the server
-	written *redis.Cmd // valid once done is closed
+	asking  bool // an ASK redirect named the server
+	written *redis.Cmd
 	waited  *redis.Cmd // nil: nothing was waited for
-	done    chan struct{}
 }
 
 // runAt runs the call on a server without waiting, on one of its ordinary connections.
@@ -218,59 +218,28 @@ type waits struct {
 	abilities abilities
 	of        *Deployment
 	breaker   *breaker // nil with the embedded store, where nothing waits here
-
-	mu      sync.Mutex
-	flying  int // connections in use
-	waiting []*durableCall
-	running sync.WaitGroup
+	calls     batch.Batcher[*durableCall, struct{}]
 }
 
 // newWaits makes the waits of the server that client talks to.
 func newWaits(d *Deployment, client *redis.Client, b *breaker) *waits {
 	q := &waits{client: redis.NewClient(sameServer(client)), of: d, breaker: b}
 	q.client.AddHook(newGuard(durableConns, b, false))
+	q.calls.Calls, q.calls.Size = durableConns, durableBatch
+	q.calls.Run = func(ctx context.Context, list []*durableCall) []struct{} {
+		q.send(context.WithoutCancel(ctx), list)
+		return make([]struct{}, len(list))
+	}
 	return q
 }
 
 // do runs w and returns when its answers have arrived. If ctx ends before, the outcome is unknown.
 func (q *waits) do(ctx context.Context, w *durableCall) error {
-	q.mu.Lock()
-	if len(q.waiting) >= durableWaitingMax {
-		q.mu.Unlock()
+	if q.calls.Load().Waiting >= durableWaitingMax {
 		return errCrowded
 	}
-	q.waiting = append(q.waiting, w)
-	if q.flying < durableConns {
-		q.flying++
-		q.running.Go(func() { q.fly(context.WithoutCancel(ctx)) })
-	}
-	q.mu.Unlock()
-	select {
-	case <-w.done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// fly sends batches until no calls wait.
-func (q *waits) fly(ctx context.Context) {
-	for {
-		q.mu.Lock()
-		n := min(len(q.waiting), durableBatch)
-		if n == 0 {
-			q.flying--
-			q.mu.Unlock()
-			return
-		}
-		batch := slices.Clone(q.waiting[:n])
-		q.waiting = slices.Delete(q.waiting, 0, n)
-		q.mu.Unlock()
-		q.send(ctx, batch)
-		for _, w := range batch {
-			close(w.done)
-		}
-	}
+	_, err := q.calls.Do(ctx, w)
+	return err
 }
 
 // send runs the scripts of a batch on one connection and waits there. If the server does not know a script, it loads all of
