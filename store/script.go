@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"embed"
-	"strings"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/queue"
@@ -22,7 +21,7 @@ var library = &script.Library{
 	Shared: map[string]string{"task_enqueue": queue.EnqueueLua, "task_cancel": queue.CancelLua},
 	Groups: queue.KeyNames(),
 	// In a cluster, PUBLISH goes to every node; SPUBLISH stays within the shard of the slot.
-	Sharded: strings.NewReplacer("'PUBLISH', channel", "'SPUBLISH', channel").Replace,
+	InCluster: map[string]string{"PUBLISH": "SPUBLISH"},
 }
 
 func newScript[K any](name string, names script.Names[K]) *script.Step[K] {

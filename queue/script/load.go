@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -20,8 +21,9 @@ type Library struct {
 	Shared map[string]string
 	// Groups are the names of keys that come together, by the name of the group.
 	Groups map[string][]string
-	// Sharded rewrites the text of a script for a Redis Cluster. Nil: scripts are the same there.
-	Sharded func(text string) string
+	// InCluster are commands that have another name in a Redis Cluster, by the name elsewhere. Scripts call them by a local of
+	// that name: redis.call(PUBLISH, channel, text).
+	InCluster map[string]string
 
 	used    []*Script
 	sources map[string]source // what was read so far of lua/lib and Shared, by name
@@ -50,19 +52,23 @@ func NewFreeing[K any](l *Library, name string, names Names[K]) *Step[K] {
 func use[K any](l *Library, s *Script, names Names[K]) *Step[K] {
 	l.used = append(l.used, s)
 	step := Bind(s, names)
-	if l.Sharded != nil {
-		s.sharded = sync.OnceValue(func() *Script {
-			text := l.Sharded(s.Text)
-			if text == s.Text {
-				return s
-			}
-			sharded := *s
-			sharded.Text, sharded.SHA = text, hash([]byte(text))
-			return &sharded
-		})
-	}
+	s.sharded = sync.OnceValue(func() *Script {
+		text := s.Text
+		for _, name := range s.commands {
+			text = strings.Replace(text, command(name, name), command(name, l.InCluster[name]), 1)
+		}
+		if text == s.Text {
+			return s
+		}
+		sharded := *s
+		sharded.Text, sharded.SHA = text, hash([]byte(text))
+		return &sharded
+	})
 	return step
 }
+
+// command is the line that binds a local to the name of a command.
+func command(local, name string) string { return "local " + local + " = '" + name + "'\n" }
 
 // Script is one atomic step. A server knows it by the hash of its text.
 type Script struct {
@@ -73,7 +79,8 @@ type Script struct {
 
 	keys, args section
 	known      map[string]bool // names of keys that its key set fills in
-	sharded    func() *Script  // nil: the script is the same in a cluster
+	commands   []string        // of Library.InCluster, which its first lines bind
+	sharded    func() *Script  // nil: it was loaded and not made by New
 }
 
 // ForCluster returns the variant of the script for a Redis Cluster, which is made when it is first asked for.
@@ -138,12 +145,18 @@ func (l *Library) load(name string) (*Script, error) {
 		return nil, err
 	}
 	e := newExpander(l, h)
-	e.out.WriteString(h.keys.prologue() + h.args.prologue())
 	if err := e.expand(divide(string(text)), map[string]bool{}, ""); err != nil {
 		return nil, err
 	}
-	text = e.out.Bytes()
-	return &Script{Name: name, Text: string(text), SHA: hash(text), keys: h.keys, args: h.args, known: map[string]bool{}}, nil
+	s := &Script{Name: name, keys: h.keys, args: h.args, known: map[string]bool{}}
+	s.Text = h.keys.prologue() + h.args.prologue() + e.out.String()
+	for _, name := range slices.Sorted(maps.Keys(l.InCluster)) {
+		if strings.Contains(s.Text, "call("+name+", ") {
+			s.commands, s.Text = append(s.commands, name), command(name, name)+s.Text
+		}
+	}
+	s.SHA = hash([]byte(s.Text))
+	return s, nil
 }
 
 // Render returns what other scripts may include from a library: lua/lib/name.lua with everything that it includes.

@@ -36,7 +36,7 @@ local s, r = tonumber(redis.call('ZSCORE', seen, user)), tonumber(redis.call('ZS
 if changed > 0 then
   local signal = 'c ' .. user .. ' ' .. int(s) .. ' ' .. int(r)
   if origin ~= '' then signal = signal .. ' ' .. origin end
-  redis.call('PUBLISH', channel, signal)
+  redis.call(PUBLISH, channel, signal)
 end
 
 -- Even if nothing moved: the member's own sends may have brought the cursor here, and they do not trim every time.

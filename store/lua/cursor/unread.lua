@@ -22,6 +22,6 @@ local back = math.max(id, visible) - 1
 if back < r then
   redis.call('ZADD', read, 'XX', int(back), user)
   r = back
-  redis.call('PUBLISH', channel, 'c ' .. user .. ' ' .. int(tonumber(s)) .. ' ' .. int(r))
+  redis.call(PUBLISH, channel, 'c ' .. user .. ' ' .. int(tonumber(s)) .. ' ' .. int(r))
 end
 return {'OK', s, int(r), unread(last, count_floor(last, stored, archived_from, r, tonumber(backlog_max), pruned, joined_id), skip, by)}

@@ -25,5 +25,5 @@ if hint then
 end
 if result == 1 or hint and score ~= tonumber(hint) then redis.call('ZADD', groups, string.format('%.0f', score), group) end
 if redis.call('ZADD', users, 0, user) == 1 then redis.call('SADD', unused, user) end
-redis.call('PUBLISH', channel, 'j ' .. group)
+redis.call(PUBLISH, channel, 'j ' .. group)
 return {'OK', result}

@@ -6,5 +6,5 @@
 -- include: added_free
 free_added(group)
 local dropped = redis.call('ZREM', groups, group)
-if dropped == 1 then redis.call('PUBLISH', channel, 'l ' .. group) end
+if dropped == 1 then redis.call(PUBLISH, channel, 'l ' .. group) end
 return {'OK', dropped}

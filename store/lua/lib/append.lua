@@ -90,7 +90,7 @@ for i = rows, rows + (count - 1) * rows_row, rows_row do
         -- include: append_reaction
         append_reaction(id)
       end
-      call('PUBLISH', channel, 'm ' .. epoch .. '\n' .. entry)
+      call(PUBLISH, channel, 'm ' .. epoch .. '\n' .. entry)
       answer[n] = id
     end
   end

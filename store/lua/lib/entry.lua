@@ -30,5 +30,5 @@ end
 local function publish_entry(epoch, member, changed)
   local payload = 'm ' .. epoch .. '\n' .. member
   if changed then payload = payload .. '\n' .. table.concat(changed, '\n') end
-  redis.call('PUBLISH', channel, payload)
+  redis.call(PUBLISH, channel, payload)
 end

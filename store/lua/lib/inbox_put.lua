@@ -44,7 +44,7 @@ local function inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_
   if crowded or full and not inbox_displace(inbox, inbox_base, inbox_server, base, acked, last) then
     if inbox_drop(inbox, inbox_base, gaps, last, fields) then
       inbox_count(user)
-      redis.call('PUBLISH', channel, 'i')
+      redis.call(PUBLISH, channel, 'i')
     end
     return {'OK', int(last + 1), sent_ms, 0, '', 1}
   end
@@ -64,6 +64,6 @@ local function inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_
   local forget = idle_sender(inbox_senders, now_ms)
   if notify ~= '' then inbox_grew(user, has_epoch or epoch, seq, notify, now_ms) end
   inbox_count(user)
-  redis.call('PUBLISH', channel, 'i')
+  redis.call(PUBLISH, channel, 'i')
   return {'OK', seq, sent_ms, 0, forget, 0}
 end

@@ -45,5 +45,5 @@ local function remove_group(task_id, caller, now_ms)
   if redis.call('HEXISTS', wants, 'archive') == 1 then
     enqueue_archive(string.match(meta, '{(p%d+)}') .. '-ended:' .. group .. ':' .. epoch, epoch, 0, now_ms)
   end
-  redis.call('PUBLISH', channel, 'd ' .. epoch)
+  redis.call(PUBLISH, channel, 'd ' .. epoch)
 end

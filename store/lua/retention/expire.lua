@@ -30,6 +30,6 @@ if archived_from then
 end
 if first > was then
   redis.call('HSET', meta, 'expired', int(first - 1))
-  redis.call('PUBLISH', channel, 'x ' .. epoch .. ' ' .. int(first - 1))
+  redis.call(PUBLISH, channel, 'x ' .. epoch .. ' ' .. int(first - 1))
 end
 return {'OK', int(first)}

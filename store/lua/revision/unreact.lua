@@ -16,5 +16,5 @@ local function before(id, json)
   if hold then keep_held(id, deletion, json) end
 end
 local next = unreact(target, from, deleted_at, before, {})
-if newest then redis.call('PUBLISH', channel, 'x ' .. epoch .. ' ' .. newest) end
+if newest then redis.call(PUBLISH, channel, 'x ' .. epoch .. ' ' .. newest) end
 return {'OK', next or 0}
