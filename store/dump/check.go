@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -30,9 +29,6 @@ const (
 	unpackedFree  = 32 << 20       // bytes that a file may unpack to, however small it is
 	unpackedTimes = 1000           // how many times its own size a file may unpack to beyond that
 )
-
-// kinds are the types of keys.
-var kinds = []string{"string", "list", "set", "hash", "zset"}
 
 // check refuses what no export writes.
 func (m Manifest) check() error {
@@ -68,13 +64,13 @@ func (p part) check(m Manifest, before *part) error {
 	key := doctor.KeyOf(p.Key, p.Partition, m.Partitions)
 	kind := key.Kind
 	switch {
-	case kind == "" && !slices.Contains(kinds, p.Kind): // a key of another version stays what it is
-		return fmt.Errorf("%q is a %.20q: must be one of %s", p.Key, p.Kind, strings.Join(kinds, ", "))
-	case kind != "" && p.Kind != kind:
+	case kind == "":
+		return fmt.Errorf("%q is a key that this chatd does not know: import the file with the version that wrote it, %s", p.Key, m.Chatd)
+	case p.Kind != kind:
 		return fmt.Errorf("%q is a %.20q: must be a %s", p.Key, p.Kind, kind)
 	case !validOwners(key):
 		return fmt.Errorf("the key %.300q names no valid group or user", p.Key)
-	case kind != "" && !key.InHome:
+	case !key.InHome:
 		return fmt.Errorf("%q is in partition %d, which is not its own", p.Key, p.Partition)
 	case len(p.Values) == 0:
 		return fmt.Errorf("%q has no values", p.Key)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/doctor"
 )
@@ -83,6 +84,16 @@ var contents = map[string]content{
 		_, group, _ := strings.Cut(name, "\x00")
 		return chat.ValidGroupID(group)
 	}},
+
+	"g:<id>:sent:<user>": retried, "u:<id>:inbox:sent:<user>": retried, "u:<id>:keys": created, "u:<id>:devices": devices, "webhooks": webhooks,
+	"g:<id>:erasures": held, "u:<id>:erasing": made, "g:<id>:files": records, "g:<id>:gone:files": records, "g:<id>:files:unused": made,
+	"g:<id>:files:named": named, "u:<id>:schedules": made, "u:<id>:firings": made,
+	"grown": {ids.want, func(_, _, value string) bool { return whole(value) }},
+	"s:<id>": all(numbered("version", "created_ms", "next_ms", "fired", "sent", "missed", "last_id", "last_ms"),
+		readable[schedule.Plan]("plan", "the fields of a schedule: whole numbers, and its plan as JSON")),
+	"e:<id>":       numbered("messages", "created_ms"),
+	"q:<id>:tasks": tasks, "q:<id>:runs": tasks, "q:<id>:delayed": tasks, "q:<id>:dead": tasks, "q:<id>:leased": tasks, "q:<id>:parked": tasks,
+	"q:<id>:ready:critical": tasks, "q:<id>:ready:high": tasks, "q:<id>:ready:normal": tasks, "q:<id>:ready:low": tasks,
 }
 
 // numbered is a hash of which some fields are whole numbers, or empty.

@@ -407,10 +407,10 @@ func TestBytesThatAreNoText(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	odd, _ := base64.StdEncoding.DecodeString("/wD+e30=")
-	server.Do("HSET", "chat:{p00}:u:bob:devices", "d", string(odd))
+	server.Do("HSET", "chat:{p00}:webhooks:health", "d", string(odd))
 	file := export(t, s, dump.Options{})
 	must(t, load(t, openFor(t, file, store.Options{URL: other.URL()}), file, dump.Options{}))
-	if got := other.Do("HGET", "chat:{p00}:u:bob:devices", "d"); got != string(odd) {
+	if got := other.Do("HGET", "chat:{p00}:webhooks:health", "d"); got != string(odd) {
 		t.Errorf("got %q, want %q", got, odd)
 	}
 }

@@ -24,7 +24,7 @@ func fileOf(t *testing.T, keys int, messages int64) []byte {
 	s, err := store.Open(t.Context(), store.Options{URL: server.URL()})
 	must(t, err)
 	for n := range keys {
-		server.Do("HSET", fmt.Sprintf("chat:{p00}:u:user%d:devices", n), "d", strings.Repeat("x", 200))
+		server.Do("HSET", fmt.Sprintf("chat:{p00}:u:user%d:devices", n), "d", `1 webhook - {"url":"`+strings.Repeat("x", 200)+`"}`)
 	}
 	db := archived(t, messages)
 	id, err := db.ID(t.Context())
