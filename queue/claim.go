@@ -139,7 +139,7 @@ func (c *claimer) exec(feed context.Context) time.Duration {
 	if news := c.news.call(c.prefix, now); news != nil {
 		calls = append(calls, news) // that it fails is no harm: the figures name too many kinds until the next one
 	}
-	totals, answered := c.tallyCalls(now, tallyEvery)
+	totals, answered := c.tallies.calls(now, tallyEvery)
 	// Not under feed: a call that is cut off may have claimed tasks.
 	err := run(context.WithoutCancel(feed), c.rdb, append(calls, totals...))
 	answered()

@@ -19,15 +19,21 @@ import (
 
 // Client enqueues tasks into one queue, shows them and moves them. It is safe for concurrent use.
 type Client struct {
+	*access
+	Periodics
+	lease    time.Duration
+	together batch.Batcher[Task, enqueueOutcome]
+}
+
+// access is how the parts of a client reach the tasks of its queue.
+type access struct {
 	rdb        Redis
 	prefix     string
 	name       string
 	partitions int
-	lease      time.Duration
 	keys       []Keys
-	work       [][]string // by partition: Keys.Work
-	enqueue    [][]string // by partition: Keys.Enqueue
-	together   batch.Batcher[Task, enqueueOutcome]
+	work       [][]string   // by partition: Keys.Work
+	enqueue    [][]string   // by partition: Keys.Enqueue
 	seed       maphash.Seed // of partitionAt
 	checked    atomic.Bool  // the number of partitions matches the keys
 }
@@ -52,11 +58,12 @@ func NewClient(o Options) (*Client, error) {
 			return nil, fmt.Errorf("queue: %q is not allowed in a key", name)
 		}
 	}
-	c := &Client{rdb: o.Client, prefix: o.Prefix, name: o.Queue, partitions: o.Partitions, lease: o.Lease, seed: maphash.MakeSeed()}
+	to := &access{rdb: o.Client, prefix: o.Prefix, name: o.Queue, partitions: o.Partitions, seed: maphash.MakeSeed()}
 	for p := range o.Partitions {
 		k := NewKeys(o.Prefix, p, o.Queue)
-		c.keys, c.work, c.enqueue = append(c.keys, k), append(c.work, k.Work()), append(c.enqueue, k.Enqueue())
+		to.keys, to.work, to.enqueue = append(to.keys, k), append(to.work, k.Work()), append(to.enqueue, k.Enqueue())
 	}
+	c := &Client{access: to, Periodics: Periodics{to}, lease: o.Lease}
 	t := &c.together
 	t.Run, t.Alone, t.Calls, t.Size = c.enqueueTogether, enqueueAlone, enqueueCalls, enqueueMax
 	return c, nil
@@ -104,7 +111,7 @@ func (c *Client) prepare(t *Task, fallback int) error {
 
 // partitionAt picks the partition of a task that may go anywhere. All such tasks within spreadEvery go to the same one, so that
 // concurrent callers share script calls. The order of partitions differs from client to client.
-func (c *Client) partitionAt(now time.Time) int {
+func (c *access) partitionAt(now time.Time) int {
 	return int(maphash.Comparable(c.seed, now.UnixNano()/int64(spreadEvery)) % uint64(c.partitions))
 }
 
@@ -207,7 +214,7 @@ func together(tasks []Task, indexes []int) int {
 
 // partitionFor returns the partition of a task: that of its id or its subject, or else fallback. Tasks with the same unique
 // key go to the same partition.
-func (c *Client) partitionFor(t *Task, fallback int) int {
+func (c *access) partitionFor(t *Task, fallback int) int {
 	if p, ok := PartitionOf(t.ID); ok {
 		return p
 	}
@@ -229,7 +236,7 @@ func (c *Client) partitionFor(t *Task, fallback int) int {
 	return fallback
 }
 
-func (c *Client) enqueueCall(p int, tasks []Task, indexes []int) *call {
+func (c *access) enqueueCall(p int, tasks []Task, indexes []int) *call {
 	one := enqueueScript.Sized(c.enqueue[p], 10*len(indexes)).Key("batches", c.keys[p].Batches())
 	for _, i := range indexes {
 		t := &tasks[i]

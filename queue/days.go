@@ -123,7 +123,7 @@ func (t *tally) answered(one *call) {
 }
 
 // countedAs returns what runs of a kind are counted under; empty if they are not, because the engine itself runs them.
-func (s *Server) countedAs(kind, queue string) string {
+func (s *registry) countedAs(kind, queue string) string {
 	if strings.HasPrefix(kind, KindPeriodic) {
 		return ""
 	}
@@ -177,10 +177,13 @@ func (s *Server) countReaped(queue int, reaped []any) {
 	}
 }
 
-// tallyCalls returns the calls that are due, and what to do when they have run.
-func (s *Server) tallyCalls(now time.Time, recent time.Duration) (calls []*call, answered func()) {
+// tallies are those of the queues of a server.
+type tallies []*tally
+
+// calls returns the calls that are due, and what to do when they have run.
+func (all tallies) calls(now time.Time, recent time.Duration) (calls []*call, answered func()) {
 	var of []*tally
-	for _, t := range s.tallies {
+	for _, t := range all {
 		if one := t.writing(now, recent); one != nil {
 			calls, of = append(calls, one), append(of, t)
 		}
@@ -195,7 +198,7 @@ func (s *Server) tallyCalls(now time.Time, recent time.Duration) (calls []*call,
 // writeTallies writes what was counted, in two round trips at most: what was sent before and not answered, and the rest.
 func (s *Server) writeTallies(ctx context.Context) {
 	for range 2 {
-		calls, answered := s.tallyCalls(time.Now(), 0)
+		calls, answered := s.tallies.calls(time.Now(), 0)
 		if len(calls) == 0 {
 			return
 		}

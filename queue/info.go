@@ -203,7 +203,7 @@ func parseCursor(state State, cursor string) (partition int, anchor string, ok b
 }
 
 // texts runs one call that returns an array of strings.
-func (c *Client) texts(ctx context.Context, what script.Call) ([]string, error) {
+func (c *access) texts(ctx context.Context, what script.Call) ([]string, error) {
 	one := &call{Call: what}
 	if err := c.run(ctx, []*call{one}); err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func (c *Client) texts(ctx context.Context, what script.Call) ([]string, error) 
 }
 
 // partitionOf returns the partition of a task id, or ErrNotFound if it names none.
-func (c *Client) partitionOf(id string) (int, error) {
+func (c *access) partitionOf(id string) (int, error) {
 	p, ok := PartitionOf(id)
 	if !ok || p >= c.partitions {
 		return 0, ErrNotFound

@@ -64,7 +64,7 @@ func CheckPartitions(ctx context.Context, rdb Redis, prefix string, partitions i
 }
 
 // checkPartitions calls CheckPartitions until it has succeeded once.
-func (c *Client) checkPartitions(ctx context.Context) error {
+func (c *access) checkPartitions(ctx context.Context) error {
 	if c.checked.Load() {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (c *Client) checkPartitions(ctx context.Context) error {
 }
 
 // run checks the number of partitions before the first calls of a client.
-func (c *Client) run(ctx context.Context, calls []*call) error {
+func (c *access) run(ctx context.Context, calls []*call) error {
 	if err := c.checkPartitions(ctx); err != nil {
 		return err
 	}

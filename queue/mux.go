@@ -91,8 +91,17 @@ type family struct {
 // familyOf returns the prefix that a pattern stands for; false if it is a kind.
 func familyOf(pattern string) (prefix string, ok bool) { return strings.CutSuffix(pattern, "*") }
 
+// registry is what a server runs.
+type registry struct {
+	kinds map[string]kind // by pattern
+	// families are those of kinds whose patterns are prefixes, the longest first, and around is what goes around all
+	// handlers. freeze puts both into force.
+	families []family
+	around   []Middleware
+}
+
 // freeze puts the middleware of the server around its handlers, and the prefixes in order, the longest first.
-func (s *Server) freeze() {
+func (s *registry) freeze() {
 	for pattern, k := range s.kinds {
 		k.handler = wrap(k.handler, s.around)
 		s.kinds[pattern] = k
@@ -113,7 +122,7 @@ func (s *Server) kindOf(name, queue string) (kind, bool) {
 }
 
 // registered finds what is registered for a kind in a queue, and under which pattern.
-func (s *Server) registered(name, queue string) (pattern string, k kind, ok bool) {
+func (s *registry) registered(name, queue string) (pattern string, k kind, ok bool) {
 	if k, ok := s.kinds[name]; ok && k.serves(queue) {
 		return name, k, true
 	}

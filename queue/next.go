@@ -113,7 +113,7 @@ func (s *Server) claimSolo(ctx context.Context, h *pool, partition int) error {
 		if news := c.news.call(c.prefix, sent); news != nil {
 			calls = append(calls, news)
 		}
-		totals, answered := s.tallyCalls(sent, tallyEvery)
+		totals, answered := s.tallies.calls(sent, tallyEvery)
 		// Not under ctx: a call that is cut off may have claimed a task.
 		err := run(context.WithoutCancel(ctx), c.rdb, append(calls, totals...))
 		answered()

@@ -44,11 +44,14 @@ func (s *Server) declare(ctx context.Context) {
 	}
 }
 
+// Periodics are the periodic tasks of a queue. A Client has them: call their methods on it.
+type Periodics struct{ *access }
+
 // PutPeriodic declares a periodic task in the queue of the client. If it is declared like this already, nothing happens.
 // If it is declared differently, this declaration replaces the other in one step: a planned occurrence stays if the
 // times are the same, else the next one after now is planned. A paused one stays paused. ErrInvalid: the error says what
 // is wrong. Any other error leaves unknown whether it was written; repeating the call is harmless.
-func (c *Client) PutPeriodic(ctx context.Context, p Periodic) error {
+func (c *Periodics) PutPeriodic(ctx context.Context, p Periodic) error {
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -56,7 +59,7 @@ func (c *Client) PutPeriodic(ctx context.Context, p Periodic) error {
 }
 
 // putPeriodic declares checked periodic tasks, in two round trips, or one if all are declared already.
-func (c *Client) putPeriodic(ctx context.Context, all []Periodic) error {
+func (c *Periodics) putPeriodic(ctx context.Context, all []Periodic) error {
 	if err := c.checkPartitions(ctx); err != nil {
 		return fmt.Errorf("queue: periodic: %w", err)
 	}
@@ -90,19 +93,19 @@ func (c *Client) putPeriodic(ctx context.Context, all []Periodic) error {
 }
 
 // periodicAt returns where a periodic task is, and the id of the task that fires it.
-func (c *Client) periodicAt(name string) (partition int, id string) {
+func (c *Periodics) periodicAt(name string) (partition int, id string) {
 	partition = Partition(name, c.partitions)
 	return partition, tag(partition) + "-periodic-" + name
 }
 
-func (c *Client) periodicRead(name string) *call {
+func (c *Periodics) periodicRead(name string) *call {
 	p, _ := c.periodicAt(name)
 	return &call{Call: periodicListScript.On(nil).Key("periodic", c.keys[p].Periodic()).Arg("after", "").Arg("limit", 1).
 		List("names", []string{name})}
 }
 
 // periodicPut plans the first occurrence after now, and after the last one that was fired.
-func (c *Client) periodicPut(p *Periodic, nowMs, lastMs int64, resume bool) (*call, error) {
+func (c *Periodics) periodicPut(p *Periodic, nowMs, lastMs int64, resume bool) (*call, error) {
 	times, err := p.plan().calendar()
 	if err != nil {
 		return nil, fmt.Errorf("%w: periodic task %q: %w", ErrInvalid, p.ID, err)
@@ -152,7 +155,7 @@ func readPeriodic(one *call) (nowMs, left int64, found []storedPeriodic, err err
 	return nowMs, left, found, nil
 }
 
-func (c *Client) periodicInfo(s storedPeriodic) (PeriodicInfo, error) {
+func (c *Periodics) periodicInfo(s storedPeriodic) (PeriodicInfo, error) {
 	p, err := parseDeclaration(s.declared)
 	if err != nil {
 		return PeriodicInfo{}, fmt.Errorf("queue: periodic task %q: %w", s.name, err)
@@ -168,12 +171,12 @@ func (c *Client) periodicInfo(s storedPeriodic) (PeriodicInfo, error) {
 }
 
 // GetPeriodic returns one periodic task, or ErrNotFound.
-func (c *Client) GetPeriodic(ctx context.Context, id string) (PeriodicInfo, error) {
+func (c *Periodics) GetPeriodic(ctx context.Context, id string) (PeriodicInfo, error) {
 	_, info, err := c.getPeriodic(ctx, id)
 	return info, err
 }
 
-func (c *Client) getPeriodic(ctx context.Context, id string) (nowMs int64, info PeriodicInfo, err error) {
+func (c *Periodics) getPeriodic(ctx context.Context, id string) (nowMs int64, info PeriodicInfo, err error) {
 	if checkPeriodicID(id) != nil {
 		return 0, info, ErrNotFound
 	}
@@ -195,7 +198,7 @@ func (c *Client) getPeriodic(ctx context.Context, id string) (nowMs int64, info 
 // ListPeriodic returns a page of the periodic tasks, partition by partition, in the order of their IDs within each: at
 // most limit of them (0 = 100, at most 1,000), from the position after. next is the position of the next page, empty
 // after the last one. A page may be short with more to come.
-func (c *Client) ListPeriodic(ctx context.Context, after string, limit int) (infos []PeriodicInfo, next string, err error) {
+func (c *Periodics) ListPeriodic(ctx context.Context, after string, limit int) (infos []PeriodicInfo, next string, err error) {
 	if limit <= 0 {
 		limit = listDefault
 	}
@@ -232,17 +235,17 @@ func (c *Client) ListPeriodic(ctx context.Context, after string, limit int) (inf
 }
 
 // DeletePeriodic ends a periodic task. Occurrences that were enqueued stay. ErrNotFound: there is none.
-func (c *Client) DeletePeriodic(ctx context.Context, id string) error {
+func (c *Periodics) DeletePeriodic(ctx context.Context, id string) error {
 	return c.stopPeriodic(ctx, id, false)
 }
 
 // PausePeriodic lets no occurrence be enqueued until ResumePeriodic; those that were enqueued run. Servers that start
 // with its declaration do not end the pause. ErrNotFound: there is none.
-func (c *Client) PausePeriodic(ctx context.Context, id string) error {
+func (c *Periodics) PausePeriodic(ctx context.Context, id string) error {
 	return c.stopPeriodic(ctx, id, true)
 }
 
-func (c *Client) stopPeriodic(ctx context.Context, name string, pause bool) error {
+func (c *Periodics) stopPeriodic(ctx context.Context, name string, pause bool) error {
 	if checkPeriodicID(name) != nil {
 		return ErrNotFound
 	}
@@ -261,7 +264,7 @@ func (c *Client) stopPeriodic(ctx context.Context, name string, pause bool) erro
 
 // ResumePeriodic ends a pause: the next occurrence is the first after now. It has no effect on one that is not paused.
 // ErrNotFound: there is none.
-func (c *Client) ResumePeriodic(ctx context.Context, id string) error {
+func (c *Periodics) ResumePeriodic(ctx context.Context, id string) error {
 	for {
 		now, info, err := c.getPeriodic(ctx, id)
 		if err != nil {

@@ -35,11 +35,7 @@ type Server struct {
 	o     Options
 	terms terms
 	set   queueSet
-	kinds map[string]kind // by pattern
-	// families are those of kinds whose patterns are prefixes, the longest first, and around is what goes around all
-	// handlers. Run puts both into force.
-	families []family
-	around   []Middleware
+	registry
 
 	ran     atomic.Bool
 	solo    solo
@@ -51,7 +47,7 @@ type Server struct {
 	wakes   wakes
 	unknown seldom        // reports kinds without a handler
 	ended   chan *running // runs with their outcomes, on their way to Redis
-	tallies []*tally      // by queue
+	tallies tallies
 	// periodic are those that Run declares.
 	periodic []Periodic
 }
@@ -60,7 +56,7 @@ type Server struct {
 func New(o Options) (*Server, error) {
 	o.setDefaults()
 	s := &Server{
-		o: o, kinds: make(map[string]kind), freed: make(chan struct{}, 1),
+		o: o, registry: registry{kinds: make(map[string]kind)}, freed: make(chan struct{}, 1),
 		terms: terms{lease: o.Lease, crashesMax: o.CrashesMax, backoffMin: o.BackoffMin, dead: deadBounds{o.DeadMax, o.DeadBytesMax}},
 	}
 	clients, workers := make([]*Client, len(o.Queues)), 0

@@ -20,7 +20,7 @@ func (k kind) serves(queue string) bool {
 }
 
 // kindsOf lists the kinds that run in a queue, in order.
-func (s *Server) kindsOf(queue string) (names []string) {
+func (s *registry) kindsOf(queue string) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.kinds)) {
 		if s.kinds[name].serves(queue) {
 			names = append(names, name)

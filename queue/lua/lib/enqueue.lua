@@ -1,7 +1,5 @@
 -- include: account
 -- include: due
--- include: limit
--- include: unique
 -- task_enqueue puts one task into its queue. Other scripts of the same partition include
 -- it, so that a task exists if and only if the write that needs it happened.
 --
@@ -32,33 +30,28 @@ end
 -- task that took its unique key stands in place of that 0, and keys whose time has come are free.
 local function task_enqueue_all(queue, args, now_ms, from_ms, holders)
   -- bind: enqueue at queue
-  local ids, taken, now = {}, {}, task_digits(now_ms)
-  for at = 1, #args, 10 do ids[#ids + 1] = args[at] end
+  local ids, taken, now, admit = {}, {}, task_digits(now_ms), nil
+  local asks = false -- whether some task has options, or a unique key that may have been taken until a time
+  for at = 1, #args, 10 do
+    ids[#ids + 1] = args[at]
+    if args[at + 9] ~= '' or holders and args[at + 6] ~= '' then asks = true end
+  end
+  if asks then
+    -- include: enqueue_options
+    admit = option_admit
+  end
   local known = redis.call('HMGET', tasks, unpack(ids))
   local lists = {critical = critical, high = high, normal = normal, low = low}
   local reply, specs, due, ready_ids, soonest_ms = {}, {}, {}, {}, math.huge
   for i, id in ipairs(ids) do
     local _, kind, payload, priority, due_ms, delay_ms, key, attempts_max, deadline_ms, more = unpack(args, 10 * i - 9, 10 * i)
-    local free = not known[i] and not taken[id]
-    -- A task that is refused where its limit is busy has its slot from here until it ends.
-    local limit = free and more ~= '' and limit_of(more)
-    if limit and limit.busy ~= 'fail' then limit = nil end
-    local view = limit and limit_view(slots, limit.key)
-    local refused = view and not limit_open(view, limit)
-    if refused then free = false end
-    local holder
-    if free and key ~= '' then
-      local span_ms = more ~= '' and unique_span(more)
-      if span_ms then unique_trim(unique, expiring, now_ms) end
-      if holders then
-        free, holder = unique_take(unique, expiring, key, id, now_ms)
-      else
-        free = redis.call('HSETNX', unique, key, id) == 1
-      end
-      if free and span_ms then unique_keep(unique, expiring, key, id, from_ms + span_ms) end
+    local free, refusal = not known[i] and not taken[id], 0
+    if free and admit then
+      free, refusal = admit(id, key, more)
+    elseif free and key ~= '' then
+      free = redis.call('HSETNX', unique, key, id) == 1
     end
-    if free and limit then limit_take(slots, limit.key, view, id) end
-    reply[i] = free and 1 or refused and 2 or holder or 0
+    reply[i] = free and 1 or refusal
     if free then
       if not lists[priority] then priority = 'normal' end
       due_ms, delay_ms = tonumber(due_ms) or 0, tonumber(delay_ms) or 0
