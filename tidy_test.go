@@ -66,7 +66,7 @@ var mayImport = map[string][]string{
 	"client/internal/disk":    {},
 	"client/ship":             {"client", "client/internal/disk"},
 	"examples/daily-by-place": {"client", "client/ship"},
-	"examples/queue":          {"store/embedded", "queue"},
+	"examples/queue":          {"store/embedded", "queue", "queue/admin"},
 	"static":                  {},
 	"internal/pgtest":         {"internal/redistest"},
 	"internal/redistest":      {},

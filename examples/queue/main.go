@@ -25,9 +25,10 @@ import (
 
 func main() {
 	addr := flag.String("redis", "", "address of a Redis 7.0 or later; empty: in memory")
+	pages := flag.String("pages", "", "address to show the tasks at, such as localhost:8080, until you interrupt the program")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := start(ctx, *addr, os.Stdout)
+	err := start(ctx, *addr, *pages, os.Stdout)
 	stop()
 	if err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "queue:", err)
@@ -36,7 +37,7 @@ func main() {
 }
 
 // start connects to a Redis, or to one in memory, and opens the shop.
-func start(ctx context.Context, addr string, out io.Writer) error {
+func start(ctx context.Context, addr, pages string, out io.Writer) error {
 	options := &redis.Options{Addr: addr, MaxRetries: -1}
 	if addr == "" {
 		server, err := embedded.Open(ctx, embedded.Options{})
@@ -48,7 +49,7 @@ func start(ctx context.Context, addr string, out io.Writer) error {
 	}
 	rdb := redis.NewClient(options)
 	defer func() { _ = rdb.Close() }()
-	return open(ctx, rdb, out)
+	return open(ctx, rdb, pages, out)
 }
 
 // Order is the payload of the tasks of a kind.
@@ -83,7 +84,7 @@ func (s *shop) say(format string, args ...any) {
 }
 
 // open runs the shop until every task has ended.
-func open(ctx context.Context, rdb redis.UniversalClient, out io.Writer) (err error) {
+func open(ctx context.Context, rdb redis.UniversalClient, pages string, out io.Writer) (err error) {
 	s := &shop{out: out, runs: map[string]int{}, calls: make(chan time.Time, 2)}
 	logged := queue.LogRuns(slog.Default())
 	o := queue.Options{
@@ -114,6 +115,9 @@ func open(ctx context.Context, rdb redis.UniversalClient, out io.Writer) (err er
 	ended := make(chan error, 1)
 	go func() { ended <- s.server.Run(serving) }()
 	err = errors.Join(s.pausePlan(ctx), s.sell(ctx), s.together(ctx), s.regularly(ctx), s.await(ctx), s.audit(ctx), s.look(ctx), s.mistakes(ctx, o))
+	if pages != "" {
+		err = errors.Join(err, s.show(ctx, pages))
+	}
 	stop()
 	err = errors.Join(err, <-ended)
 	return errors.Join(err, s.today(ctx))

@@ -4,8 +4,13 @@ import (
 	"bytes"
 	"context"
 	"go/ast"
+	"go/format"
 	"go/parser"
 	"go/token"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,7 +25,7 @@ func TestEveryFeatureWorks(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var out bytes.Buffer
-	if err := start(ctx, "", &out); err != nil {
+	if err := start(ctx, "", "", &out); err != nil {
 		t.Fatalf("%v, after\n%s", err, out.String())
 	}
 	for _, want := range []string{
@@ -88,6 +93,51 @@ func TestOrderIsConfirmedAfterItsDelay(t *testing.T) {
 	r.Advance(time.Hour)
 	if runs := r.RunAll(t.Context(), server); runs != 1 || out.String() != "confirmed order 8 of Grace, attempt 1, normal priority\n" {
 		t.Errorf("%d runs: %s", runs, out.String())
+	}
+}
+
+// TestShopShowsItsTasks to operators.
+func TestShopShowsItsTasks(t *testing.T) {
+	t.Parallel()
+	r := queuetest.New(t)
+	server, err := queue.New(r.Options("mail"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := queue.NewClient(r.Options("store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &shop{server: server, store: store}
+	if _, _, err := Confirm.Enqueue(t.Context(), server, Order{9, "Edsger"}, queue.Task{Delay: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	s.pages().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/tasks/tasks?state=delayed", nil))
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "mail.confirm") {
+		t.Errorf("%d: %s", w.Code, w.Body)
+	}
+}
+
+// TestProgramOfTheREADMEBuilds: the first thing that a newcomer copies.
+func TestProgramOfTheREADMEBuilds(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../queue/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, program, _ := strings.Cut(string(text), "```go\n")
+	program, _, _ = strings.Cut(program, "```\n")
+	file := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "go", "vet", file).CombinedOutput(); err != nil || !strings.HasPrefix(program, "package main\n") {
+		t.Errorf("%v: %s", err, out)
+	}
+	formatted, err := format.Source([]byte(program))
+	if err != nil || string(formatted) != program {
+		t.Errorf("it is not formatted: %v", err)
 	}
 }
 

@@ -320,7 +320,7 @@ func ExampleHandler() {
 	var tasks *admin.Admin // of admin.New
 	mux := http.NewServeMux()
 	mux.Handle("/tasks/", http.StripPrefix("/tasks", admin.Handler(tasks, admin.Pages{})))
-	_, pattern := mux.Handler(httptest.NewRequest(http.MethodGet, "/tasks/periodic", nil)) //nolint:noctx // an example
+	_, pattern := mux.Handler(httptest.NewRequest(http.MethodGet, "/tasks/periodic", nil))
 	fmt.Println(pattern)
 	// Output: /tasks/
 }
