@@ -123,8 +123,11 @@ func (m *machine) takeErased(t *rapid.T, group string, users ...string) {
 		for _, msg := range list {
 			var e chat.Entry
 			m.must(t, json.Unmarshal(msg.JSON, &e))
-			author := e.From
-			if target := g.messages[e.Target]; e.Kind == chat.Delete && target != nil && author == "" {
+			author, of := e.From, e.Target
+			if len(e.Erased) > 0 {
+				of = e.Erased[0]
+			}
+			if target := g.messages[of]; target != nil && author == "" {
 				author = target.from
 			}
 			if msg.ID != g.last+1 || !slices.Contains(users, author) {
@@ -151,21 +154,37 @@ func (m *machine) takeOne(t *rapid.T, g *modelGroup, e chat.Entry) {
 		g.free()
 	case e.Kind == chat.Notice && e.Notice == chat.NoticeRole:
 		g.append("", &modelMessage{from: e.From, kind: chat.Notice})
+	case e.Kind == chat.Delete && len(e.Erased) > 0:
+		for _, id := range e.Erased {
+			g.takeAuthor(id)
+		}
+		g.append("", &modelMessage{from: g.messages[e.Erased[0]].from, kind: chat.Delete, target: e.Target, nameless: true})
 	case e.Kind == chat.Delete && target != nil && target.kind == chat.Text && e.From == "" && (!target.deleted || e.Target <= g.below()):
 		g.erase(e.Target, true)
 		g.append("", &modelMessage{from: target.from, kind: chat.Delete, target: e.Target, nameless: true})
 	case e.Kind == chat.Reaction && e.Removed:
-		key := reactionKey(e.Target, e.From, e.Emoji)
-		on, isOn := g.reacted[key]
-		if isOn {
-			g.messages[on].loses = true
-		} else {
-			t.Fatalf("the erasure of %s takes back %q, which is not on %d", e.From, e.Emoji, e.Target)
+		user := g.messages[e.Erased[0]].from
+		key := reactionKey(e.Target, user, e.Emoji)
+		if on := g.reacted[key]; on != e.Erased[0] {
+			t.Fatalf("the erasure of %s takes back %q by %+v, which is %d on %d", user, e.Emoji, e, on, e.Target)
 		}
+		g.takeAuthor(e.Erased[0])
 		delete(g.reacted, key)
-		g.reacted["-"+key] = g.append("", &modelMessage{from: e.From, kind: chat.Reaction, target: e.Target, emoji: e.Emoji, removed: true})
+		g.append("", &modelMessage{from: user, kind: chat.Reaction, target: e.Target, emoji: e.Emoji, removed: true, nameless: true})
 	default:
 		t.Fatalf("an erasure has appended %+v", e)
+	}
+}
+
+// takeAuthor takes the author off an entry that has nothing else to lose, or a reaction.
+func (g *modelGroup) takeAuthor(id int64) {
+	e := g.messages[id]
+	e.nameless = true
+	switch {
+	case e.kind == chat.Edit:
+		e.body = ""
+	case e.kind == chat.Reaction && !e.removed:
+		e.loses = true
 	}
 }
 

@@ -264,10 +264,10 @@ func (m *modelMessage) check(id int64, group string, raw []byte) error {
 		wantBody = ""
 	}
 	from, emoji, deleted := m.from, m.emoji, m.deleted
-	switch {
-	case m.nameless && (m.kind != chat.Edit || e.From == ""): // an edit that was deleted before keeps its author
+	if m.nameless && (m.kind != chat.Edit || e.From == "") { // an edit that was deleted before keeps its author
 		from = ""
-	case m.loses && e.DeletedAt != nil:
+	}
+	if m.loses && e.DeletedAt != nil {
 		emoji, deleted = "", true
 		if e.From == "" {
 			from = ""
