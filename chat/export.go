@@ -134,7 +134,7 @@ func (e *Export) page(messages []Message) []Message {
 	return messages
 }
 
-// trimmed are entries that are not to be had any longer, and that a legal hold keeps earlier readings of: what a deletion leaves of
+// trimmed are entries that are no longer available, and that a legal hold keeps earlier readings of: what a deletion leaves of
 // them, with these.
 func (e *Export) trimmed(ctx context.Context, to int64) (list []Message, err error) {
 	kept, err := e.service.stores.Kept(ctx, e.group, e.from, to, 0)

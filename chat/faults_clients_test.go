@@ -305,7 +305,7 @@ func (m *faultMachine) takeBatch(t *rapid.T, f *follower, b *chat.Batch) {
 	another := f.begun[b.Group] != "" && f.begun[b.Group] != at.Epoch // which the session has said already, even if the store went back since
 	delete(f.begun, b.Group)
 	switch {
-	case b.Complete && fresh != nil && !goesOn: // the client begins anew with what it is given
+	case b.Complete && fresh != nil && !goesOn: // the client begins again with what it is given
 	case b.Complete && !goesOn:
 		t.Fatalf("%s holds %+v of %s, is given %s from %d as if nothing were missing", f.user, at, b.Group, b.Epoch, b.From)
 	case b.Complete:

@@ -43,7 +43,7 @@ func (m *faultMachine) fault(t *rapid.T, user, group string) {
 	}
 }
 
-// overtake finds a device that holds more than its log has now, writes the log anew up to there, and trims it just there:
+// overtake finds a device that holds more than its log has now, rewrites the log up to there, and trims it just there:
 // nothing is missing behind the device's position, and only the mark shows that it holds something else.
 func (m *faultMachine) overtake(t *rapid.T) {
 	for _, d := range m.devices {
@@ -95,7 +95,7 @@ func (m *faultMachine) rewind(t *rapid.T, _, _ string) {
 	m.saves = m.saves[:i]
 }
 
-// rewrite loses the end of a log that a device holds, and writes it anew up to there.
+// rewrite loses the end of a log that a device holds, and rewrites it up to there.
 func (m *faultMachine) rewrite(t *rapid.T, user, group string) {
 	if m.member(group, user) == nil {
 		return

@@ -26,7 +26,7 @@ const (
 	healed      = 3 * time.Minute // until everything serves again, or a client has learned what it must
 	savesKept   = 25              // states that a fault may lead back to
 
-	overtakenMax = 25 // messages that a log may lack of what a device holds, so that it is written anew up to there
+	overtakenMax = 25 // messages that a log may lack of what a device holds, so that it is rewritten up to there
 )
 
 // faultsMustHappen are the outcomes without which TestFaults has shown nothing.
@@ -261,7 +261,7 @@ func (m *faultMachine) open(t *rapid.T, i int) *faultNode {
 	return n
 }
 
-// reopen starts the node in use anew. Its followers come back with what they hold.
+// reopen restarts the node in use. Its followers come back with what they hold.
 func (m *faultMachine) reopen() opened {
 	for _, f := range m.followers {
 		if f.node == m.at {

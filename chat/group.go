@@ -49,7 +49,7 @@ const (
 
 // Group is a log with members, as a client sees it.
 //
-// Invariant: First <= Last+1; the ids First..Last are to be had, from the store or from the archive.
+// Invariant: First <= Last+1; the ids First..Last can be read, from the store or from the archive.
 type Group struct {
 	ID           string     `json:"id"`
 	Name         string     `json:"name"`

@@ -34,7 +34,7 @@ type HoldStore interface {
 	// Kept reads how the entries from..to of a group under legal hold read before each change since, in the order of their ids, a
 	// bounded number of them behind the first skip. An empty list is the end.
 	Kept(ctx context.Context, group string, from, to int64, skip int) ([]Kept, error)
-	// Former reads up to which id, in which life of a group, the entries of a user are of somebody of that name who was erased: a
+	// Former reads up to which id, in which life of a group, the entries of a user are of someone of that name who was erased: a
 	// legal hold keeps them. 0: there are none.
 	Former(ctx context.Context, group, user string) (epoch string, last int64, err error)
 	// HoldOf reads the hold on a group; nil: there is none. ErrNotFound.
@@ -73,7 +73,7 @@ func (s *Service) PutHold(ctx context.Context, by Caller, group, reason string) 
 	return h, AsError(err)
 }
 
-// Former is up to which id, in which life of a group, what a user wrote is of somebody of that name who was erased; 0: nothing is.
+// Former is up to which id, in which life of a group, what a user wrote is of someone of that name who was erased; 0: nothing is.
 func (s *Service) Former(ctx context.Context, group, user string) (epoch string, last int64, err error) {
 	epoch, last, err = s.stores.Former(ctx, group, user)
 	return epoch, last, AsError(err)

@@ -70,7 +70,7 @@ type InboxEnd struct {
 type InboxBatch struct {
 	Epoch    string
 	From, To int64
-	First    int64 // the lowest seq to be had
+	First    int64 // the lowest seq that can be read
 	Last     int64
 	Acked    int64
 	Cursor   string

@@ -17,7 +17,7 @@ func TestKnownUsersAreWrittenOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Others come and go; whoever is seen now and then stays known, and the memory has a bound.
+	// Others come and go; a user who is seen now and then stays known, and the memory has a bound.
 	for i := range 3 * knownMax {
 		meet(fmt.Sprint(i))
 		if i%(knownMax/2) == 0 {

@@ -53,7 +53,7 @@ type Limits struct {
 	UnsentUserBytesMax int64
 }
 
-// AddedByOneMax is how many groups, in which somebody has done nothing yet, one user may have added them to: a tenth of the room
+// AddedByOneMax is how many groups, in which someone has done nothing yet, one user may have added them to: a tenth of the room
 // that they have for such groups, so that nobody alone takes it all.
 func (l Limits) AddedByOneMax() int { return (l.UserGroupsMax + 9) / 10 }
 

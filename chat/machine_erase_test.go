@@ -18,7 +18,7 @@ type modelErasure struct {
 	last int64
 }
 
-// erase erases a user: nothing that they wrote is left, but for what is held.
+// erase erases a user: nothing that they wrote is left, except for what is held.
 func (m *machine) erase(t *rapid.T, user, _ string) {
 	begun, err := m.archive.erase.Begin(m.ctx, caller(user), user)
 	expect(t, "erase", err, "")
@@ -220,7 +220,7 @@ func (g *modelGroup) wrote(user string, to int64) bool {
 	return false
 }
 
-// disown makes the messages of a user those of somebody else of that name.
+// disown makes the messages of a user those of someone else of that name.
 func (g *modelGroup) disown(user string) {
 	for _, e := range g.messages {
 		e.former = e.former || e.from == user

@@ -131,7 +131,7 @@ func (m *machine) receipts(t *rapid.T, user, group string) {
 			expect(t, "receipts from outside", err, m.outsider(group))
 			return
 		case id > g.last || !g.history && id < w.joined:
-			expect(t, "receipts of what is not to be had", err, chat.CodeNotFound)
+			expect(t, "receipts of what is gone", err, chat.CodeNotFound)
 			return
 		}
 		expect(t, "receipts", err, "")

@@ -399,7 +399,7 @@ func (m *machine) deleteGroup(t *rapid.T, user, group string) {
 	m.groupDeleted(t, group, err)
 }
 
-// groupDeleted takes into the model that somebody who may delete a group has done so.
+// groupDeleted takes into the model that someone who may delete a group has done so.
 func (m *machine) groupDeleted(t *rapid.T, group string, err error) {
 	if m.groups[group].onHold {
 		expect(t, "delete a held group", err, chat.CodeConflict)

@@ -22,7 +22,7 @@ type modelHit struct {
 	id    int64
 }
 
-// search pages through what a query finds: that is what somebody finds who reads everything.
+// search pages through what a query finds: that is what someone finds who reads everything.
 func (m *machine) search(t *rapid.T, user, group string) {
 	if evenly(t, "trimmed before", 3) == 0 {
 		m.readByAll(t, "", group)

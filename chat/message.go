@@ -96,7 +96,7 @@ type Batch struct {
 	Group    string
 	Epoch    string
 	From, To int64
-	First    int64 // the lowest id to be had
+	First    int64 // the lowest id that can be read
 	Last     int64 // the highest id of the log
 	Cursor   string
 	Complete bool // false: something between the position and From is gone, or the position is of another log

@@ -81,7 +81,7 @@ func (g *modelGroup) below() int64 {
 	return g.cut
 }
 
-// bound is the highest id that may be trimmed now: what every counted reader has seen, but for the newest keep. A
+// bound is the highest id that may be trimmed now: what every counted reader has seen, except for the newest keep. A
 // reader more than backlogMax behind is not counted, unless the group blocks; with nobody counted the newest backlogMax stay.
 func (g *modelGroup) bound() int64 {
 	floor := g.last - g.backlogMax

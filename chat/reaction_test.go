@@ -60,7 +60,7 @@ func TestReactionsOfBefore(t *testing.T) {
 	before("bob", "❤\uFE0F")
 	before("bob", "lgtm")
 	if again := b.react("alice", id, "❤\uFE0F", false); !again.Duplicate {
-		t.Errorf("a reaction of before: got %+v", again)
+		t.Errorf("an earlier reaction: got %+v", again)
 	}
 	b.react("carl", id, "❤\uFE0F", false)
 	want := map[string]chat.ReactionCount{"❤\uFE0F": {Count: 3, Mine: true}, "lgtm": {Count: 1}}

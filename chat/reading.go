@@ -114,7 +114,7 @@ func (l Look) Owed(pos Position) int64 {
 	return l.Last - pos.ID
 }
 
-// Reading decides what comes after a position in the log of one group, for one member. Whoever serves messages decides it
+// Reading decides what comes after a position in the log of one group, for one member. All that serve messages decide it
 // here: Pull, Sync and the followers. It does no I/O: Ask says what to read of the store, Take what the answer means.
 //
 // The store is asked for entries from the position itself on, so that one answer tells whether the position is of this

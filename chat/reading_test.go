@@ -86,7 +86,7 @@ func (l *fakeLog) write(id int64, mark string) {
 	l.info.Last, l.info.LastMark = id, l.marks[id]
 }
 
-// rollBack cuts the log after last and writes it anew up to again.
+// rollBack cuts the log after last and rewrites it up to the id again.
 func (l *fakeLog) rollBack(last, again int64) {
 	l.info.Last, l.info.LastMark = last, l.marks[last]
 	for id := last + 1; id <= again; id++ {
@@ -196,7 +196,7 @@ func TestReadingOfChangingLog(t *testing.T) {
 	if r := l.read(t, Position{}, 10, 5); r.Start != (Start{ID: 71, Complete: true}) || len(r.Messages) != 5 {
 		t.Errorf("acked in between: got %+v and %d messages", r.Start, len(r.Messages))
 	}
-	// Made anew in between.
+	// Made again in between.
 	l = newFakeLog("e", 1, 100)
 	l.info.History, l.info.Joined = false, 60
 	l.before = func() { l.before = func() { *l = *newFakeLog("f", 1, 80) } }

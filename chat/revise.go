@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// reviseTries bounds how often an edit or a deletion is made anew because its target changed in between.
+// reviseTries bounds how often an edit or a deletion is made again because its target changed in between.
 const reviseTries = 5
 
 // revise appends an edit or a deletion and changes what it touches. The target is read first, so two round trips; the

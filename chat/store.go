@@ -281,7 +281,7 @@ type CursorStore interface {
 type UserGroup struct {
 	Group string
 	Seen  int64
-	// Invited: somebody else added the user, and the user has not acted there yet. Such groups are counted separately, so
+	// Invited: someone else added the user, and the user has not acted there yet. Such groups are counted separately, so
 	// that nobody can use up what a user needs for their own groups.
 	Invited bool
 }
@@ -344,7 +344,7 @@ type InboxStore interface {
 	InboxAppend(ctx context.Context, item NewItem) (seq, sentAtMs int64, duplicate bool, err error)
 	// InboxPull reads up to limit items after a position; not set: after what was acked. Epoch "" never occurs.
 	InboxPull(ctx context.Context, user string, after Position, limit int) (InboxBatch, error)
-	// InboxAck moves acked forward and drops what is acked, but for the newest Limits.InboxKeep items. Above the last:
+	// InboxAck moves acked forward and drops what is acked, except for the newest Limits.InboxKeep items. Above the last:
 	// ErrOutOfRange; ErrConflict for a cursor of another life of the inbox, or of what is not there any longer.
 	InboxAck(ctx context.Context, user string, at Position) (acked int64, err error)
 }

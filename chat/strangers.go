@@ -10,7 +10,7 @@ import (
 type DirectPolicy string
 
 // Everyone's, or only those of users who share a group in which they acted, which means acked or sent: being put into a
-// group by somebody is not enough.
+// group by someone is not enough.
 const (
 	DirectAll    DirectPolicy = "all"
 	DirectShared DirectPolicy = "shared"

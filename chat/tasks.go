@@ -72,7 +72,7 @@ func (s *Service) deliverMentions(ctx context.Context, t MentionTask) error {
 }
 
 // deliverMemberships updates the index of users to the state of a group, and puts an item into the inbox of those whom
-// somebody else added or removed.
+// someone else added or removed.
 func (s *Service) deliverMemberships(ctx context.Context, t MemberTask) error {
 	if err := CheckTask(t.Group, t.Epoch, append(t.Users, t.By)...); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (s *Service) deliverMemberships(ctx context.Context, t MemberTask) error {
 }
 
 // repairIndex makes user's index agree with the group, and returns the group from the view of user. own means that the user
-// joined on their own. Group and index are in different partitions, so the group is read again after the write: whoever
+// joined on their own. Group and index are in different partitions, so the group is read again after the write: the task that
 // writes last has read last.
 func (s *Service) repairIndex(ctx context.Context, user, group string, own bool) (Info, error) {
 	was, err := s.truth(ctx, user, group)

@@ -545,7 +545,7 @@ func TestArchiveOfAStoreThatLostEverything(t *testing.T) {
 	b.Must(b.Resume(b.Ctx))
 	b.work()
 	b.archived("g")
-	// What somebody has switched off stays off.
+	// What someone has switched off stays off.
 	b.Must(archive.New(b.Store, nil, archive.Options{}).Switch(b.Ctx))
 	b.Must(b.Resume(b.Ctx))
 	if lag := b.lag("g"); lag.On {

@@ -24,7 +24,7 @@ type breaker struct {
 	heard    time.Time // when the database answered last, or the first of the calls began
 }
 
-// enter tells whether the database may be called now, else after which time to ask again. Whoever may calls leave.
+// enter tells whether the database may be called now, else after which time to ask again. A caller that may must call leave.
 func (b *breaker) enter() (wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -41,7 +41,7 @@ func (b *breaker) enter() (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// pause is how long to leave a database alone that failed. Whoever tries it may wait for seconds until it answers or does not: the
+// pause is how long to leave a database alone that failed. A call to it may take seconds until it answers or does not: the
 // others do not look again sooner than after the last pause.
 func (b *breaker) pause() time.Duration {
 	if b.trying {

@@ -56,7 +56,7 @@ func TestArchiveOvertaken(t *testing.T) {
 	}
 }
 
-// anotherLife is an archive into which another node writes first, so that its version is asked for. Then the group begins anew.
+// anotherLife is an archive into which another node writes first, so that its version is asked for. Then the group begins again.
 type anotherLife struct {
 	*chattest.Archive
 	begin    func()

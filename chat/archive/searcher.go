@@ -59,7 +59,7 @@ type Lags interface {
 // words. What a caller may read is part of the question to the archive.
 //
 // The archive follows the logs with a delay. So the groups of the caller that are not archived to their end are archived first,
-// as many as the bounds allow: whoever sends a message finds it. Nobody finds a message as it read before an edit or a deletion:
+// as many as the bounds allow: the sender of a message finds it at once. Nobody finds a message as it read before an edit or a deletion:
 // where a hit is of a group whose changes are not archived, they are, and the search is repeated.
 type Searcher struct {
 	core    *chat.Service
@@ -137,7 +137,7 @@ func (s *Searcher) query(by chat.Caller, want Search) (Query, error) {
 	return q, chat.CheckCaller(by)
 }
 
-// enter waits for the turn of a search: a user has one at a time, a node has a few. Whoever enters must leave.
+// enter waits for the turn of a search: a user has one at a time, a node has a few. A caller that enters must leave.
 func (s *Searcher) enter(ctx context.Context, user string) error {
 	ctx, cancel := context.WithTimeout(ctx, searchLine)
 	defer cancel()

@@ -125,7 +125,7 @@ func TestWhoFindsWhat(t *testing.T) {
 	_, err := s.Search(s.Ctx, op, inGroup("secret", "closed"))
 	s.Refused("a search by an operator", err, chat.CodeForbidden)
 
-	// Whoever leaves finds nothing any more, and after coming back what a member of that day may read.
+	// A member who leaves finds nothing any more, and after coming back what a member of that day may read.
 	s.Must(s.RemoveMember(s.Ctx, bob, "closed", "bob")) // 6
 	s.Must(s.RemoveMember(s.Ctx, bob, "open", "bob"))   // 6
 	s.finds(bob, word("secret"), "two/3")

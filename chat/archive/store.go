@@ -24,7 +24,7 @@ type Batch struct {
 	// Messages are ascending and dense. What they change (the target of an edit, a deletion or a reaction) may lie below them.
 	Messages []chat.Message
 	// Last is the end of the log where the log lost what came behind it: the archive forgets what it holds above. Else it is
-	// chat.IDMax, because somebody else may have archived what came since the messages were read.
+	// chat.IDMax, because someone else may have archived what came since the messages were read.
 	Last int64
 	// Version is what Store.Version said before the messages were read; 0: it was not asked. A batch without the current one may
 	// add entries behind those that are there, and nothing else.
@@ -49,13 +49,13 @@ type Reacted struct {
 	Has    bool  // this emoji is among them
 }
 
-// Authored is a message that somebody wrote. Docs order messages of all logs.
+// Authored is a message that someone wrote. Docs order messages of all logs.
 type Authored struct {
 	Log
 	ID, Doc int64
 }
 
-// Other is an entry of somebody that is no message with content.
+// Other is an entry of someone that is no message with content.
 type Other struct {
 	Log
 	ID int64
@@ -69,7 +69,7 @@ type Store interface {
 	// Add writes batches of several logs in one transaction and applies the changes that they hold: see Apply. An entry
 	// that is there already with the same mark stays as it is; one with another mark is of a log that was rolled back, and
 	// is replaced. Calls at the same time may share a transaction. ErrConflict: a batch would replace or remove entries, or bring
-	// back removed ones, and its Version is not the current one: somebody may have written since its messages were read.
+	// back removed ones, and its Version is not the current one: someone may have written since its messages were read.
 	Add(ctx context.Context, batches []Batch) error
 	// Version changes with everything that is written to a log; 0: there is nothing of it.
 	Version(ctx context.Context, log Log) (int64, error)

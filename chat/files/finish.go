@@ -24,7 +24,7 @@ func (s *Service) complete(ctx context.Context, by chat.Caller, group string, r 
 	if r.Whole {
 		return fileOf(r)
 	}
-	if r.Offset < r.Size { // somebody else began again meanwhile
+	if r.Offset < r.Size { // someone else began again meanwhile
 		w.unlock(r)
 		return fileOf(r)
 	}

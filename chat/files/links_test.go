@@ -17,7 +17,7 @@ func (linked) Link(_ context.Context, id, contentType, disposition string) (stri
 	return id + " " + contentType + " " + disposition, nil
 }
 
-// TestLinksNeedRights: whoever may not read a file gets no address of it either.
+// TestLinksNeedRights: a user who may not read a file gets no address of it either.
 func TestLinksNeedRights(t *testing.T) {
 	b := newBench(t, 1)
 	s := b.service(b.Store, linked{b.blobs})

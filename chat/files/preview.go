@@ -88,7 +88,7 @@ type making struct {
 	err  error
 }
 
-// of waits until the preview of a file is made, for which it begins if nobody has. When the caller leaves, that goes on: whoever asks
+// of waits until the preview of a file is made, for which it begins if nobody has. When the caller leaves, that goes on: a caller that asks
 // again finds it.
 func (p *previews) of(ctx context.Context, user string, f File, makeOne func(ctx context.Context, id string) error) error {
 	m, err := p.begin(user, f, makeOne)

@@ -220,7 +220,7 @@ func (s *Service) withoutBytes(ctx context.Context, f File, err error) error {
 }
 
 // Link makes a short-lived address from which a client reads the bytes of a whole file without this server; empty: there is none,
-// and Open reads it. name makes the Content-Disposition. The rights of the caller hold now: whoever has the address reads.
+// and Open reads it. name makes the Content-Disposition. The rights of the caller hold now: anyone with the address can read.
 func (s *Service) Link(ctx context.Context, by chat.Caller, group, id string, name func(File) string) (string, error) {
 	links, ok := s.blobs.(Links)
 	if !ok {

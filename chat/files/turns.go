@@ -7,7 +7,7 @@ import (
 )
 
 // turns lets one preview after the other be made in a process, so that the memory of one bounds them all. Each user has an equal share
-// of the work that waits, counted by what it costs: whoever asks for many large pictures waits for them, and others do not (start-time
+// of the work that waits, counted by what it costs: a user who asks for many large pictures waits for them, and others do not (start-time
 // fair queueing: Goyal, Vin and Cheng, 1996).
 type turns struct {
 	mu      sync.Mutex
@@ -57,7 +57,7 @@ func (t *turns) done() {
 	t.nextLocked()
 }
 
-// nextLocked begins the turn of whoever has used the least.
+// nextLocked begins the turn of the user who has used the least.
 func (t *turns) nextLocked() {
 	if t.busy || len(t.waiting) == 0 {
 		return

@@ -49,7 +49,7 @@ func (c *churned) take(e live.Event) error {
 	return nil
 }
 
-// TestFollowChurn adds and removes a user, deletes groups and makes them anew at once, while the user is connected to two
+// TestFollowChurn adds and removes a user, deletes groups and creates them again at once, while the user is connected to two
 // nodes. Every session hears of each change once, gets no entry twice, and ends with everything.
 func TestFollowChurn(t *testing.T) {
 	l := startLive(t, nil)

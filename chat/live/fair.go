@@ -66,7 +66,7 @@ func fit(sizes [][]int, bytesMax int) []int {
 	return served
 }
 
-// fitBytes cuts messages so that they take no more than room, but for the first.
+// fitBytes cuts messages so that they take no more than room, except for the first.
 func fitBytes(messages []chat.Message, room int) []chat.Message {
 	for i, m := range messages {
 		if room -= len(m.JSON); i > 0 && room < 0 {

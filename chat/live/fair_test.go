@@ -26,8 +26,8 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// Water-filling: the limit is used up as far as there is something, nobody gets more than is owed, and whoever gets
-// less than is owed gets no less than anyone else, but for the one that divisions leave over.
+// Water-filling: the limit is used up as far as there is something, nobody gets more than is owed, and a group that gets
+// less than is owed gets no less than anyone else, except for the one that divisions leave over.
 func TestFillIsFair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		owed := rapid.SliceOfN(rapid.Int64Range(0, 50), 0, 30).Draw(t, "owed")

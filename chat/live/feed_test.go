@@ -219,7 +219,7 @@ func TestFeedDense(t *testing.T) {
 	})
 }
 
-// Where signals come in order but for losses, the ring holds the newest content after each.
+// Where signals come in order except for losses, the ring holds the newest content after each.
 func TestFeedContentAfterLosses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		log := &modelLog{epoch: "e", body: map[int64]string{}}

@@ -143,7 +143,7 @@ func (f *Follower) beginGroups(ctx context.Context, sc *scope) ([]string, error)
 }
 
 // outside tells the client that the user is not in a group that it named. If they come back, the session continues after the
-// position: the log may have lost that end, and be written anew up to there.
+// position: the log may have lost that end, and be rewritten up to there.
 func (f *Follower) outside(group string, sc *scope) {
 	if pos, named := sc.after[group]; named {
 		f.leftAt(group, pos)

@@ -82,7 +82,7 @@ func TestFollowLostLeave(t *testing.T) {
 	bob.until("left", func(e live.Event) bool { return e.Left == "red" })
 }
 
-// A store that lost the end of a log and wrote it anew up to the same id is noticed after a loss of signals, although the
+// A store that lost the end of a log and rewrote it up to the same id is noticed after a loss of signals, although the
 // log ends where it ended before.
 func TestFollowRewrittenLog(t *testing.T) {
 	l, proxy := startMuted(t, signalsOnly)
@@ -109,7 +109,7 @@ func TestFollowRewrittenLog(t *testing.T) {
 }
 
 // A log that was rewritten up to where a session stands, and trimmed just there, begins with what the session does not have
-// yet. That it had something else before shows all the same: in the session, and when it begins anew.
+// yet. That it had something else before shows all the same: in the session, and when it begins again.
 func TestFollowRewrittenLogTrimmedToThePosition(t *testing.T) {
 	l, proxy := startMuted(t, signalsOnly)
 	l.group(t, "red", "ann", "bob")

@@ -13,7 +13,7 @@ import (
 )
 
 // TestPollsServeEachEntryOnce has users poll two nodes in random ways, several at once, woken by signals alone, while members
-// come and go, entries are edited and deleted, and groups are deleted and made anew. Every poll that follows another goes on
+// come and go, entries are edited and deleted, and groups are deleted and created again. Every poll that follows another goes on
 // where that ended, what it reads is of a moment when the user was a member, and nobody misses the end.
 func TestPollsServeEachEntryOnce(t *testing.T) {
 	t.Parallel()

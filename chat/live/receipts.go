@@ -16,7 +16,7 @@ func (s *Service) Receipts(ctx context.Context, by chat.Caller, group string, q 
 	if wait < 0 {
 		return chat.Receipts{}, "", chat.Invalid("wait_s: negative")
 	}
-	// Check before following: a node follows no group on behalf of somebody who is not in it.
+	// Check before following: a node follows no group on behalf of someone who is not in it.
 	r, next, err = s.core.Receipts(ctx, by, group, q)
 	if err != nil || r.Seen == r.Members || wait == 0 {
 		return r, next, err

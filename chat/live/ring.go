@@ -21,7 +21,7 @@ type ring struct {
 	most    int // entries
 	entries []ringEntry
 	bytes   int   // of the JSON of entries
-	quiet   int   // safety checks since an entry came, or somebody was served
+	quiet   int   // safety checks since an entry came, or someone was served
 	floor   int64 // no entry below it can be put before those that are there
 
 	// What readers at the same position share. Any change of the entries empties it, so all of it goes up to last.
@@ -127,7 +127,7 @@ func (r *ring) observe(i chat.Info) change {
 
 // compare is a safety check: before was known when the store said where the log ends.
 func (r *ring) compare(before known, end chat.LogEnd) change {
-	r.unshare() // the readers have got it; what they have not is made anew
+	r.unshare() // the readers have got it; what they have not is made again
 	if r.quiet++; r.quiet > quietChecks {
 		r.entries, r.bytes = nil, 0 // others than those who have got it read what they lack from the store
 	}

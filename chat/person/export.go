@@ -61,7 +61,7 @@ func New(core *chat.Service, schedules *schedule.Service, notifications *notify.
 var errBusy = &chat.Error{Code: chat.CodeUnavailable, Message: "an export of this user runs, or too many others do; try again later",
 	RetryAfter: 10 * time.Second}
 
-// Begin begins the only export of a user. Whoever has begun calls end, once.
+// Begin begins the only export of a user. The caller calls end, once.
 func (s *Service) Begin(by chat.Caller) (end func(), err error) {
 	if err := chat.CheckCaller(by); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (s *Service) Export(ctx context.Context, by chat.Caller, write func([]Recor
 	return nil
 }
 
-// enter waits until an export may read. Exports take turns, for each enters anew for every part.
+// enter waits until an export may read. Exports take turns, for each enters again for every part.
 func (s *Service) enter(ctx context.Context) error {
 	select {
 	case s.reading <- struct{}{}:
@@ -130,7 +130,7 @@ type export struct {
 	by    chat.Caller
 	write func([]Record) error
 	logs  map[archive.Log]bool // whose entries are written
-	// former is up to which id, in which log, entries are of somebody else who had the name: by group, as far as it was read.
+	// former is up to which id, in which log, entries are of someone else who had the name: by group, as far as it was read.
 	former map[string]former
 }
 
@@ -139,7 +139,7 @@ type former struct {
 	last  int64
 }
 
-// others tells up to which id the entries of a log are of somebody else who had the name of the user.
+// others tells up to which id the entries of a log are of someone else who had the name of the user.
 func (e *export) others(ctx context.Context, log archive.Log) (int64, error) {
 	f, ok := e.former[log.Group]
 	if !ok {

@@ -67,7 +67,7 @@ func exported(b *chattest.Bench, s *person.Service, user string) (bodies []strin
 	return bodies
 }
 
-// TestExportLeavesOutWhatIsHeld: what a legal hold keeps of an erased person is not in the export of whoever has the name now, also
+// TestExportLeavesOutWhatIsHeld: what a legal hold keeps of an erased person is not in the export of the user who has the name now, also
 // where that person is in the group.
 func TestExportLeavesOutWhatIsHeld(t *testing.T) {
 	b := chattest.New(t)

@@ -2,7 +2,7 @@
 //
 // A task waits for each group whose messages go, due when the oldest of them is. It is enqueued by the step that makes the
 // group or changes its setting, and puts the next one in its place, so a send costs nothing. A step of it takes entries off the
-// front of a log, whoever has not seen them: a trim with another bound. In a log that goes on in the archive, the record of
+// front of a log, even if members have not seen them: a trim with another bound. In a log that goes on in the archive, the record of
 // where the log begins moves first and the entries go from the database after it: a reader is never promised what is gone, and
 // a run that is cut off in between is repeated.
 package retention
@@ -37,7 +37,7 @@ type Aging struct {
 	Epoch    string
 	Days     int64 // 0: for ever
 	OnHold   bool  // nothing goes
-	First    int64 // lowest id to be had anywhere; Last+1 where there is none
+	First    int64 // lowest id that can be read anywhere; Last+1 where there is none
 	Held     int64 // lowest id that the store holds
 	Last     int64
 	Archived bool      // the log goes on in the archive
@@ -53,7 +53,7 @@ type Store interface {
 	Aging(ctx context.Context, group string) (Aging, error)
 	// Expire takes the entries of a group up to and including one with this mark away: those that are stored, at most 500 in a
 	// step, and all that are only in the archive, where they cannot be reached any longer. What the archive does not have yet
-	// stays. It returns the lowest id to be had. ErrNotFound: this life of the group has ended. ErrConflict: other days hold, or
+	// stays. It returns the lowest id that can be read. ErrNotFound: this life of the group has ended. ErrConflict: other days hold, or
 	// the log has changed. Held: the group is under legal hold.
 	Expire(ctx context.Context, group, epoch string, days, to int64, mark string) (first int64, err error)
 	// PlanRetention enqueues the task of each group whose messages go, due now, unless it waits already.

@@ -104,8 +104,8 @@ type splitter struct {
 	run []Token // one character each, with its marks
 }
 
-// Split gives the tokens of text in their order: the index of a token is its position. Indexes hold what it gave: whoever
-// changes it writes a migration that builds them anew.
+// Split gives the tokens of text in their order: the index of a token is its position. Indexes hold what it gave: a developer who
+// changes it writes a migration that rebuilds them.
 func Split(text string) []Token {
 	s := splitter{tokens: make([]Token, 0, min(len(text)/wordBytes+1, Max))}
 	offset := 0
