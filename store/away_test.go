@@ -65,7 +65,7 @@ func TestServerAway(t *testing.T) {
 			// The proxy has some for each of the 50 connections, which differ.
 			for wait := time.Now(); runtime.NumGoroutine() > before+300; runtime.Gosched() {
 				if time.Since(wait) > 10*time.Second {
-					t.Fatalf("got %d goroutines after the outage, want about the %d of before", runtime.NumGoroutine(), before)
+					t.Fatalf("got %d goroutines after the outage, want about %d as before", runtime.NumGoroutine(), before)
 				}
 			}
 		})

@@ -144,7 +144,7 @@ func (b *clusterBench) hears(t *testing.T, group string) {
 
 // TestClusterFaults: on three masters with a replica each, under load: a master dies, hangs, hands over to its replica by hand, is cut
 // off from the other nodes but not from chatd, and a slot and all partitions of a master move. Nothing that a replica had is lost,
-// nothing is there twice, whoever holds what is lost is told so and nobody else, the other shards go on, and signals come again.
+// nothing is there twice, clients that hold what is lost hear of it and nobody else, the other shards go on, and signals come again.
 func TestClusterFaults(t *testing.T) {
 	t.Parallel()
 	var counts faultCounts

@@ -164,7 +164,7 @@ func TestReplicaDurability(t *testing.T) {
 	server := redistest.Start(t)
 	s := open(t, store.Options{URL: server.URL()})
 	group(t, s, "g", 100, 1000)
-	// Who has to wait does so each time; a busy machine delays somebody in one of several.
+	// Who has to wait does so each time; a busy machine delays someone in one of several.
 	sendsWhile := func(what string, ok func(sends, others time.Duration) bool) {
 		t.Helper()
 		var sends, others time.Duration

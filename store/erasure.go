@@ -90,7 +90,7 @@ func (s *Erasures) erasureOf(ctx context.Context, id string) (erase.Record, erro
 	for _, count := range counts {
 		messages += number(count.Val())
 	}
-	// After an import into other partitions the record alone has the count of before.
+	// After an import into other partitions the record alone has the earlier count.
 	return erase.Record{User: r.text(0), Phase: r.text(3), Cursor: r.text(4), Erasure: erase.Erasure{ID: id, State: erase.State(r.text(1)),
 		Messages: max(messages, r.number(2)), Groups: groups.Val(), Held: held.Val()}}, nil
 }

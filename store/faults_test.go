@@ -13,7 +13,7 @@ import (
 	"github.com/chatd/chatd/store"
 )
 
-// TestLostSubscription: whoever follows is told after every reconnect that something may have been missed, and hears
+// TestLostSubscription: a follower hears after every reconnect that something may have been missed, and hears
 // everything from then on.
 func TestLostSubscription(t *testing.T) {
 	server := redistest.Start(t, "--appendfsync", "always")

@@ -42,7 +42,7 @@ type Files struct {
 	*base
 }
 
-// NewFileID makes an id for a file of the group: random, and behind it the partition, so that whoever knows the id finds the group.
+// NewFileID makes an id for a file of the group: random, and behind it the partition, so that the id leads to the group.
 func (s *Files) NewFileID(group string) string {
 	return fmt.Sprintf("%s-%d", rand.Text(), s.keys.partition(group))
 }

@@ -15,7 +15,7 @@ const (
 	lastsMax            = 1000    // groups whose ends one script reads
 	unpublishedBytesMax = 1 << 20 // of entries that one step tells webhooks of
 	unarchivedBytesMax  = 1 << 20 // of entries that one step reads for the archive
-	erasureBytesMax     = 1 << 19 // of entries or items that one step looks through for what somebody wrote
+	erasureBytesMax     = 1 << 19 // of entries or items that one step looks through for what someone wrote
 
 	filesStep   = 100  // files that one step removes, each with a task
 	fileIDsStep = 1000 // ids that one command goes through

@@ -314,7 +314,7 @@ func TestTheRestOfATrimIsATask(t *testing.T) {
 	}
 }
 
-// TestFullScheduleIndexIsCheap: whoever has as many schedules as may be is refused without all of them being read, which could be
+// TestFullScheduleIndexIsCheap: a user who has as many schedules as may be is refused without all of them being read, which could be
 // hundreds of megabytes for each request.
 func TestFullScheduleIndexIsCheap(t *testing.T) {
 	server := redistest.Start(t)

@@ -89,7 +89,7 @@ func (s *base) runAll(ctx context.Context, calls []call) (replies []reply, errs 
 type laneAnswer struct {
 	reply reply
 	err   error
-	// The server has done nothing: whoever made the call repeats it outside the lane, which follows redirects. See conn.Answer.
+	// The server has done nothing: the caller repeats it outside the lane, which follows redirects. See conn.Answer.
 	refused bool
 }
 

@@ -61,7 +61,7 @@ type sentinelFault struct {
 
 // TestSentinelFaults: under load, a primary dies, dies ahead of its replica, hangs, is replaced by hand, and is cut off from the
 // sentinel and the replica but not from chatd. The sentinel promotes the replica by itself. Sends go on there, everything that it
-// had confirmed is there once, and whoever holds what is lost is told so, and nobody else.
+// had confirmed is there once, and clients that hold what is lost hear of it, and nobody else.
 func TestSentinelFaults(t *testing.T) {
 	t.Parallel()
 	var counts faultCounts

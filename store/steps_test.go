@@ -110,7 +110,7 @@ func TestStepsAreShort(t *testing.T) {
 	}
 }
 
-// erasureStep erases somebody who has written a lot into two groups, and reacted to messages of others.
+// erasureStep erases someone who has written a lot into two groups, and reacted to messages of others.
 func erasureStep(t *testing.T, b *chattest.Bench) step {
 	erasures := erase.New(b.Service, b.Store, b.Store, nil, b.Store, webhook.New(b.Service, b.Store, nil))
 	const messages, edits = 60, 100 // few enough steps that the busy machine spares all of them in some run

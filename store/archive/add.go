@@ -274,7 +274,7 @@ func (r *round) change(context.Context) error {
 	return nil
 }
 
-// rebuild computes the reactions anew of messages that lost one, from the entries that stay.
+// rebuild recomputes the reactions of messages that lost one, from the entries that stay.
 func (r *round) rebuild(ctx context.Context) error {
 	var targets []pair
 	logs := map[int64]*logChange{}

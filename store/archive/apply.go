@@ -78,7 +78,7 @@ type logChange struct {
 	rows      map[int64]*row    // by id: what is loaded, then what comes
 	removed   map[int64]bool    // docs of stored rows that are replaced or changed
 	gone      map[int64]bool    // ids of stored rows that are replaced
-	rebuilt   map[int64]bool    // ids of messages whose reactions are computed anew
+	rebuilt   map[int64]bool    // ids of messages whose reactions are recomputed
 	deleted   map[int64]bool    // ids of messages that have no reactions any more
 	unreacted []unreacted       // reactions of people who were erased
 	lost      map[int64][]int64 // ids of messages -> their edits that the log lost
@@ -202,7 +202,7 @@ func (l *logChange) follow(in *row) error {
 	return nil
 }
 
-// counts tells whether a reaction, or what took it back, is of somebody who was not erased, and of a target that was not deleted.
+// counts tells whether a reaction, or what took it back, is of someone who was not erased, and of a target that was not deleted.
 func counts(e chat.Entry) bool { return e.From != "" && e.DeletedAt == nil }
 
 // forgetAuthor takes an entry from a person who was erased.

@@ -89,7 +89,7 @@ type engine interface {
 	// scrub overwrites what erased content left behind outside its table, and settles what was put off. again: it could not be
 	// done now.
 	scrub(ctx context.Context, db *sql.DB) (again bool, err error)
-	// rewrite writes the files anew, and says which, and which it could not.
+	// rewrite rewrites the files, and says which, and which it could not.
 	rewrite(ctx context.Context, db *sql.DB) (done, left []string, err error)
 }
 

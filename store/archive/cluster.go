@@ -9,7 +9,7 @@ import (
 // moveStep is how many entries change tables in one transaction: about 10 MB of them.
 const moveStep = 20_000
 
-// moveEntries moves at most step entries of an archive of before to the table in which those of a log lie together. Each step is a
+// moveEntries moves at most step entries of an archive written by an older version to the table in which those of a log lie together. Each step is a
 // transaction that removes what it has moved: after an interruption, the next call goes on, and the file hardly grows.
 func moveEntries(ctx context.Context, db *sql.DB, step int) (more bool, err error) {
 	tx, err := db.BeginTx(ctx, nil)

@@ -66,6 +66,6 @@ func TestMoveEntries(t *testing.T) {
 		}
 	}
 	if n := count(s.write, "sqlite_master WHERE name = 'entries_by_time'"); n != 0 {
-		t.Error("the table of before is still there")
+		t.Error("the old table is still there")
 	}
 }

@@ -57,7 +57,7 @@ func (s *Store) drop(ctx context.Context, tx *sql.Tx, log archive.Log, to int64)
 	return false, nil
 }
 
-// forget deletes a log that has no entries left, and has all nodes read the numbers of logs anew.
+// forget deletes a log that has no entries left, and has all nodes read the numbers of logs again.
 func (s *Store) forget(ctx context.Context, r round, number int64) error {
 	if err := r.exec(ctx, `DELETE FROM logs WHERE number = ?`, number); err != nil {
 		return err

@@ -23,7 +23,7 @@ const (
 	fewLogs = 8
 	// fewWords is how many words of a search are tried.
 	fewWords = 2
-	// fillStep is how many entries of an archive of before are indexed in one transaction.
+	// fillStep is how many entries of an archive written by an older version are indexed in one transaction.
 	fillStep = 5_000
 )
 
@@ -132,7 +132,7 @@ func (e *sqlite) inLogs(ctx context.Context, tx *sql.Tx, statement string, list 
 	return nil
 }
 
-// fill indexes at most step entries of an archive of before in log_search. Each step is a transaction that notes how far it came:
+// fill indexes at most step entries of an archive written by an older version in log_search. Each step is a transaction that notes how far it came:
 // after an interruption, the next call goes on.
 func (e *sqlite) fill(ctx context.Context, db *sql.DB, step int) (more bool, err error) {
 	tx, err := db.BeginTx(ctx, nil)

@@ -64,7 +64,7 @@ func testMigrations(t *testing.T, url string) {
 }
 
 // testTogether: nodes that start at once all get the schema, and each step of it has run once. The second time the table of versions
-// is there already: whoever makes it gets ahead of the others.
+// is there already: the node that makes it gets ahead of the others.
 func testTogether(t *testing.T, url string) {
 	for range startTogether(t, url) {
 		if _, err := MigrateDown(t.Context(), url); err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Scrub writes the files of the archive anew, so that they hold what the archive holds now and nothing that was removed before. It
+// Scrub rewrites the files of the archive, so that they hold what the archive holds now and nothing that was removed before. It
 // returns a sentence for each kind of file: done for those that were, left for those that this user of the database may not, or that
-// the server keeps. Nodes may go on; while PostgreSQL writes its tables anew, the archive does not answer them.
+// the server keeps. Nodes may go on; while PostgreSQL rewrites its tables, the archive does not answer them.
 func (s *Store) Scrub(ctx context.Context) (done, left []string, err error) {
 	done, left, err = s.engine.rewrite(ctx, s.write)
 	return done, left, s.failed(err)
@@ -44,7 +44,7 @@ func (e *sqlite) rewrite(ctx context.Context, db *sql.DB) (done, left []string, 
 	return nil, nil, fmt.Errorf("the write-ahead log %s-wal cannot be emptied while the server reads it: stop the server and repeat this", e.path)
 }
 
-// rewrite has PostgreSQL write its tables anew, then what it knows about their columns (samples of what they hold), then its
+// rewrite has PostgreSQL rewrite its tables, then what it knows about their columns (samples of what they hold), then its
 // write-ahead log.
 func (e *postgres) rewrite(ctx context.Context, db *sql.DB) (done, left []string, err error) {
 	for _, table := range []string{"entries", "reactions"} {
@@ -75,7 +75,7 @@ func (e *postgres) rewrite(ctx context.Context, db *sql.DB) (done, left []string
 	return done, left, nil
 }
 
-// rewriteStatistics writes the table of statistics anew. Whoever may not gets a warning only, and the file stays the same.
+// rewriteStatistics rewrites the table of statistics. A user without the right gets a warning only, and the file stays the same.
 func (*postgres) rewriteStatistics(ctx context.Context, db *sql.DB) (whole bool, err error) {
 	var before, after int64
 	err = db.QueryRowContext(ctx, `SELECT pg_relation_filenode('pg_statistic')`).Scan(&before)

@@ -148,7 +148,7 @@ func testSearch(t *testing.T, url string) {
 	if got, _ := find(archive.Query{Text: "number", Sort: archive.Best, Limit: 1}); !cmp.Equal(got, []int64{int64(len(w.list))}) {
 		t.Errorf("the best is %v", got)
 	}
-	// Pages end where they have enough bytes, in the order of before.
+	// Pages end where they have enough bytes, in the same order as before.
 	for _, sort := range []string{archive.Newest, archive.Best} {
 		want, _ := find(archive.Query{Text: "word", Sort: sort, Limit: 20})
 		q, got := archive.Query{Text: "word", Sort: sort, Limit: 20, Visible: whole(aLog), BytesMax: 700}, []int64(nil)

@@ -58,7 +58,7 @@ func TestPostgresAway(t *testing.T) {
 	}
 	server.Restart()
 	err := w.to.Add(t.Context(), second)
-	for tries := 0; err != nil && tries < 10; tries++ { // each finds out about one connection of before
+	for tries := 0; err != nil && tries < 10; tries++ { // each finds out about one old connection
 		err = w.to.Add(t.Context(), second)
 	}
 	if got := w.all(); err != nil || !cmp.Equal(got, w.list) {

@@ -87,7 +87,7 @@ func readLine(r io.Reader) ([]byte, error) {
 }
 
 // resume finds the state of size bytes and puts its tail into the spool. What was left by Writes that nobody counted, and by those
-// before the one that is resumed, is dropped. An upload of 0 bytes begins anew. ErrOffset.
+// before the one that is resumed, is dropped. An upload of 0 bytes begins again. ErrOffset.
 func (b *bucket) resume(ctx context.Context, id string, size int64, into *spool) (state, error) {
 	keys, err := b.stateKeys(ctx, id)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// conforms is what every Store does. open opens the same store anew, as another node would.
+// conforms is what every Store does. open opens the same store again, as another node would.
 func conforms(t *testing.T, open func(t *testing.T) Store) {
 	for name, test := range map[string]func(t *testing.T, open func(t *testing.T) Store){
 		"GrowsByPieces":                   growsByPieces,

@@ -126,7 +126,7 @@ func (b *breaker) run(ctx context.Context) {
 	}
 }
 
-// ask makes a ping and waits for its answer, or until the server spoke to somebody else: in a crowd the ping has to wait like
+// ask makes a ping and waits for its answer, or until the server spoke to someone else: in a crowd the ping has to wait like
 // anybody. It waits by ticks: on a machine so busy that they come late, so may the answer.
 func (b *breaker) ask(ctx context.Context, timeout time.Duration, spoke func() bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// serverTwin is a server in virtual time: while it is away, whoever asks waits for ever, also when it is back.
+// serverTwin is a server in virtual time: while it is away, every caller waits for ever, also when it is back.
 type serverTwin struct {
 	*breaker
 	*guard
@@ -60,7 +60,7 @@ func (s *serverTwin) call(t *testing.T) error {
 }
 
 // TestBreakerInTime: the first call to a server that went silent is refused within a second, the next ones at once, and the
-// first success comes within half a second of its return. However long it was away and whoever calls, it is asked ten times
+// first success comes within half a second of its return. However long it was away and however many call, it is asked ten times
 // a second.
 func TestBreakerInTime(t *testing.T) {
 	for _, away := range []time.Duration{2 * time.Second, 10 * time.Second, 10*time.Minute + 37*time.Millisecond} {
@@ -103,7 +103,7 @@ func TestBreakerInTime(t *testing.T) {
 	}
 }
 
-// TestBreakerAsksSeldom: a server that nobody needs is asked seldom while it is away, and often again once somebody does.
+// TestBreakerAsksSeldom: a server that nobody needs is asked seldom while it is away, and often again once someone does.
 func TestBreakerAsksSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := startTwin(t)

@@ -11,7 +11,7 @@ import (
 
 const rewriteTick = 100 * time.Millisecond // between two looks at a rewrite
 
-// Scrub has a Redis server write its files anew, so that they hold what the store holds now and nothing that was removed before. It
+// Scrub has a Redis server rewrite its files, so that they hold what the store holds now and nothing that was removed before. It
 // returns a sentence for each kind of file. The server goes on serving meanwhile.
 func (d *Deployment) Scrub(ctx context.Context) (done []string, err error) {
 	aof, err := persistence(ctx, d.client, "aof_enabled")

@@ -136,7 +136,7 @@ func (s *Store) tidy(f folder, cut int64) error {
 			return errors.Join(fmt.Errorf("embedded: cut the torn tail: %w", err), s.j.f.Close())
 		}
 	}
-	// From here on everything that was replayed counts as synced, so sync it now, whoever wrote it.
+	// From here on everything that was replayed counts as synced, so sync it now, no matter who wrote it.
 	if err := s.j.f.Sync(); err != nil {
 		return errors.Join(fmt.Errorf("embedded: %w", err), s.j.f.Close())
 	}

@@ -29,7 +29,7 @@ func (w *fixture) twoWebhooks(options ...func(*chat.NewGroup)) {
 	w.equal(w.publishTwo(), []string(nil))
 }
 
-// publishTwo publishes everything to w and v, but for those that are behind, and returns which fall behind.
+// publishTwo publishes everything to w and v, except for those that are behind, and returns which fall behind.
 func (w *fixture) publishTwo() []string {
 	w.Helper()
 	page := w.unpublished("g")

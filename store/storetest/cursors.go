@@ -56,7 +56,7 @@ var cursorTests = map[string]func(*fixture){
 			w.equal(w.entries("g"), stored)
 		}
 		moved(fourth, chat.Cursors{Seen: 4, Unread: 4})
-		// The log loses its end, and is written anew over it.
+		// The log loses its end, and is rewritten over it.
 		w.poke("ZREMRANGEBYSCORE", w.groupKey("g", "msgs"), 5, 6)
 		w.poke("DEL", w.groupKey("g", "id"))
 		for range 4 {
@@ -81,7 +81,7 @@ var cursorTests = map[string]func(*fixture){
 		old := w.entry("g", 5).Mark
 		w.poke("ZREMRANGEBYSCORE", w.groupKey("g", "msgs"), 5, 8)
 		w.poke("SET", w.groupKey("g", "id"), 4)
-		w.says("g", "alice", 4) // 5..8, anew
+		w.says("g", "alice", 4) // 5..8, again
 		mark := w.entry("g", 5).Mark
 		w.ack("g", "alice", 8)
 		ack := func(mark string) error {

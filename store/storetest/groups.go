@@ -79,7 +79,7 @@ var groupTests = map[string]func(*fixture){
 			w.equal(got[0].Joined, int64(2+i))
 		}
 	},
-	"what is archived is to be had": func(w *fixture) {
+	"what is archived can be read": func(w *fixture) {
 		w.group("g", []string{"bob"}, keep(2), public)
 		w.says("g", "alice", 6) // 3..8
 		w.ack("g", "alice", 8)

@@ -108,7 +108,7 @@ var logTests = map[string]func(*fixture){
 			a.Key, a.Content = key, "c"
 			return a
 		}
-		// Each 64th entry looks for whoever has sent nothing for a day, and forgets them in a step of its own.
+		// Each 64th entry looks for a sender of nothing for a day, whom a separate step forgets.
 		untilNext := func() {
 			w.Helper()
 			for w.say("g", "alice", "x")%64 != 0 {

@@ -103,7 +103,7 @@ func (m *model) create() {
 	}
 }
 
-// note adds an entry that is no message, and moves whoever caused it along.
+// note adds an entry that is no message, and moves the member who caused it along.
 func (m *model) note(from string) { m.add(&modelEntry{from: from}) }
 
 func (m *model) add(e *modelEntry) {

@@ -281,7 +281,7 @@ var notifyTests = map[string]func(*fixture){
 				{User: "alice", Count: 1, Show: next}, {User: "dora", Count: 4, Show: next}}},
 		})
 
-		// What became unread again was told of before; what is deleted is not told of.
+		// What became unread again was covered before; what is deleted is not notified.
 		_, err := w.Unread(w.ctx, "g", "alice", first)
 		w.ok(err)
 		w.equal(len(dispatch("alice")), 0)

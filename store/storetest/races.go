@@ -75,7 +75,7 @@ var raceTests = map[string]func(*fixture){
 		members := []string{"b", "c", "d", "e"}
 		w.group("g", members)
 		w.together(len(members), func(i int) error {
-			// Each makes the next the owner, whoever may.
+			// Each makes the next the owner, if they may.
 			_, _, err := w.SetRole(w.ctx, membership("g", members[i], "alice", chat.Owner))
 			if errors.Is(err, chat.ErrForbidden) {
 				return nil

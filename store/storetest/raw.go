@@ -56,7 +56,7 @@ func (w *fixture) tick() {
 	}
 }
 
-// before has do run once, between the steps of somebody else's call: just before the store sends its next command that
+// before has do run once, between the steps of someone else's call: just before the store sends its next command that
 // names key. It returns how often that came about.
 func (w *fixture) before(key string, do func()) (times *atomic.Int64) {
 	h := &interceptor{key: key, do: do}

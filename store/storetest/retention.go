@@ -102,7 +102,7 @@ func testAging(w *fixture) {
 	w.equal(w.aging("g").OnHold, true)
 }
 
-// testExpire: what is too old goes although nobody has seen it, with its reactions, and whoever follows the group hears of it.
+// testExpire: what is too old goes although nobody has seen it, with its reactions, and followers of the group hear of it.
 func testExpire(w *fixture) {
 	w.group("g", []string{"bob"}, retain(1))
 	last := w.says("g", "alice", 1200)

@@ -76,7 +76,7 @@ var indexTests = map[string]func(*fixture){
 		invite("d")
 		w.ok(w.HintSeen(w.ctx, "carl", []chat.UserGroup{{Group: "b", Seen: 1}})) // he acts
 		claim("mallory", "e", "bob")
-		claim("eve", "a") // whoever adds again counts
+		claim("eve", "a") // a user who adds again counts
 		claim("eve", "f", "bob", "carl")
 
 		// Who was not added after all counts for ten minutes.
