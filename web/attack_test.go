@@ -12,7 +12,7 @@ import (
 )
 
 // TestOneUserInManyGroups has a user in many groups ask as fast as they can in 32 loops, at the limits that a node has by
-// default, but for what comes back in a second: a slow machine would not reach that. It asks with calls that answer
+// default, except for what comes back in a second: a slow machine would not reach that. It asks with calls that answer
 // little and look at all of the groups. A user with one small group is served all the time.
 func TestOneUserInManyGroups(t *testing.T) {
 	const groups, loops, calls = 1500, 32, 50

@@ -143,7 +143,7 @@ func forOperators(r described) bool {
 	return strings.HasPrefix(matrix[r.method+" "+r.template].private, "401 403 403 403 403 403 ")
 }
 
-// TestOperatorsFirst asks what is for operators as somebody else, with what would be refused to them as well: nobody learns more
+// TestOperatorsFirst asks what is for operators as someone else, with what would be refused to them as well: nobody learns more
 // than that it is not for them.
 func TestOperatorsFirst(t *testing.T) {
 	s := start(t, nil)
@@ -165,7 +165,7 @@ func TestOperatorsFirst(t *testing.T) {
 }
 
 // newGroup makes a group with one member of each kind, and someone else whom calls are about. What a call is about is a
-// member already, but for the call that adds.
+// member already, except for the call that adds.
 func (s *server) newGroup(id, visibility string) string {
 	s.must("owner", "POST", "/v1/groups", `{"id":"`+id+`","visibility":"`+visibility+`","members":["admin","member","ex-member"]}`)
 	s.must("owner", "PUT", "/v1/groups/"+id+"/members/admin", `{"role":"admin"}`)

@@ -112,7 +112,7 @@ func (c *call) leave() {
 	}
 }
 
-// admitCaller checks the token of a request, charges its caller, and waits for its turn. Whoever calls it must call leave.
+// admitCaller checks the token of a request, charges its caller, and waits for its turn. The caller must call leave.
 func (s *Server) admitCaller(c echo.Context, r *route) (*call, error) {
 	req := c.Request()
 	who, err := s.authenticate(req)

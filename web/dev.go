@@ -11,7 +11,7 @@ import (
 	"github.com/chatd/chatd/web/api"
 )
 
-// DevSignIn is the development sign-in: whoever knows the code of this start can sign in under any name.
+// DevSignIn is the development sign-in: anyone who knows the code of this start can sign in under any name.
 type DevSignIn struct {
 	Code  string // part of the link printed at start; new each time
 	Issue func(user string) (token string, expires time.Time, err error)

@@ -74,7 +74,7 @@ func TestGroupsTotal(t *testing.T) {
 	}
 }
 
-// TestExistsRevealsNothingElse creates groups with ids that are taken. Whoever asks, and whatever the draft says, the
+// TestExistsRevealsNothingElse creates groups with ids that are taken. No matter who asks, and what the draft says, the
 // answer is the same for a private group, a public one and the caller's own: nothing of the group, nor who is in it.
 func TestExistsRevealsNothingElse(t *testing.T) {
 	s := start(t, nil)

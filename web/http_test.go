@@ -48,7 +48,7 @@ func TestSpellingsOfBearer(t *testing.T) {
 	}
 }
 
-// TestRefusedTokensAreExplained: whoever holds a token that is refused reads why, and under which code.
+// TestRefusedTokensAreExplained: the holder of a token that is refused reads why, and under which code.
 func TestRefusedTokensAreExplained(t *testing.T) {
 	s := start(t, nil)
 	signed := func(secret string, c auth.Claims) string {

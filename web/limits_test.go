@@ -62,7 +62,7 @@ func TestRateOfSends(t *testing.T) {
 }
 
 // TestTogglesPushOutNoMoreThanSends: all the toggles of a reaction that a burst allows leave the unread messages of a reader who is
-// that much less than backlog_max behind, as as many sends do. The next entry, of whoever, passes the reader by.
+// that much less than backlog_max behind, as as many sends do. The next entry, of any member, passes the reader by.
 func TestTogglesPushOutNoMoreThanSends(t *testing.T) {
 	const backlog, burst = 30, 8
 	s := start(t, func(c *node.Config) { c.RateSend, c.Archive = "1/h:8", "off" })

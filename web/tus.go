@@ -120,7 +120,7 @@ func writeOffset(h http.Header, f files.File) {
 	}
 }
 
-// tusDraft reads the headers of a creation. Keys that it does not know are those of somebody else.
+// tusDraft reads the headers of a creation. Keys that it does not know are those of someone else.
 func tusDraft(length int64, metadata string) (files.Draft, error) {
 	d := files.Draft{Size: length, Name: "file"}
 	if len(metadata) > metadataBytesMax {

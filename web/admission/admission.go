@@ -264,7 +264,7 @@ func (l *Line) refuseLocked() {
 	l.window.refused++
 }
 
-// admitLocked gives turns as far as the bound allows. Whoever still waits while there is room has their share at work.
+// admitLocked gives turns as far as the bound allows. A caller that still waits while there is room has their share at work.
 func (l *Line) admitLocked(now time.Time) {
 	for l.working < l.roomLocked() {
 		c, w := l.nextLocked()

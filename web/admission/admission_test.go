@@ -330,7 +330,7 @@ func TestProbeEnds(t *testing.T) {
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.adaptLocked(now, 5*time.Millisecond, true) // somebody waits, and nothing is known
+	l.adaptLocked(now, 5*time.Millisecond, true) // someone waits, and nothing is known
 	if !l.probe.on {
 		t.Fatal("no probe: nothing would be shown")
 	}

@@ -146,7 +146,7 @@ func (l *Line) learnLocked(now time.Time) {
 	l.decideLocked(now, took, w)
 }
 
-// decideLocked decides whether there is overload: a line that stands, but for callers who only wait for themselves. It ends when nobody has waited or been refused for BurstTime.
+// decideLocked decides whether there is overload: a line that stands, except for callers who only wait for themselves. It ends when nobody has waited or been refused for BurstTime.
 func (l *Line) decideLocked(now time.Time, took time.Duration, w window) {
 	if time.Duration(w.late)*l.perTurn > max(lateFactor*l.usual, lateWaitMin) {
 		l.standing += took

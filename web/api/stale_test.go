@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestGeneratedCodeIsFresh generates again and compares: whoever changes openapi.yaml commits what follows from it.
+// TestGeneratedCodeIsFresh generates again and compares: a change of openapi.yaml comes with what follows from it.
 func TestGeneratedCodeIsFresh(t *testing.T) {
 	config, err := os.ReadFile("config.yaml")
 	if err != nil {

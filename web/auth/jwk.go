@@ -85,7 +85,7 @@ func parseKeySet(raw []byte) (keys []verifyKey, unusable []string, err error) {
 	return keys, unusable, nil
 }
 
-// parseKey reads the public part of a key. Certificates beside it are not looked at: whoever publishes the set vouches for
+// parseKey reads the public part of a key. Certificates beside it are ignored: the publisher of the set vouches for
 // its keys.
 func parseKey(raw json.RawMessage) (key verifyKey, err error) {
 	var k struct {

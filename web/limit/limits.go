@@ -68,7 +68,7 @@ func New(opt Options) *Limits {
 // Metrics counts refusals by limit, never by user or address.
 func (l *Limits) Metrics() prometheus.Collector { return l.refused }
 
-// Count counts a refusal that somebody else decided.
+// Count counts a refusal that someone else decided.
 func (l *Limits) Count(kind string) {
 	if l != nil {
 		l.refused.WithLabelValues(kind).Inc()
@@ -221,7 +221,7 @@ func (l *Limits) LeaveConn(from netip.Addr) {
 	}
 }
 
-// free reports whether an address is not limited. Requests from this host come from a proxy or from somebody working on the
+// free reports whether an address is not limited. Requests from this host come from a proxy or from someone working on the
 // host, and a limit would hit everybody behind the proxy.
 func free(from netip.Addr, limited bool) bool { return !limited && from.Unmap().IsLoopback() }
 

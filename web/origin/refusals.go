@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Bounds of the warnings: whoever sends a request chooses its origin.
+// Bounds of the warnings: the sender of a request chooses its origin.
 const (
 	warnEvery      = time.Hour   // for each origin
 	warnedMax      = 100         // origins within that time; of more, the log names one now and then, with the number of others

@@ -2,7 +2,7 @@
 // reads slowly then has few of its answers in memory at once, and its other calls wait before anything is read for them.
 //
 // A caller may hold as many bytes as are free, up to a fixed share. So one caller who takes all they can leaves half of a
-// small budget, n such callers leave an n+1th of it, and whoever holds little always finds room: the dynamic thresholds
+// small budget, n such callers leave an n+1th of it, and a caller that holds little always finds room: the dynamic thresholds
 // that switches with a shared memory use for their queues (Choudhury and Hahne, 1998).
 package unsent
 

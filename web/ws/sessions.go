@@ -125,7 +125,7 @@ type Sessions struct {
 	held     map[string][]*session // sessions with one, by user
 	users    map[string]int        // of those, how many said hello
 	leaving  int                   // sessions of live that are about to close because there are too many
-	closing  map[string][]*session // of those, the ones of each user, whoever began to close first in front
+	closing  map[string][]*session // of those, the ones of each user, the first that began to close in front
 	long     map[netip.Prefix]int  // frames beyond FrameBytesMax that are being read, by address
 	longs    int                   // of all addresses
 	draining bool
