@@ -112,7 +112,7 @@ func (e *ours) done(ctx context.Context) (int64, error) {
 
 func (e *ours) close() error { return e.options.Client.Close() }
 
-// peer is asynq with its defaults, but for its servers: one takes tasks one by one, so several in a process take more.
+// peer is asynq with its defaults, except for its servers: one takes tasks one by one, so several in a process take more.
 type peer struct {
 	redis     asynq.RedisClientOpt
 	name      string

@@ -18,7 +18,7 @@ redis.call('PUBLISH', ARGV[2], ARGV[1])
 return id`
 
 // neededSend is what a send does in chatd, without any decision. Each command has its use: the settings of the group; whether
-// somebody wants to know of entries, and whether the sender is known; whether the sender is a member, and has read all; the id;
+// someone wants to know of entries, and whether the sender is known; whether the sender is a member, and has read all; the id;
 // the entry; that it is the sender's own, so that it counts as read; the end of the log, by which a rollback is noticed; and those
 // who follow.
 const neededSend = `local call = redis.call

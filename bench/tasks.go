@@ -64,7 +64,7 @@ func tasks(b *bench) error {
 	return nil
 }
 
-// pair makes both engines on queues of a name. Whoever gets them closes them.
+// pair makes both engines on queues of a name. The caller closes them.
 func (b *bench) pair(addr, name string) (a, p engine, err error) {
 	a, err = b.ours(addr, name)
 	return a, newPeer(addr, name, 1), err

@@ -8,7 +8,7 @@ import (
 	"github.com/chatd/chatd/queue"
 )
 
-// waiting measures what a million delayed tasks cost those that are not delayed: nothing, but for their memory.
+// waiting measures what a million delayed tasks cost those that are not delayed: nothing, except for their memory.
 func waiting(b *bench) error {
 	many := scaled(1_000_000)
 	b.table.section(fmt.Sprintf("tasks while %d delayed ones wait, beside an empty queue", many))

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// Erasure is the removal of a person, and how far it is. Whoever begins one gets its id and state alone.
+// Erasure is the removal of a person, and how far it is. The call that begins one returns its id and state alone.
 type Erasure struct {
 	ID       string   `json:"id"`
 	State    string   `json:"state"`    // pending, running or done

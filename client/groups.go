@@ -62,7 +62,7 @@ func (c *Client) Blockers(ctx context.Context, group string) ([]Blocker, error) 
 	return list.Blockers, err
 }
 
-// UpdateGroup changes the settings or the name. It is not repeated if its outcome is unknown: somebody else may have
+// UpdateGroup changes the settings or the name. It is not repeated if its outcome is unknown: someone else may have
 // changed the same setting since.
 func (c *Client) UpdateGroup(ctx context.Context, group string, change GroupChange) (Group, error) {
 	var g Group
@@ -86,7 +86,7 @@ func (c *Client) PutHold(ctx context.Context, group, reason string) (Hold, error
 	return h, err
 }
 
-// ReleaseHold ends the legal hold on a group. For operators. It is not repeated if its outcome is unknown: somebody else
+// ReleaseHold ends the legal hold on a group. For operators. It is not repeated if its outcome is unknown: someone else
 // may have put a new hold on the group since.
 func (c *Client) ReleaseHold(ctx context.Context, group string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group, "hold"}}, nil)

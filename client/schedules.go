@@ -128,7 +128,7 @@ func (c *Client) Schedule(ctx context.Context, id string) (Schedule, error) {
 }
 
 // UpdateSchedule changes a schedule; CodeConflict if it has ended. It is not repeated if its outcome is unknown:
-// somebody else may have changed the same field since.
+// someone else may have changed the same field since.
 func (c *Client) UpdateSchedule(ctx context.Context, id string, change ScheduleChange) (Schedule, error) {
 	var s Schedule
 	err := c.do(ctx, call{method: http.MethodPatch, path: []string{"schedules", id}, body: change}, &s)

@@ -263,7 +263,7 @@ func (c *Client) RunPeriodic(ctx context.Context, id string) (task string, err e
 	return answer.Task, err
 }
 
-// DeletePeriodic ends a periodic task. A server that starts and declares it makes it anew.
+// DeletePeriodic ends a periodic task. A server that starts and declares it makes it again.
 func (c *Client) DeletePeriodic(ctx context.Context, id string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"tasks", "periodic", id}, again: true}, nil)
 }

@@ -82,7 +82,7 @@ func TestAnnouncementSurvivesKills(t *testing.T) {
 	}
 	ended := func(a client.Announcement) bool { return a.State != "pending" && a.State != "running" }
 
-	// Nobody knows them yet: whoever is named becomes known by the item.
+	// Nobody knows them yet: a named user becomes known by the item.
 	users := int64(*announceFlag)
 	named := users / 2
 	began := time.Now()
@@ -129,7 +129,7 @@ func TestAnnouncementSurvivesKills(t *testing.T) {
 	}
 }
 
-// TestAnnouncementReachesEveryone announces to whoever was ever known, in whichever way, and to a group.
+// TestAnnouncementReachesEveryone announces to everyone who was ever known, in whichever way, and to a group.
 func TestAnnouncementReachesEveryone(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, node *harness.Node) {

@@ -305,7 +305,7 @@ func TestBrowserWithoutFiles(t *testing.T) {
 	}
 }
 
-// TestBrowserInABlockedGroup: a send that has to wait for somebody is refused with their name, and goes once they have caught up.
+// TestBrowserInABlockedGroup: a send that has to wait for someone is refused with their name, and goes once they have caught up.
 func TestBrowserInABlockedGroup(t *testing.T) {
 	t.Parallel()
 	node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_DEV": "on"}})

@@ -42,7 +42,7 @@ func (l *traffic) hear(event any) {
 	}
 }
 
-// since returns what was counted, and begins anew.
+// since returns what was counted, and begins again.
 func (l *traffic) since() (asked, full []string, bytes float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -64,7 +64,7 @@ func devNode(t *testing.T) *harness.Node {
 	return harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_DEV": "on"}})
 }
 
-// person is somebody with a browser of their own: cookies, storage and windows are apart from everybody else's.
+// person is someone with a browser of their own: cookies, storage and windows are apart from everybody else's.
 type person struct {
 	t    *testing.T
 	ctx  context.Context

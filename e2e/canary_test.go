@@ -60,7 +60,7 @@ var rude = map[string]func(c io.Writer, request, line string){
 }
 
 // TestNothingSecretIsShown has endpoints that give back what they get. Neither a log, however much it is to say, nor a
-// figure, nor what operators and users see of webhooks, devices and tasks holds a secret, a token or what somebody wrote.
+// figure, nor what operators and users see of webhooks, devices and tasks holds a secret, a token or what someone wrote.
 func TestNothingSecretIsShown(t *testing.T) {
 	ctx := bounded(t, time.Minute)
 	env := notifying("0s")

@@ -194,7 +194,7 @@ func TestSendFromWithinTheLoop(t *testing.T) {
 	}
 }
 
-// TestGapsAreReported deletes a group and makes it anew, and trims what a reader had not seen: both ways of reading say so.
+// TestGapsAreReported deletes a group and creates it again, and trims what a reader had not seen: both ways of reading say so.
 func TestGapsAreReported(t *testing.T) {
 	t.Parallel()
 	storesWith(t, harness.Config{Env: withoutArchive}, func(t *testing.T, node *harness.Node) {

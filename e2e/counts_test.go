@@ -101,7 +101,7 @@ func TestMessageToManyCostsNoMoreThanToOne(t *testing.T) {
 	must(owner.PutMember(ctx, "many", members[crowd-1], ""))(t)
 	must(owner.CreateGroup(ctx, client.GroupDraft{ID: "one", Members: []string{"single"}}))(t)
 
-	var got atomic.Int64 // messages that reached somebody
+	var got atomic.Int64 // messages that reached someone
 	arrived := make(chan struct{}, 1)
 	var listening sync.WaitGroup
 	reading, stop := context.WithCancel(ctx)

@@ -53,7 +53,7 @@ func TestExportCarriesEverything(t *testing.T) {
 	group := must(ann.Group(ctx, "g0"))(t)
 	again := must(ann.Send(ctx, "g0", client.Draft{Body: "kept", ClientID: "the key"}))(t)
 	if !again.Duplicate || must(ann.Send(ctx, "g0", client.Text("next")))(t).ID != group.Last+1 {
-		t.Errorf("a send with a key of before: got %+v", again)
+		t.Errorf("a send with an earlier key: got %+v", again)
 	}
 }
 

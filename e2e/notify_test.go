@@ -154,7 +154,7 @@ func TestOfflineMembersGetNotified(t *testing.T) {
 	})
 }
 
-// TestASessionCountsOnEveryNode has somebody online at another node than the one that tells.
+// TestASessionCountsOnEveryNode has someone online at another node than the one that tells.
 func TestASessionCountsOnEveryNode(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t)

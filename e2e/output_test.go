@@ -15,7 +15,7 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 )
 
-// TestLogThatNobodyReads: a node outlives whoever reads its log, and one that stops reading stalls nobody. It ends in order
+// TestLogThatNobodyReads: a node outlives the reader of its log, and one that stops reading stalls nobody. It ends in order
 // when its terminal closes.
 func TestLogThatNobodyReads(t *testing.T) {
 	t.Parallel()
@@ -82,7 +82,7 @@ func fill(t *testing.T, _, write *os.File) {
 	}
 }
 
-// TestNohup: where whoever starts a node has it ignore that the terminal closes, it does.
+// TestNohup: a node that is started to ignore that the terminal closes does so.
 func TestNohup(t *testing.T) {
 	t.Parallel()
 	node := harness.NewNode(t, harness.Config{})

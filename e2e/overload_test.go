@@ -82,7 +82,7 @@ func TestOverloadSparesTheInnocent(t *testing.T) {
 	served = nil
 	mu.Unlock()
 	since := time.Now()
-	perTurn := func() time.Duration { // how often the node serves somebody
+	perTurn := func() time.Duration { // how often the node serves someone
 		mu.Lock()
 		defer mu.Unlock()
 		return time.Since(since) / time.Duration(max(1, len(served)))

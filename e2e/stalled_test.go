@@ -67,7 +67,7 @@ func TestClientsThatDoNotRead(t *testing.T) {
 	}
 	ann, bob := node.Client("ann"), node.Client("bob")
 	must(ann.CreateGroup(ctx, client.GroupDraft{ID: "red", Members: users}))(t)
-	for _, user := range users { // an inbox of somebody who never signed in takes little
+	for _, user := range users { // an inbox of someone who never signed in takes little
 		must(node.Client(user).Sync(ctx, client.SyncRequest{}))(t)
 	}
 	large := strings.Repeat("x", 16<<10)
@@ -101,7 +101,7 @@ func TestClientsThatDoNotRead(t *testing.T) {
 		}
 	}
 	last := int64(0)
-	for range 3 { // while the sessions are stalled, whoever reads is served
+	for range 3 { // while the sessions are stalled, the others are served
 		sent := must(ann.Send(ctx, "red", client.Draft{Body: large, Data: data}))(t)
 		last = sent.ID
 		must(bob.Ack(ctx, "red", last-1))(t)
@@ -175,7 +175,7 @@ func misses(t *testing.T, conn *websocket.Conn, last int64) {
 		err := conn.ReadJSON(&f)
 		if closed := (*websocket.CloseError)(nil); errors.As(err, &closed) {
 			t.Logf("closed after %d messages, none of them missing: %v", to, err)
-			return // whoever takes nothing for 30 s may be closed, and goes on after the last message by another connection
+			return // a client that takes nothing for 30 s may be closed, and goes on after the last message by another connection
 		}
 		if err != nil {
 			t.Fatalf("after %d messages: %v", to, err)

@@ -13,7 +13,7 @@ import (
 )
 
 // TestStartWhileTheStoreIsAway: a node that cannot reach its store, or one master of it, ends with an error that names the
-// setting and the address, for whoever reads the log of a supervisor. Once the server is back, the next start succeeds.
+// setting and the address, for readers of the log of a supervisor. Once the server is back, the next start succeeds.
 func TestStartWhileTheStoreIsAway(t *testing.T) {
 	t.Parallel()
 	stores := map[string]func(*testing.T) (url string, away *redistest.Server, named string){

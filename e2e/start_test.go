@@ -194,7 +194,7 @@ func TestTornTailIsCutAndSaid(t *testing.T) {
 	if got := must(alice.Send(ctx, "g", client.Text("again")))(t); got.ID != last {
 		t.Errorf("got id %d, want %d", got.ID, last)
 	}
-	// Whoever holds the lost message has another one under its id: only the mark in the cursor tells.
+	// A client that holds the lost message has another one under its id: only the mark in the cursor tells.
 	if answer = must(alice.Messages(ctx, "g", client.Range{After: end}))(t); answer.Complete {
 		t.Errorf("the cursor of a message that was written anew got %+v, want complete: false", answer)
 	}

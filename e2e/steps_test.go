@@ -16,7 +16,7 @@ import (
 	"github.com/chatd/chatd/internal/harness"
 )
 
-// TestFirstSteps is what somebody does in the first quarter of an hour: a group, a message, an answer, and everything
+// TestFirstSteps is what someone does in the first quarter of an hour: a group, a message, an answer, and everything
 // that a message can go through.
 func TestFirstSteps(t *testing.T) {
 	t.Parallel()

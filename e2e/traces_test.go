@@ -155,7 +155,7 @@ func canaries(t *testing.T, node *harness.Node, folders ...string) {
 	}
 }
 
-// unpackDump writes a dump anew, as text.
+// unpackDump rewrites a dump as text.
 func unpackDump(t *testing.T, dump string) {
 	t.Helper()
 	packed, err := os.ReadFile(dump)
@@ -180,7 +180,7 @@ func writeCanaries(ctx context.Context, t *testing.T, group string, alice, bob *
 	send := func(by *client.Client, d client.Draft) int64 {
 		t.Helper()
 		n++
-		if by == alice || d.Kind != "delete" { // that of a deletion by somebody who stays is no content
+		if by == alice || d.Kind != "delete" { // that of a deletion by someone who stays is no content
 			d.ClientID = word(fmt.Sprint("key", n))
 		}
 		sent, err := by.Send(ctx, group, d)

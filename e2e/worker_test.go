@@ -125,7 +125,7 @@ type receiver struct {
 	holder  map[string]string // which worker began a task last
 	began   map[string]int    // how often a worker began
 	ended   map[string]int    // how many leases of a task the engine says have ended
-	arrived chan struct{}     // closed and made anew with each effect
+	arrived chan struct{}     // closed and made again with each effect
 }
 
 func newReceiver(t *testing.T) *receiver {

@@ -11,7 +11,7 @@ import (
 
 // link joins the ES modules that the module at main reaches into one module, which a browser loads with one request. Each
 // becomes a function that returns its exports, in the order in which a browser would run them. Names and lines stay what
-// they are but for indentation and lines that hold only comments, and the source map leads a debugger to the files as they were written.
+// they are, except for indentation and lines that hold only comments, and the source map leads a debugger to the files as they were written.
 // Imports of vendored modules stay imports, relative to the folder above js/.
 //
 // It knows the syntax that this client uses, and refuses the rest: imports and exports begin a line, own modules are

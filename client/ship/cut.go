@@ -137,7 +137,7 @@ func (k *cutter) ship(ctx context.Context, path string) (bool, error) {
 		return false, err
 	}
 	sent := false
-	// Whoever wrote to a rotated file may do so for a moment longer.
+	// A program that wrote to a rotated file may do so for a moment longer.
 	final := !k.opts.Follow || !s.rotated.IsZero() && time.Since(s.rotated) > k.opts.Linger
 	for {
 		seg, err := k.cut(s, final)

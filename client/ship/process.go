@@ -147,7 +147,7 @@ func transient(err error) bool {
 	case errors.Is(err, context.Canceled), errors.Is(err, errPermanent), errors.As(err, &missing):
 		return false
 	case errors.As(err, &e) && e.Status == http.StatusRequestEntityTooLarge:
-		return false // whoever says so, the same request is as large the next time
+		return false // whatever says so, the same request is as large the next time
 	case errors.As(err, &e):
 		return e.Status >= 500 || e.Code == client.CodeUnavailable || e.Code == client.CodeInternal || e.Code == client.CodeRateLimited || e.Code == ""
 	}

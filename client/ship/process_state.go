@@ -43,7 +43,7 @@ type processState struct {
 	dirty bool // the file says something else
 }
 
-// shipsMax is how many shipments are remembered: a shipper that begins anew leaves one behind that never ends.
+// shipsMax is how many shipments are remembered: a shipper that begins again leaves one behind that never ends.
 const shipsMax = 16
 
 // shipProgress is what a processor has handled of a shipment.

@@ -373,7 +373,7 @@ func stopAt(stop func(), ending string) client.Option {
 	})})
 }
 
-// answered is a transport that says which requests were answered, before whoever made them learns it. An error loses the answer.
+// answered is a transport that says which requests were answered, before their callers learn it. An error loses the answer.
 type answered func(*http.Request) error
 
 func (a answered) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// After the end mark, a processor stays while others post results. It waits for quietMax while somebody is at work on a part,
+	// After the end mark, a processor stays while others post results. It waits for quietMax while someone is at work on a part,
 	// and for idleMax for those who have not begun, or who have acked the end mark and do not mark it as read: they may be no
 	// processors at all.
 	quietMax = 30 * time.Second

@@ -154,7 +154,7 @@ func (serveCommand) Run(env *environment, c node.Config) error {
 	if err := node.CheckEnvironment(env.environ); err != nil {
 		return err
 	}
-	// Whoever reads the log may go away: then writing it fails, instead of ending the process (os/signal, "SIGPIPE"). Other
+	// The reader of the log may go away: then writing it fails, instead of ending the process (os/signal, "SIGPIPE"). Other
 	// commands end like any in a pipe.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	n, err := node.Open(env.ctx, c, env.stderr)

@@ -127,7 +127,7 @@ func stateFile(given, group, user, command string) (string, error) {
 
 const exitInterrupted = 130 // as shells report a program that SIGINT ended
 
-// memberError explains errors to whoever runs a command as a member.
+// memberError explains errors to a user who runs a command as a member.
 func memberError(ctx context.Context, command string, err error) error {
 	var refused *client.Error
 	switch {

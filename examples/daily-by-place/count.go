@@ -61,7 +61,7 @@ type tally struct {
 }
 
 // attempt is the counting of one part. It begins with nothing in memory and ends with nothing: what a part has is in Redis before
-// it is acked, and whoever gets the part again learns from the fences which of its lines are.
+// it is acked, and a program that gets the part again learns from the fences which of its lines are.
 type attempt struct {
 	*counter
 	part    part

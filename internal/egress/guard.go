@@ -106,7 +106,7 @@ func (g *guard) public(a netip.Addr) error {
 	return nil
 }
 
-// CheckURL parses an address that somebody wrote for the server to call, and refuses those that could never be reached:
+// CheckURL parses an address that someone wrote for the server to call, and refuses those that could never be reached:
 // another scheme, a user name or password before the host, a port or an address that is not public. It does not look up
 // names: every connection checks the resolved address. The errors are for the person who wrote the URL.
 func CheckURL(raw string, allow []netip.Prefix) (*url.URL, error) {

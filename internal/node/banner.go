@@ -92,7 +92,7 @@ func (n *Node) invite(link string) {
 }
 
 const invitation = `
-  Development sign-in is on: whoever has this link may use any name. It changes with each start.
+  Development sign-in is on: anyone with this link may use any name. It changes with each start.
 
     Open    %[1]s
 

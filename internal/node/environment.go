@@ -31,7 +31,7 @@ func CheckEnvironment(environ []string) error {
 // serviceLink matches the variables that Kubernetes sets in each pod for every service of its namespace, here for services
 // whose name begins with chatd, such as chatd-redis. (The names are those of
 // https://kubernetes.io/docs/tutorials/services/connect-applications-service/ and of Docker's links, which they follow.)
-// CHATD_REDIS_PORT is one if it has a URL; a port alone is somebody's idea of a setting.
+// CHATD_REDIS_PORT is one if it has a URL; a port alone is someone's idea of a setting.
 var serviceLink = regexp.MustCompile(`^CHATD_(\w+_)?(SERVICE_HOST=|SERVICE_PORT(_\w+)?=|PORT=(tcp|udp|sctp)://|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?=)`)
 
 func foreign(name string) bool {

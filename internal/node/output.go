@@ -8,7 +8,7 @@ import (
 
 const (
 	outputBytesMax = 1 << 20                // lines that wait; more are left out
-	outputPatience = 100 * time.Millisecond // how long whoever logs waits for the line to be written
+	outputPatience = 100 * time.Millisecond // how long a caller that logs waits for the line to be written
 	outputCloseMax = time.Second            // how long Close waits for the last ones
 )
 

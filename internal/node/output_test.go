@@ -51,7 +51,7 @@ func TestOutputThatBlocksStallsNobody(t *testing.T) {
 	})
 }
 
-// Whoever has logged may crash: the line is written before.
+// A program that has logged may crash: the line is written before.
 func TestOutputIsWrittenAtOnce(t *testing.T) {
 	var to bytes.Buffer
 	o := newOutput(&to, nil)

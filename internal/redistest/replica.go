@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// AwaitReplica waits until a replica has everything that the server had when it was called, whoever wrote it. WAIT does not
+// AwaitReplica waits until a replica has everything that the server had when it was called, from all clients. WAIT does not
 // tell that: it waits for what its own connection has written, which is nothing on a new one.
 func (s *Server) AwaitReplica() {
 	s.tb.Helper()

@@ -60,7 +60,7 @@ function Row({ k, entry: e, head, tail, me, manages, on, readers, current, jump,
 }
 export const MessageRow = memo(Row);
 
-const ERASED = "Erased user"; // what is left of a message of somebody who was erased names nobody
+const ERASED = "Erased user"; // what is left of a message of someone who was erased names nobody
 
 /** @param {{entry: import("../types.js").Entry, me: string}} props */
 function Body({ entry: e, me }) {

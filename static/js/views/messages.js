@@ -39,7 +39,7 @@ export function MessageList({ state, group, actions, on, manages }) {
   // Where a message was looked for, the list has left the unread ones.
   const elsewhere = useRef(false);
   elsewhere.current ||= place !== null;
-  // The first unread message is there, or nothing older is to be had.
+  // The first unread message is there, or nothing older is left.
   const ready = !log.more || elsewhere.current || (log.from <= log.to && (newAfter.current < 0 || log.from <= newAfter.current + 1));
   const { away, toEnd } = useScroll(scroller, {
     ready: ready && log.entries.size > 0, whole, onSeen: (key) => actions.read(group.id, ids.get(key) ?? 0),
