@@ -589,14 +589,14 @@ type InboxPage struct {
 	// Acked Up to where the inbox is acked.
 	Acked int64 `json:"acked"`
 
-	// Complete false: items between the position and `from` are not to be had, or the position is of another inbox.
+	// Complete false: items between the position and `from` are gone, or the position is of another inbox.
 	Complete bool `json:"complete"`
 
 	// Cursor For `after`, `inbox_after` and acks: the end of this page.
 	Cursor string `json:"cursor"`
 	Epoch  string `json:"epoch"`
 
-	// First The lowest seq to be had.
+	// First The lowest seq that can be read.
 	First   int64  `json:"first"`
 	From    int64  `json:"from"`
 	HasMore bool   `json:"has_more"`
