@@ -80,7 +80,6 @@ var mayImport = map[string][]string{
 	"internal/cache":          {},
 	"queue/cron":              {},
 	"internal/deliver":        {"queue/backoff", "chat", "chat/notify", "chat/webhook", "internal/egress"},
-	"store/storetest":         {"chat", "chat/...", "store", "queue", "internal/redistest"},
 }
 
 const (
@@ -462,12 +461,12 @@ func TestModuleHasNoReplace(t *testing.T) {
 	}
 }
 
-// methodsMax is how wide an interface may be, and packageLinesMax how long a package: store/ has the methods of all parts,
-// storetest/ the cases for each of them, and queue, which may have queueLinesMax, one state machine whose features all
-// meet in the same steps.
+// methodsMax is how wide an interface may be, and packageLinesMax how long a package. Two may be longer: store has all parts, each
+// with its scripts beside it, and queue is one state machine whose features all meet in the same steps.
 const (
 	methodsMax      = 45
 	packageLinesMax = 5000
+	storeLinesMax   = 7000
 	queueLinesMax   = 6200
 )
 
@@ -495,10 +494,13 @@ func TestInterfacesAndPackagesAreSmall(t *testing.T) {
 	}
 	for folder, n := range lines {
 		limit := packageLinesMax
-		if folder == "queue" {
+		switch folder {
+		case "store":
+			limit = storeLinesMax
+		case "queue":
 			limit = queueLinesMax
 		}
-		if n > limit && folder != "store" && folder != "store/storetest" {
+		if n > limit {
 			t.Errorf("%s has %d lines without tests, more than %d: what could be a package of its own?", folder, n, limit)
 		}
 	}

@@ -16,10 +16,10 @@ func TestArchiveCostsNoCall(t *testing.T) {
 	group(t, s, "g", 0, 1_000)
 	count := func(what string) {
 		t.Helper()
-		send(t, s, text("g", "alice")) // learns whether there is an archive
+		send(t, s, greeting("g", "alice")) // learns whether there is an archive
 		server.Do("CONFIG", "RESETSTAT")
 		for range 100 {
-			send(t, s, text("g", "alice"))
+			send(t, s, greeting("g", "alice"))
 		}
 		if calls := server.Calls(); calls["evalsha"] != 100 || calls["eval"] != 0 || calls["multi"] != 0 {
 			t.Errorf("%s: 100 sends made %v", what, calls)

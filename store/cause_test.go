@@ -48,7 +48,7 @@ func TestCauseOfRefusals(t *testing.T) {
 			if cause == conn.CauseCredentials {
 				do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 			}
-			short, long := text("g", "alice"), text("g", "alice")
+			short, long := greeting("g", "alice"), greeting("g", "alice")
 			long.Rest = []byte(`"body":"` + strings.Repeat("x", 50_000) + `"`) // a server without a user for it says something else
 			for what, call := range map[string]func() error{
 				"probe": func() error { return s.Conn().Writable(t.Context()) },

@@ -62,7 +62,7 @@ func TestEmbeddedIsOnDiskAfterSync(t *testing.T) {
 			}
 			return failure
 		}
-		a := text("g", "alice")
+		a := greeting("g", "alice")
 		a.Rest = []byte(strings.Replace(string(a.Rest), "hi", key, 1))
 		a.Durability, a.Key, a.Content = chat.DurabilityDisk, key, "c"
 		if got := send(t, s, a).Durability; got != want || syncs != before+1 {
@@ -84,7 +84,7 @@ func TestRepeatsAreWritten(t *testing.T) {
 	server := redistest.Start(t)
 	s := open(t, store.Options{URL: server.URL()})
 	group(t, s, "g", 100, 1000)
-	a := text("g", "bob")
+	a := greeting("g", "bob")
 	a.Key, a.Content = "k", "c"
 	first := send(t, s, a)
 	for _, durability := range []chat.Durability{chat.DurabilityDisk, chat.DurabilityReplica} {
@@ -103,7 +103,7 @@ func TestRepeatedReactionsAreWritten(t *testing.T) {
 	server := redistest.Start(t)
 	s := open(t, store.Options{URL: server.URL()})
 	group(t, s, "g", 100, 1000)
-	target := send(t, s, text("g", "bob"))
+	target := send(t, s, greeting("g", "bob"))
 	a := chat.Append{Group: "g", From: "bob", Kind: chat.Reaction, Mark: "r00001", Target: target.ID, Emoji: "+",
 		Rest: []byte(`"group":"g","from":"bob","kind":"reaction","emoji":"+","sent_at":"2026-11-20T10:00:00.000Z"}`), SentAtMs: 1}
 	first := send(t, s, a)
@@ -141,7 +141,7 @@ func durableSends(t *testing.T, s *store.Store, n int, want chat.Durability) (se
 	}
 	for range n {
 		timed(&sends, func() {
-			a := text("g", "alice")
+			a := greeting("g", "alice")
 			a.Durability = chat.DurabilityReplica
 			if done, err := s.Append(t.Context(), a); err != nil || done.Durability != want {
 				t.Errorf("got durability %q, %v; want %q", done.Durability, err, want)
@@ -178,7 +178,7 @@ func TestReplicaDurability(t *testing.T) {
 	sendsWhile("nobody has to wait without a replica", func(sends, others time.Duration) bool { return max(sends, others) < noWait })
 	replica := startReplica(t, server)
 	for { // what is known of replicas is a second old at most
-		a := text("g", "alice")
+		a := greeting("g", "alice")
 		a.Durability = chat.DurabilityReplica
 		if send(t, s, a).Durability == chat.DurabilityReplica {
 			break

@@ -59,12 +59,12 @@ func TestLostSubscription(t *testing.T) {
 	for range 3 {
 		server.Do("CLIENT", "KILL", "TYPE", "pubsub")
 		expectLost()
-		send(t, s, text("g", "alice"))
+		send(t, s, greeting("g", "alice"))
 		expect(live.SignalMessage)
 	}
 	server.Restart()
 	expectLost()
-	send(t, s, text("g", "alice"))
+	send(t, s, greeting("g", "alice"))
 	expect(live.SignalMessage)
 	// What is followed while there is no connection is subscribed to with the next one.
 	server.Kill()
@@ -95,7 +95,7 @@ func TestLostAnswers(t *testing.T) {
 	}
 	for _, durability := range []chat.Durability{"", chat.DurabilityReplica} {
 		before, lost := stored(), proxy.Lost()
-		plain := text("g", "alice")
+		plain := greeting("g", "alice")
 		plain.Durability = durability
 		proxy.Lose("evalsha", 1)
 		_, err := s.Append(t.Context(), plain)
@@ -127,22 +127,22 @@ func TestIdleSendersAreForgotten(t *testing.T) {
 	s := open(t, store.Options{URL: server.URL(), Prefix: "p"})
 	group(t, s, "g", 1000, 40)
 	const senders, sent, by = "p:{p00}:g:g:senders", "p:{p00}:g:g:sent:bob", "p:{p00}:g:g:by:bob"
-	keyed := text("g", "bob")
+	keyed := greeting("g", "bob")
 	keyed.Key, keyed.Content = "k", "c"
 	send(t, s, keyed)
 	idleFor := func(last int64) {
 		t.Helper()
 		server.Do("ZADD", senders, "1", "bob")
-		for send(t, s, text("g", "alice")).ID < last {
+		for send(t, s, greeting("g", "alice")).ID < last {
 		}
 	}
 	idleFor(64)
 	if n := server.Int("EXISTS", sent); n != 1 {
 		t.Error("retry keys go at the first look, although they may have been added a moment ago")
 	}
-	for send(t, s, text("g", "alice")).ID < 128-30 {
+	for send(t, s, greeting("g", "alice")).ID < 128-30 {
 	}
-	send(t, s, text("g", "bob"))
+	send(t, s, greeting("g", "bob"))
 	idleFor(128)
 	if n := server.Int("EXISTS", sent); n != 0 {
 		t.Error("the retry keys of an idle sender are kept")

@@ -22,9 +22,9 @@ func TestFullServer(t *testing.T) {
 	s := open(t, store.Options{URL: server.URL(), Prefix: "full"})
 	for _, g := range []string{"g", "left", "deleted"} {
 		group(t, s, g, 0, 10_000)
-		send(t, s, text(g, "alice"))
+		send(t, s, greeting(g, "alice"))
 	}
-	keyed := text("g", "alice")
+	keyed := greeting("g", "alice")
 	keyed.Key, keyed.Content = "k", "c"
 	send(t, s, keyed)
 	if _, _, _, err := s.InboxAppend(t.Context(), chat.NewItem{To: "bob", From: "ann", Rest: []byte(`"body":"hi"}`), SentAtMs: 1}); err != nil {
@@ -59,13 +59,13 @@ func TestFullServer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	send(t, s, text("g", "alice"))
+	send(t, s, greeting("g", "alice"))
 }
 
 // fill sends 8 MiB and takes 2 MiB of what the server needs away from it. It returns the id of the last message.
 func fill(t *testing.T, server *redistest.Server, s *store.Store) (last int64) {
 	t.Helper()
-	long := text("g", "alice")
+	long := greeting("g", "alice")
 	long.Rest = []byte(strings.Replace(string(long.Rest), "hi", strings.Repeat("x", 10_000), 1))
 	for range 800 {
 		last = send(t, s, long).ID
@@ -77,7 +77,7 @@ func fill(t *testing.T, server *redistest.Server, s *store.Store) (last int64) {
 
 func sendIsRefused(t *testing.T, s *store.Store) {
 	t.Helper()
-	if _, err := s.Append(t.Context(), text("g", "bob")); !errors.Is(err, chat.ErrUnavailable) {
+	if _, err := s.Append(t.Context(), greeting("g", "bob")); !errors.Is(err, chat.ErrUnavailable) {
 		t.Fatalf("got error %v of a send while the server is full, want unavailable", err)
 	}
 }

@@ -34,7 +34,7 @@ func notice(what string) chat.NoticeEntry {
 	return chat.NoticeEntry{Mark: "aaaaaa", Rest: []byte(`"kind":"notice","notice":"` + what + `"}`)}
 }
 
-func text(group, from string) chat.Append {
+func greeting(group, from string) chat.Append {
 	return chat.Append{Group: group, From: from, Kind: chat.Text, Mark: "bbbbbb", SentAtMs: 1,
 		Rest: []byte(`"group":"` + group + `","from":"` + from + `","kind":"text","body":"hi"}`)}
 }
@@ -104,14 +104,14 @@ func TestScriptsAreLoadedAgain(t *testing.T) {
 	s := open(t, store.Options{URL: server.URL()})
 	group(t, s, "g", 100, 1000)
 	steps := map[string]func() error{
-		"append": func() error { _, err := s.Append(t.Context(), text("g", "alice")); return err },
+		"append": func() error { _, err := s.Append(t.Context(), greeting("g", "alice")); return err },
 		"pull":   func() error { _, err := s.Pull(t.Context(), "bob", []chat.Pull{{Group: "g", Limit: 5}}); return err },
 		"infos":  func() error { _, err := s.Infos(t.Context(), "bob", []string{"g", "h"}); return err },
 		"index": func() error {
 			return s.AddUserGroups(t.Context(), []string{"a", "b"}, chat.UserGroup{Group: "g", Seen: 1})
 		},
 		"replica": func() error {
-			a := text("g", "alice")
+			a := greeting("g", "alice")
 			a.Durability = chat.DurabilityReplica
 			_, err := s.Append(t.Context(), a)
 			return err
@@ -123,16 +123,16 @@ func TestScriptsAreLoadedAgain(t *testing.T) {
 			t.Errorf("%s after SCRIPT FLUSH: %v", name, err)
 		}
 	}
-	before := send(t, s, text("g", "alice"))
+	before := send(t, s, greeting("g", "alice"))
 	server.Kill()
-	if _, err := s.Append(t.Context(), text("g", "alice")); !errors.Is(err, chat.ErrUnavailable) {
+	if _, err := s.Append(t.Context(), greeting("g", "alice")); !errors.Is(err, chat.ErrUnavailable) {
 		t.Errorf("got error %v of a server that is gone, want unavailable", err)
 	}
 	server.Restart()
 	returned := time.Now()
-	after, err := s.Append(t.Context(), text("g", "alice"))
+	after, err := s.Append(t.Context(), greeting("g", "alice"))
 	for errors.Is(err, chat.ErrStoreAway) && time.Since(returned) < 10*time.Second {
-		after, err = s.Append(t.Context(), text("g", "alice"))
+		after, err = s.Append(t.Context(), greeting("g", "alice"))
 	}
 	if err != nil || after.ID != before.ID+1 {
 		t.Errorf("got id %d, %v after a restart, want %d", after.ID, err, before.ID+1)
@@ -144,7 +144,7 @@ func TestDurabilityIsSaidTruthfully(t *testing.T) {
 		server := redistest.Start(t, "--appendfsync", fsync)
 		s := open(t, store.Options{URL: server.URL()})
 		group(t, s, "g", 100, 1000)
-		a := text("g", "alice")
+		a := greeting("g", "alice")
 		a.Durability = chat.DurabilityDisk
 		if got := send(t, s, a).Durability; got != want {
 			t.Errorf("appendfsync %s: got %s, want %s", fsync, got, want)
@@ -155,7 +155,7 @@ func TestDurabilityIsSaidTruthfully(t *testing.T) {
 	group(t, s, "g", 100, 1000)
 	startReplica(t, primary)
 	for _, duplicate := range []bool{false, true} {
-		a := text("g", "alice")
+		a := greeting("g", "alice")
 		a.Durability, a.Key, a.Content = chat.DurabilityReplica, "k", "c"
 		if got := send(t, s, a); got.Durability != chat.DurabilityReplica || got.Duplicate != duplicate {
 			t.Errorf("got %+v, want it on the replica", got)
@@ -169,7 +169,7 @@ func TestErrorsOfTheServer(t *testing.T) {
 	group(t, s, "g", 100, 1000)
 	check := func(want error, what string) {
 		t.Helper()
-		if _, err := s.Append(t.Context(), text("g", "alice")); !errors.Is(err, want) {
+		if _, err := s.Append(t.Context(), greeting("g", "alice")); !errors.Is(err, want) {
 			t.Errorf("%s: got error %v, want %v", what, err, want)
 		}
 	}
@@ -193,7 +193,7 @@ func TestErrorsOfTheServer(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := s.Append(ctx, text("g", "alice")); !errors.Is(err, chat.ErrUnavailable) || !errors.Is(err, context.Canceled) {
+	if _, err := s.Append(ctx, greeting("g", "alice")); !errors.Is(err, chat.ErrUnavailable) || !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v of a canceled call", err)
 	}
 }
@@ -206,7 +206,7 @@ func TestCosts(t *testing.T) {
 	group(t, s, "g", 1_000_000, 1_000_000)
 	fill := func(n int) {
 		for range n {
-			send(t, s, text("g", "alice"))
+			send(t, s, greeting("g", "alice"))
 		}
 	}
 	type cost struct {
@@ -217,7 +217,7 @@ func TestCosts(t *testing.T) {
 		name string
 		do   func() error
 	}{
-		{"append", func() error { _, err := s.Append(t.Context(), text("g", "alice")); return err }},
+		{"append", func() error { _, err := s.Append(t.Context(), greeting("g", "alice")); return err }},
 		{"ack", func() error { _, err := s.Ack(t.Context(), "g", "bob", chat.At(1), true, ""); return err }},
 		{"unread", func() error { _, err := s.Unread(t.Context(), "g", "bob", 1); return err }},
 		{"infos", func() error { _, err := s.Infos(t.Context(), "bob", []string{"g"}); return err }},
@@ -295,7 +295,7 @@ func TestTheRestOfATrimIsATask(t *testing.T) {
 	ack(2)
 	const tasks = "p:{p00}:q:core:ready:low"
 	waiting := server.Int("LLEN", tasks)
-	for send(t, s, text("g", "alice")).ID < 1536 { // which is 24 times 64, and more than 1500 beyond bob
+	for send(t, s, greeting("g", "alice")).ID < 1536 { // which is 24 times 64, and more than 1500 beyond bob
 	}
 	if stored := server.Int("ZCARD", "p:{p00}:g:g:msgs"); stored != 536 {
 		t.Errorf("got %d messages, want what is left after two steps", stored)

@@ -22,7 +22,7 @@ func TestSentinelByTheDocumentedURL(t *testing.T) {
 	} {
 		s := open(t, store.Options{URL: url})
 		group(t, s, fmt.Sprint("g", i), 100, 1000)
-		send(t, s, text(fmt.Sprint("g", i), "alice"))
+		send(t, s, greeting(fmt.Sprint("g", i), "alice"))
 	}
 	if primary.Int("DBSIZE") == 0 {
 		t.Error("nothing is on the primary")

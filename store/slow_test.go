@@ -102,7 +102,7 @@ func TestEmbeddedUnderLoad(t *testing.T) {
 	}
 	for i := range senders {
 		all.Go(func() {
-			if _, err := s.Append(t.Context(), text(fmt.Sprintf("g%d", i%groups), "alice")); err != nil {
+			if _, err := s.Append(t.Context(), greeting(fmt.Sprintf("g%d", i%groups), "alice")); err != nil {
 				t.Errorf("send: %v", err)
 			}
 		})

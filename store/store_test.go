@@ -14,7 +14,6 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/embedded"
-	"github.com/chatd/chatd/store/storetest"
 )
 
 func TestMain(m *testing.M) {
@@ -62,13 +61,13 @@ func TestConformance(t *testing.T) {
 		primary := redistest.Start(t)
 		startReplica(t, primary)
 		url := "redis-sentinel://" + redistest.StartSentinel(t, "chat", primary).Addr + "/0?master_name=chat"
-		storetest.Run(t, func(t testing.TB, limits chat.Limits) *store.Store {
+		runSuite(t, func(t testing.TB, limits chat.Limits) *store.Store {
 			return open(t, store.Options{URL: url, Partitions: 1, Limits: limits})
 		})
 	})
 	t.Run("embedded/P=1", func(t *testing.T) {
 		server := embeddedServer(t) // one for all the cases: a new one parses every script
-		storetest.Run(t, func(t testing.TB, limits chat.Limits) *store.Store {
+		runSuite(t, func(t testing.TB, limits chat.Limits) *store.Store {
 			return open(t, store.Options{Embedded: server, Partitions: 1, Limits: limits})
 		})
 	})
@@ -89,7 +88,7 @@ func TestConformanceWithRestrictedRights(t *testing.T) {
 	}
 	server := redistest.Start(t, "--aclfile", file)
 	url := strings.Replace(server.URL(), "://", "://chatd:change-this-password@", 1)
-	storetest.Run(t, func(t testing.TB, limits chat.Limits) *store.Store {
+	runSuite(t, func(t testing.TB, limits chat.Limits) *store.Store {
 		return open(t, store.Options{URL: url, Partitions: 4, Limits: limits})
 	})
 	if log, ok := server.Do("ACL", "LOG").([]any); !ok || len(log) > 0 {
@@ -97,12 +96,12 @@ func TestConformanceWithRestrictedRights(t *testing.T) {
 	}
 }
 
-func TestModel(t *testing.T) { overBoth(t, storetest.RunModel) }
+func TestModel(t *testing.T) { overBoth(t, runModel) }
 
-func TestScheduleModel(t *testing.T) { overBoth(t, storetest.RunScheduleModel) }
+func TestScheduleModel(t *testing.T) { overBoth(t, runScheduleModel) }
 
 // overBoth runs a model over a real server and over the embedded one.
-func overBoth(t *testing.T, run func(*testing.T, storetest.Factory)) {
+func overBoth(t *testing.T, run func(*testing.T, factory)) {
 	t.Helper()
 	t.Run("redis", func(t *testing.T) {
 		server := redistest.Start(t)

@@ -45,7 +45,7 @@ func TestStepsDoneTwice(t *testing.T) {
 		return a
 	}
 	reaction := func(removed bool) chat.Append {
-		a := text("g", "bob")
+		a := greeting("g", "bob")
 		a.Kind, a.Target, a.Emoji, a.Removed = chat.Reaction, 3, "x", removed
 		return a
 	}
@@ -63,7 +63,7 @@ func TestStepsDoneTwice(t *testing.T) {
 				changes = []chat.Change{{Old: found[0], New: found[0]}}
 				changes[0].New.JSON = []byte(`{"id":3,"from":"alice","kind":"text"}`)
 			}
-			a := keyed(text("g", "alice"), key)
+			a := keyed(greeting("g", "alice"), key)
 			a.Kind, a.Target = kind, 3
 			_, err = s.Revise(ctx, a, changes, false)
 			return err
@@ -78,7 +78,7 @@ func TestStepsDoneTwice(t *testing.T) {
 		return schedule.Record{ID: scheduled, Plan: plan.Plan, State: schedule.Pending, Version: version, NextMs: 1}
 	}
 	firing := func(version int64, run string) schedule.Firing {
-		a := text("g", "alice")
+		a := greeting("g", "alice")
 		return schedule.Firing{ID: scheduled, Version: version, Run: run, Recurs: true, NextMs: 2, Epoch: "e", Append: &a}
 	}
 	announced := func(id string, change func(*announce.NewAnnouncement)) func() error {
@@ -101,7 +101,7 @@ func TestStepsDoneTwice(t *testing.T) {
 				}
 			}
 			if page.Group != "" {
-				return s.AnnounceToGroup(ctx, page, text("g", "op"))
+				return s.AnnounceToGroup(ctx, page, greeting("g", "op"))
 			}
 			return s.AnnounceToUsers(ctx, page, chat.NewItem{From: "op", Rest: []byte(`"kind":"announcement"}`), SentAtMs: 1, System: true})
 		}
@@ -112,7 +112,7 @@ func TestStepsDoneTwice(t *testing.T) {
 		again error // what the repeat may answer
 	}{
 		{"create", func() error { return s.CreateGroup(ctx, created) }, nil},
-		{"append", appends(keyed(text("g", "alice"), "k")), nil},
+		{"append", appends(keyed(greeting("g", "alice"), "k")), nil},
 		{"react", appends(reaction(false)), nil},
 		{"take the reaction back", appends(keyed(reaction(true), "r")), nil},
 		{"edit", revision(chat.Edit, "e"), nil},

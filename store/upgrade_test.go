@@ -54,7 +54,7 @@ func TestOpensWhatAnEarlierVersionWrote(t *testing.T) {
 		t.Errorf("got %+v, %v", r, err)
 	}
 
-	if sent := send(t, s, text(group, "alice")); sent.ID != 8 {
+	if sent := send(t, s, greeting(group, "alice")); sent.ID != 8 {
 		t.Errorf("got id %d, want 8", sent.ID)
 	}
 	if at, err := s.Ack(t.Context(), group, "bob", chat.At(8), true, ""); err != nil || at != (chat.Cursors{Seen: 8, Read: 8}) {

@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"encoding/json"
@@ -13,9 +13,9 @@ import (
 	"github.com/chatd/chatd/store"
 )
 
-// RunModel compares a store with a model of one group, after every one of many random steps: what is stored, where the
+// runModel compares a store with a model of one group, after every one of many random steps: what is stored, where the
 // cursors are, and what is unread.
-func RunModel(t *testing.T, open Factory) {
+func runModel(t *testing.T, open factory) {
 	rapid.Check(t, func(r *rapid.T) {
 		m := &model{T: r, store: open(t, chat.DefaultLimits()), entries: map[int64]*modelEntry{}, users: map[string]*modelUser{}}
 		defer func() { _ = m.store.Close() }() // the factory does so only at the end of the test: a thousand checks later

@@ -1,6 +1,4 @@
-// Package storetest is the conformance suite of stores: one subtest for each method, run over every kind of server that
-// chatd supports. A store passes when a caller cannot tell it from the others.
-package storetest
+package store_test
 
 import (
 	"context"
@@ -17,11 +15,12 @@ import (
 	"github.com/chatd/chatd/store"
 )
 
-// Factory opens an empty store with the given limits, closed when the test ends.
-type Factory func(t testing.TB, limits chat.Limits) *store.Store
+// factory opens an empty store with the given limits, closed when the test ends.
+type factory func(t testing.TB, limits chat.Limits) *store.Store
 
-// Run runs the suite over the stores that open makes.
-func Run(t *testing.T, open Factory) {
+// runSuite runs the conformance suite over the stores that open makes: one subtest for each method. A store passes when a caller
+// cannot tell it from the others.
+func runSuite(t *testing.T, open factory) {
 	for _, part := range []struct {
 		name  string
 		tests map[string]func(*fixture)
@@ -45,10 +44,10 @@ type fixture struct {
 	*testing.T
 	*store.Store
 	ctx  context.Context
-	open Factory
+	open factory
 }
 
-func newFixture(t *testing.T, open Factory) *fixture {
+func newFixture(t *testing.T, open factory) *fixture {
 	return &fixture{T: t, Store: open(t, chat.DefaultLimits()), ctx: t.Context(), open: open}
 }
 

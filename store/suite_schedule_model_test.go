@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"errors"
@@ -15,10 +15,10 @@ import (
 	"github.com/chatd/chatd/store"
 )
 
-// RunScheduleModel compares a store with a model of a few schedules of one owner, who joins and leaves their group, after
+// runScheduleModel compares a store with a model of a few schedules of one owner, who joins and leaves their group, after
 // every one of many random steps: what each record says, which tasks wait, and how many messages there are. Steps come in
 // any order, with outdated versions, and twice.
-func RunScheduleModel(t *testing.T, open Factory) {
+func runScheduleModel(t *testing.T, open factory) {
 	rapid.Check(t, func(r *rapid.T) {
 		m := &scheduleModel{T: r, store: open(t, chat.DefaultLimits()), in: true}
 		defer func() { _ = m.store.Close() }()
