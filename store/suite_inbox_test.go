@@ -332,7 +332,7 @@ var inboxTests = map[string]func(*fixture){
 		mention("mallory")
 		w.equal(w.drain("bob", chat.Position{}), []string{"22", "23", "missing", "25", "26"})
 	},
-	"an idle sender is forgotten, but for items that wait": func(w *fixture) {
+	"an idle sender is forgotten, except for items that wait": func(w *fixture) {
 		by, senders := w.userKey("bob", "inbox:by:alice"), w.userKey("bob", "inbox:senders")
 		w.put(item("bob", "alice", "x"))
 		age := func() { w.poke("ZADD", senders, w.now()-25*time.Hour.Milliseconds(), "alice") }

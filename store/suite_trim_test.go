@@ -8,7 +8,7 @@ import (
 )
 
 var trimTests = map[string]func(*fixture){
-	"what all have seen goes but for keep": func(w *fixture) {
+	"what all have seen goes, except for keep": func(w *fixture) {
 		w.group("g", []string{"bob"}, keep(3))
 		w.says("g", "alice", 10) // 3..12
 		w.ack("g", "alice", 12)

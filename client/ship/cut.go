@@ -110,7 +110,7 @@ func (k *cutter) resume(ctx context.Context) error {
 	if part == nil {
 		return nil
 	}
-	gone := permanent(fmt.Errorf("%s no longer has the bytes %d to %d, of which part %d was made; remove the state file to begin anew",
+	gone := permanent(fmt.Errorf("%s no longer has the bytes %d to %d, of which part %d was made; remove the state file to start over",
 		part.Path, part.Offset, part.Offset+part.Bytes, k.state.Parts+1))
 	path, err := locate(part.Path, part.Inode)
 	if err != nil {

@@ -19,7 +19,7 @@ func (s *Store) Version(ctx context.Context, log archive.Log) (version int64, er
 }
 
 // errOvertaken refuses a batch that would take away what someone has written since its log was read.
-var errOvertaken = &chat.Error{Code: chat.CodeConflict, Message: "the log was archived by somebody else since it was read"}
+var errOvertaken = &chat.Error{Code: chat.CodeConflict, Message: "the log was archived by another node since it was read"}
 
 // fence counts the version of each log that changes. A batch that replaces entries, forgets them, or puts some below others, is
 // refused unless its log was read after everything that is there was written.
