@@ -22,8 +22,16 @@ const (
 
 const uniqueEnd = "end"
 
+// hasOptions is all that a task without any runs of the code of options.
+func (t *Task) hasOptions() bool {
+	return t.Timeout != 0 || t.UniqueUntilEnd || t.UniqueFor != 0 || t.Batch != nil || t.Limit != nil || t.Rate != nil || t.Keep != 0 || len(t.Then) > 0
+}
+
 // optionLines returns the options of a task as its specification holds them, "" for none.
 func (t *Task) optionLines() string {
+	if !t.hasOptions() {
+		return ""
+	}
 	var lines strings.Builder
 	if t.Timeout > 0 {
 		fmt.Fprintf(&lines, "\r%s %d", optionTimeout, ceilMs(t.Timeout))
@@ -104,7 +112,7 @@ func (t *Task) parseOptions(lines string) error {
 }
 
 // checkOptions returns an error that says what is wrong with the options of a task to be enqueued.
-func (t *Task) checkOptions() error {
+func (t *Task) checkOptions(partitions int) error {
 	if t.Timeout < 0 {
 		return fmt.Errorf("%w: Timeout is %v", ErrInvalid, t.Timeout)
 	}
@@ -132,7 +140,10 @@ func (t *Task) checkOptions() error {
 	if err := t.checkRate(); err != nil {
 		return err
 	}
-	return t.checkBatch()
+	if err := t.checkBatch(); err != nil {
+		return err
+	}
+	return t.checkThen(partitions)
 }
 
 // timeout is how long one run of the task may take: what the task says, else the policy of its kind; 0 = no limit.

@@ -99,11 +99,10 @@ func (t *Task) check(partitions int) error {
 	if t.AttemptsMax < 0 {
 		return fmt.Errorf("%w: AttemptsMax is %d", ErrInvalid, t.AttemptsMax)
 	}
-	if err := t.checkOptions(); err != nil {
-		return err
-	}
-	if err := t.checkThen(partitions); err != nil {
-		return err
+	if t.hasOptions() {
+		if err := t.checkOptions(partitions); err != nil {
+			return err
+		}
 	}
 	if t.ID == "" {
 		return nil
