@@ -327,7 +327,7 @@ func (f *faultCounts) log(t *testing.T) {
 	for _, name := range f.names {
 		c := f.of[name]
 		t.Logf("%s: %d cycles, %d sends acknowledged, %d failed; elsewhere %d acknowledged, %d failed; lost %d that a replica had, %d "+
-			"others; readers were told %d times, of %d messages that they held; no send succeeded for %s, elsewhere for %s; "+
+			"others; readers were notified %d times, of %d messages that they held; no send succeeded for %s, elsewhere for %s; "+
 			"the first succeeded after a promotion by %s", name, c.cycles, c.sent, c.failed, c.elsewhere, c.elsewhereFailed, c.confirmedLost,
 			c.memoryLost, c.notified, c.heldLost, spread(c.outage), spread(c.outElsewhere), spread(c.resumed))
 	}

@@ -24,7 +24,7 @@ var (
 	notifyInboxScript = newScript("notify/inbox", userNames)
 )
 
-// Notifications are who is to be told of what: devices, levels, presence.
+// Notifications are who is to be notified of what: devices, levels, presence.
 type Notifications struct {
 	*base
 }

@@ -28,7 +28,7 @@ var (
 	publishScript       = newScript("webhook/publish", partNames)
 )
 
-// Webhooks are the endpoints that are told of events, and what waits for them.
+// Webhooks are the endpoints that receive events, and what waits for them.
 type Webhooks struct {
 	*base
 }

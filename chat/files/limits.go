@@ -26,5 +26,5 @@ const (
 	comparePage  = 500                // blobs of a page
 	compareEvery = time.Hour
 	stepsMax     = 10_000 // of one task
-	sniffBytes   = 512    // what a type is told by
+	sniffBytes   = 512    // what a type is recognised by
 )

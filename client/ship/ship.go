@@ -72,7 +72,7 @@ type Progress struct {
 // Files ships files to all members of a group: as parts of whole lines, compressed by zstd, each a message with a file, and
 // then an end mark. The group must have overflow "block", so that no member misses a part, and a backlog_max of two parts and their
 // results at least; while members are too far behind, Files waits. [Process] is the other side: it believes the owner and the admins
-// of the group, and whom it is told to believe.
+// of the group, and whose results it believes.
 //
 // A line that is longer than a part is cut; such a part is Open. At most two parts are in memory. With a State, a Files that was
 // killed and is repeated goes on where it was, and makes no part twice (as long as the server knows its retry keys: 24 hours).

@@ -17,7 +17,7 @@
 // row it makes none for a pause that doubles from 5 s to 5 min; then a single request tests whether the endpoint is
 // back. Endpoints that have never answered, or that failed last, share at most half of the workers, however many they
 // are, and those of one owner get at most six: 100 hanging endpoints of one user delay nobody else's. A caller that
-// would have to wait longer than a moment is told when the endpoint will have time for it, so that callers come back
+// would have to wait longer than a moment learns when the endpoint will have time for it, so that callers come back
 // one after the other instead of all at once.
 //
 // A Sender remembers a bounded number of endpoints and is safe for concurrent use.

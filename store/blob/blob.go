@@ -108,7 +108,7 @@ func Open(ctx context.Context, url string) (Store, error) {
 	return nil, errors.New("blobs: must be dir:PATH or " + formS3)
 }
 
-// source marks the errors of a reader, so that they are told apart from those of the store.
+// source marks the errors of a reader, to distinguish them from those of the store.
 type source struct{ r io.Reader }
 
 func (s source) Read(p []byte) (int, error) {

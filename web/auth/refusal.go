@@ -11,7 +11,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Why a token is refused, as its holder is told. Apart from times, the texts repeat nothing of the token or of the
+// Why a token is refused, for its holder. Apart from times, the texts repeat nothing of the token or of the
 // configuration. Each fits into the reason of a close frame, 123 bytes.
 var (
 	errMalformed   = chat.Errorf(chat.CodeUnauthenticated, "token is malformed: want a signed JWT, three base64url parts separated by dots")

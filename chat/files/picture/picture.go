@@ -123,7 +123,7 @@ func rewind(r io.Seeker) error {
 	return err
 }
 
-// watched keeps the error of a reader, so that it is told apart from what a decoder makes of it.
+// watched keeps the error of a reader, to distinguish it from what a decoder makes of it.
 type watched struct {
 	r   io.Reader
 	err error
