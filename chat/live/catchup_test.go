@@ -45,10 +45,10 @@ func names(lines []*line) string {
 	return strings.Join(names, " ")
 }
 
-// events is what waits for the session.
-func (f *Follower) events() string {
+// outlines says what events are of.
+func outlines(events ...Event) string {
 	var list []string
-	for _, e := range f.out {
+	for _, e := range events {
 		switch {
 		case e.Messages != nil:
 			list = append(list, fmt.Sprintf("%s %d..%d", e.Messages.Group, e.Messages.From, e.Messages.To))
@@ -119,6 +119,9 @@ func TestFollowerPlan(t *testing.T) {
 		}
 		if len(r.ask) > 0 {
 			got = append(got, "ask", names(r.ask))
+		}
+		if len(r.ask) > 0 && f.turn != 0 {
+			t.Errorf("%s: after this round it is not the turn of the inbox", row.what)
 		}
 		if got, todo := strings.Join(got, " "), names(f.todo); got != row.want || todo != row.todo {
 			t.Errorf("%s: got %q and then %q, want %q and %q", row.what, got, todo, row.want, row.todo)
@@ -205,9 +208,9 @@ func TestMembershipIsApplied(t *testing.T) {
 		f.checkGroup(g)
 	}
 	f.applyMembership(groups, []chat.Info{
-		info("again", "e", 5, 2), info("before", "e", 5, 2), {}, {}, info("new", "e", 5, 5), info("other", "f", 5, 2), info("same", "e", 5, 5),
+		info("again", "e", 5, 4), info("before", "e", 5, 2), {}, {}, info("new", "e", 5, 5), info("other", "f", 5, 2), info("same", "e", 5, 5),
 	})
-	if got, want := f.events(), "joined again, joined before, left left, joined new"; got != want {
+	if got, want := outlines(f.out...), "joined again, joined before, left left, joined new"; got != want {
 		t.Errorf("the session gets %q, want %q", got, want)
 	}
 	if got, want := names(f.todo), "again before other same"; got != want || len(f.check) > 0 {
@@ -236,13 +239,40 @@ func TestInboxIsApplied(t *testing.T) {
 		batch.Items = append(batch.Items, chat.StoredItem{Mark: "m", JSON: item})
 	}
 	f.applyInbox(batch)
-	if got := f.events(); got != "inbox 1..2" || !f.inboxDue || f.inboxPos != at(2, "m") || f.turn != roundBytesMax || f.perInbox != roundEntriesMin {
+	if got := outlines(f.out...); got != "inbox 1..2" || !f.inboxDue || f.inboxPos != at(2, "m") || f.turn != roundBytesMax || f.perInbox != roundEntriesMin {
 		t.Errorf("got %s, more %v after %+v, %d bytes for groups, then %d items", got, f.inboxDue, f.inboxPos, f.turn, f.perInbox)
 	}
 	f.out = nil
 	f.applyInbox(chat.InboxBatch{Epoch: "e", From: 4, To: 3, Last: 3, Complete: true, Cursor: chat.FormatPosition("e", 3, "m")})
 	if len(f.out) > 0 || f.inboxDue {
-		t.Errorf("nothing new: got %s, more %v", f.events(), f.inboxDue)
+		t.Errorf("nothing new: got %s, more %v", outlines(f.out...), f.inboxDue)
+	}
+}
+
+// TestInboxTakesTurns: after a round of the inbox come the groups, as much as a round holds, and then the inbox again.
+func TestInboxTakesTurns(t *testing.T) {
+	f := session("a", "b", "c")
+	for _, l := range f.lines {
+		m := text(6, "m")
+		m.JSON = make([]byte, roundBytesMax/2)
+		l.feed.ring.take("e", m, nil)
+		f.queue(l)
+	}
+	f.applyInbox(chat.InboxBatch{Epoch: "e", From: 1, To: 1, Last: 2, HasMore: true, Complete: true, Cursor: chat.FormatPosition("e", 1, "m"),
+		Items: []chat.StoredItem{{Mark: "m", JSON: []byte(`{"seq":1}`)}}})
+	var got []string
+	for e, ok, behind := f.Ready(); ok || !behind; e, ok, behind = f.Ready() {
+		got = append(got, outlines(e))
+	}
+	if got, want := strings.Join(got, ", "), "inbox 1..1, a 6..6, b 6..6"; got != want || !f.plan().inbox {
+		t.Errorf("got %s before the next round of the inbox, want %s", got, want)
+	}
+	f.turn = roundBytesMax
+	if e, ok, _ := f.Ready(); !ok || e.Messages == nil || e.Messages.Group != "c" {
+		t.Errorf("got %+v, want the message of c", e)
+	}
+	if e, ok, behind := f.Ready(); ok || !behind || !f.plan().inbox {
+		t.Errorf("got %+v, behind %v; want the inbox read where the groups have nothing", e, behind)
 	}
 }
 
@@ -270,7 +300,7 @@ func TestPagesAreApplied(t *testing.T) {
 	if err := f.applyPages(pages); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := f.events(), "read 5..5, left gone, large 5..5"; got != want {
+	if got, want := outlines(f.out...), "read 5..5, left gone, large 5..5"; got != want {
 		t.Errorf("the session gets %q, want %q", got, want)
 	}
 	if got, want := names(f.todo), "late"; got != want {

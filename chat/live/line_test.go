@@ -65,6 +65,36 @@ func TestLinePlan(t *testing.T) {
 
 func (r *ring) unknow() { *r = newRing(r.most) }
 
+// TestLineStart says where a line begins of a log that holds 1..9, of which the member has seen 4.
+func TestLineStart(t *testing.T) {
+	for _, row := range []struct {
+		what   string
+		pos    chat.Position
+		newest int64
+		want   chat.Position
+		gap    bool
+		to     bool // it is still to be compared
+		behind bool
+	}{
+		{"no position", chat.Position{}, 0, at(4, ""), false, false, true},
+		{"the newest page", chat.Position{}, 7, at(7, ""), true, false, true},
+		{"the newest page, of which some was seen", chat.Position{}, 3, at(4, ""), false, false, true},
+		{"the newest page after a position", at(5, "m"), 7, at(5, "m"), false, true, true},
+		{"the end", at(9, "m"), 0, at(9, "m"), false, false, false},
+		{"the end of another log", at(9, "old"), 0, at(0, ""), true, false, true},
+		{"another epoch", chat.Position{Set: true, ID: 5, Epoch: "d"}, 0, at(0, ""), true, false, true},
+		{"more than there is", at(12, ""), 0, at(0, ""), true, false, true},
+	} {
+		l := line{last: 9}
+		info := info("g", "e", 9, 4)
+		info.LastMark = "m"
+		behind := l.start(info, row.pos, row.newest)
+		if l.pos != row.want || l.gapPending != row.gap || l.verified == row.to || behind != row.behind {
+			t.Errorf("%s: got %+v, gap %v, verified %v, behind %v; want %+v", row.what, l.pos, l.gapPending, l.verified, behind, row)
+		}
+	}
+}
+
 // answered is a reading after pos that a store answered which holds first..last of the log, cut to so many entries.
 func answered(group string, pos chat.Position, limit int, first, last int64, cut int) *chat.Reading {
 	r := chat.NewReading(group, pos, 0, limit)
