@@ -118,6 +118,7 @@ func TestRing(t *testing.T) {
 		{"a fill without news", fill(texts(5, 5, "m"), end(5)), "e 3..5", change{}, false},
 		{"a fill that ends earlier than others are known to exist", func(r *ring) change { r.want = 9; return fill(texts(5, 7, "m"), end(9))(r) }, "e 4..7 of 9", both, false},
 		{"a fill that begins behind the ring", fill(texts(8, 9, "m"), end(9)), "e 8..9", grew, true},
+		{"a fill that begins behind the ring, of some", func(r *ring) change { r.want = 12; return fill(texts(8, 9, "m"), end(12))(r) }, "e 8..9 of 12", both, true},
 		{"a fill of a log that has nothing left", fill(nil, end(9)), "e 10..9", grew, true},
 		{"a fill with an edit that was not heard of", fill([]chat.Message{text(5, "m"), entry(6, chat.Edit, 4)}, end(6)), "e 6..6", grew, false},
 		{"a fill with a deletion of something older", fill([]chat.Message{text(5, "m"), entry(6, chat.Delete, 1)}, end(6)), "e 6..6", grew, false},
