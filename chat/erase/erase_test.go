@@ -486,7 +486,7 @@ func eraseArchived(t *testing.T, a *archived) {
 	if e := a.At("bob", "g", reaction); e.Emoji != "" || e.ClientID != "" || e.DeletedAt == nil || e.From != "carol" || e.Target != deleted {
 		t.Errorf("a reaction to what was deleted reads %s", chat.Encode(e))
 	}
-	// What comes now is archived by whoever reads below.
+	// What comes now is archived by the reader below.
 	hidden(chat.Content{Kind: chat.Reaction, Target: second, Emoji: ":" + secret + "late:"})
 	late := a.send("alice", "g", chat.Content{Kind: chat.Reaction, Target: second, Emoji: ":late:"})
 	_, err = a.PutHold(a.Ctx, root, "past", "a lawsuit")

@@ -69,7 +69,7 @@ func (e *eraser) belongings(ctx context.Context) error {
 	}
 }
 
-// groups goes through all groups: nothing says in which of them somebody wrote who has left. A run that is cut off begins again; a
+// groups goes through all groups: nothing says in which of them someone wrote who has left. A run that is cut off begins again; a
 // group that has nothing of the person costs one read.
 func (e *eraser) groups(ctx context.Context) error {
 	for cursor := uint64(0); ; {

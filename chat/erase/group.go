@@ -236,7 +236,7 @@ func (e *eraser) write(ctx context.Context, t target, kind chat.Kind, entry chat
 	return id, err
 }
 
-// released erases in a group what was held there. The note that something is goes last: whoever dies before it is followed.
+// released erases in a group what was held there. The note that something is goes last: a node that dies before it is followed by another.
 func (e *eraser) released(ctx context.Context, group string, w Waiting) error {
 	found, err := e.store.FindAuthored(ctx, w.User, []At{{Name: group, Pos: 1}})
 	if err != nil {

@@ -81,7 +81,7 @@ type Logs interface {
 	Reactions(ctx context.Context, group, user string, from, to int64) (map[int64]map[string]chat.ReactionCount, error)
 }
 
-// Events are the deliveries that wait until somebody takes them.
+// Events are the deliveries that wait until someone takes them.
 type Events interface {
 	// WithdrawAuthored takes the content of all entries of a person out of them. It may be repeated.
 	WithdrawAuthored(ctx context.Context, user string) error
