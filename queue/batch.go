@@ -145,7 +145,7 @@ func (k Kind[T]) HandleBatch(in Handlers, h func(ctx context.Context, tasks []Ta
 	in.HandlePolicy(k.Name, policy, handler)
 }
 
-// errNoBatch is the error of a run whose carrier has no tasks: somebody removed them by hand.
+// errNoBatch is the error of a run whose carrier has no tasks: someone removed them by hand.
 var errNoBatch = errors.New("the batch has no tasks")
 
 // takeBatch closes the batch that a run carries and reads its tasks. It tries until the run has lost its task.

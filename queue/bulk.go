@@ -45,7 +45,7 @@ type BulkResult struct {
 
 // Bulk retries or deletes the next tasks in a state. One call is one atomic step in one partition, which looks at no more
 // than 100 tasks, 1,000 members of their batches and 256 KiB (or one task, if that alone is more), so other callers
-// never wait long for it. Call it until Next is empty, for as long as you like: whoever has the cursor can go on, also
+// never wait long for it. Call it until Next is empty, for as long as you like: anyone with the cursor can go on, also
 // after an interruption. After a network error repeat the call with the same cursor; only the answer is lost, so that
 // what this step changed is counted nowhere.
 //

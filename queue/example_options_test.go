@@ -126,7 +126,7 @@ func ExampleClient_Hold() {
 	// the fence has grown: true
 }
 
-// Whoever enqueues a task can wait for what it has found out.
+// The caller that enqueues a task can wait for what it has found out.
 func ExampleClient_Wait() {
 	server, err := embedded.Open(context.Background(), embedded.Options{}) // in memory; or a real Redis
 	if err != nil {

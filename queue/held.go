@@ -47,7 +47,7 @@ func (h *held) add(rs []*running) {
 // finish claims the right to decide the outcome of a run. The caller that gets it sends the run and then calls
 // sending.Done.
 func (h *held) finish(r *running) bool {
-	h.sending.Add(1) // before ended is set: whoever sees it set may wait for sending
+	h.sending.Add(1) // before ended is set: a goroutine that sees it set may wait for sending
 	if r.ended.Swap(true) {
 		h.sending.Done()
 		return false

@@ -31,7 +31,7 @@ type Slot struct {
 //
 // The context bounds the waiting alone. If it ends first, its error is returned and the caller has left the line. If a
 // process dies, its slot is free when the lease ends (Options.Lease, by the clock of Redis); if it dies while it waits,
-// its turn passes after a lease. ErrInvalid: the key or the number is none of Limit. ErrCancelled: somebody removed the
+// its turn passes after a lease. ErrInvalid: the key or the number is none of Limit. ErrCancelled: someone removed the
 // caller from the line.
 //
 // Waiting takes up to 4 commands a second. In the figures, a slot is a task: parked, leased, done.
@@ -107,7 +107,7 @@ func newSlot(ctx context.Context, set queueSet, r *running, fence int64, sent ti
 }
 
 // Context ends when the slot is lost or released: its cause is then ErrLeaseLost, as the lease could not be renewed in
-// time, ErrCancelled, as somebody cancelled it, or context.Canceled. It has the values of the context of Hold.
+// time, ErrCancelled, as someone cancelled it, or context.Canceled. It has the values of the context of Hold.
 func (s *Slot) Context() context.Context { return s.ctx }
 
 // Fence is a number that grows with each slot that is taken in the partition. Storage that refuses a write with a lower

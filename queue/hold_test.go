@@ -169,7 +169,7 @@ func TestHoldOutlivesNoProcess(t *testing.T) {
 	})
 }
 
-// TestHoldNoticesItsEnd: the context ends when somebody cancels the slot, or when the lease cannot be renewed in time.
+// TestHoldNoticesItsEnd: the context ends when someone cancels the slot, or when the lease cannot be renewed in time.
 func TestHoldNoticesItsEnd(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		ctx := context.Background()

@@ -178,7 +178,7 @@ func TestOutcomesWithAccountsAndSlots(t *testing.T) {
 	})
 }
 
-// TestAccountOfATaskWithoutSpecification: the outcome of a task whose specification somebody removed is taken like any other,
+// TestAccountOfATaskWithoutSpecification: the outcome of a task whose specification someone removed is taken like any other,
 // with those beside it.
 func TestAccountOfATaskWithoutSpecification(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {

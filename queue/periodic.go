@@ -229,7 +229,7 @@ func (p plan) fire(planned, now time.Time, late time.Duration) (*firing, error) 
 		return nil, err
 	}
 	f := &firing{name: p.ID}
-	// It may be early: because somebody retried it, or because the clock of Redis was set back since it became ready.
+	// It may be early: because someone retried it, or because the clock of Redis was set back since it became ready.
 	after := now
 	if early := planned.Add(-time.Millisecond); early.After(now) {
 		after = early

@@ -77,7 +77,7 @@ func TestMisfireDecidesAboutWhatIsMissed(t *testing.T) {
 		{"10:01:01", "10", "", "10", "10:00:00", "11"},
 		{"13:30:00", "13", "", "10 11 12 13", "10:00:00", "14"},
 		{"13:00:30", "13", "13", "10 11 12 13", "10:00:00", "14"},
-		{"09:59:59", "", "", "", "10:00:00", "10"}, // somebody ran the task that fires
+		{"09:59:59", "", "", "", "10:00:00", "10"}, // someone ran the task that fires
 	} {
 		for misfire, want := range map[Misfire]string{MisfireOnce: c.once, MisfireSkip: c.skip, MisfireAll: c.all} {
 			f, err := plan{ID: "x", Cron: "@hourly", Misfire: misfire}.fire(at(c.planned), at(c.now), time.Minute)

@@ -112,7 +112,7 @@ func (w *queueModel) actPeriodic() {
 	}
 }
 
-// planned notes that a periodic task was planned anew: for the first of its times that is neither past nor fired.
+// planned notes that a periodic task was planned again: for the first of its times that is neither past nor fired.
 func (w *queueModel) planned(p *modelPeriodic, id string) {
 	w.overPeriodic(id)
 	if p.gone || p.paused {

@@ -77,7 +77,7 @@ func TestPeriodicTasksRunAtEachOccurrence(t *testing.T) {
 }
 
 // A declaration that is there changes nothing. With the same times it keeps the planned occurrence, also one that is
-// due by now, and with others it plans anew.
+// due by now, and with others it plans again.
 func TestANewDeclarationTakesOver(t *testing.T) {
 	t.Parallel()
 	r, server, ran := hourly(t)
@@ -159,7 +159,7 @@ func move(t *testing.T, r *queuetest.Redis, to string, score int64, member strin
 return redis.call('ZADD', KEYS[2], ARGV[1], ARGV[2])`, []string{queue.NewKeys("chat", 0, "q").Delayed(), to}, score, member).Err())
 }
 
-// A dead letter of the task that fires would end a periodic task for good: the next start of a server plans it anew.
+// A dead letter of the task that fires would end a periodic task for good: the next start of a server plans it again.
 func TestADeclarationRevivesADeadPlan(t *testing.T) {
 	t.Parallel()
 	r, server, ran := hourly(t)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestPlainTasksPassNoCodeOfOptions: a script creates its functions anew in each call, so those of options are created behind
+// TestPlainTasksPassNoCodeOfOptions: a script creates its functions again in each call, so those of options are created behind
 // the one test that finds some: after it, or indented, in its block.
 func TestPlainTasksPassNoCodeOfOptions(t *testing.T) {
 	t.Parallel()

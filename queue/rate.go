@@ -26,7 +26,7 @@ type Rate struct {
 	// Per is 1 ms to 30 days, rounded up to us.
 	Per time.Duration
 	// Burst is how many may begin at once if none did for a while, 1 to 1,000,000. 0 is N. With 1, runs are at least
-	// Per/N apart, but for those that are late.
+	// Per/N apart, except for those that are late.
 	Burst int
 }
 

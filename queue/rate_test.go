@@ -62,7 +62,7 @@ func TestRateGivesEachItsTurn(t *testing.T) {
 		if wait := get(t, c, "p00-a2").Due.Sub(began); wait < 59*time.Minute || wait > 61*time.Minute {
 			t.Errorf("the first one waits %v, want an hour", wait)
 		}
-		// Somebody is impatient: it waits for its turn all the same.
+		// Someone is impatient: it waits for its turn all the same.
 		at := get(t, c, "p00-a3").Due
 		if err := c.Retry(context.Background(), "p00-a3"); err != nil {
 			t.Fatal(err)

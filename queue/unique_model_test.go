@@ -30,7 +30,7 @@ func (w *queueModel) takeKey(t *Task) {
 }
 
 // holders returns the tasks of a partition that have unique keys while they wait, or until they end. It checks that those
-// that are taken for a time are noted with that time, and no others, and that whoever took one for an hour has it still.
+// that are taken for a time are noted with that time, and no others, and that the task that took one for an hour has it still.
 func (w *queueModel) holders(k Keys) (tasks []string) {
 	ctx := context.Background()
 	held, err := w.c.rdb.HGetAll(ctx, k.Unique()).Result()

@@ -30,7 +30,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 // Pages configure Handler. The zero value is fine.
 type Pages struct {
 	NoLimits bool         // leave limits and parked tasks out: the application uses none
-	Logger   *slog.Logger // of errors that are no fault of whoever looks; slog.Default by default
+	Logger   *slog.Logger // of errors that are not the fault of the viewer; slog.Default by default
 }
 
 // Handler returns pages for operators: queues, tasks by state, dead letters, periodic tasks, limits and the totals of days,
@@ -216,7 +216,7 @@ var done = map[string]string{
 	"retry-all": "tasks are ready.", "delete-all": "tasks are deleted.",
 }
 
-// notice reads what redirect wrote: words come from here alone, and not from a link that somebody made.
+// notice reads what redirect wrote: words come from here alone, and not from a link that someone made.
 func notice(q url.Values) string {
 	text := done[q.Get("did")]
 	if strings.HasSuffix(q.Get("did"), "-all") && text != "" {

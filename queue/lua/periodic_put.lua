@@ -7,7 +7,7 @@
 --   name      of the periodic task; id: of the task that fires it
 --   declared  see lib/periodic.lua
 --   next_ms   its next occurrence by its plan
---   resume    ends a pause, and plans it anew; a declaration that differs is not written
+--   resume    ends a pause, and plans it again; a declaration that differs is not written
 --
 -- Returns 1; 0 if nothing had to be done; -1 if it is to resume another one, or none.
 -- Errors: none of its own.

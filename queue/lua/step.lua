@@ -56,7 +56,7 @@ local function shares(length, left, n, order)
   return take
 end
 
--- A step creates its functions anew, and each name that they use from outside costs a search among all such names: with
+-- A step creates its functions again, and each name that they use from outside costs a search among all such names: with
 -- the functions for everything, that was half the time of a step that claims nothing. So what a step usually does is in none,
 -- and the rest is included where it is needed.
 local find = string.find

@@ -26,7 +26,7 @@ func scrape(t *testing.T, m *metrics.Metrics) string {
 	return w.Body.String()
 }
 
-// TestMetricsCountTasksAndRuns under the prefix of the application. Kinds that it does not name share a label: whoever
+// TestMetricsCountTasksAndRuns under the prefix of the application. Kinds that it does not name share a label: a caller who
 // enqueues could make any number of them.
 func TestMetricsCountTasksAndRuns(t *testing.T) {
 	t.Parallel()
