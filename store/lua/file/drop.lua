@@ -1,4 +1,4 @@
--- Removes a file or an upload whoever asks, unless a message still names it, or has named it and a legal hold is on the group: of an
+-- Removes a file or an upload without checking rights, unless a message still names it, or has named it and a legal hold is on the group: of an
 -- erased user, or one that lost its bytes.
 --
 -- KEYS  last_id meta msgs files unused_files named files_of core:enqueue

@@ -7,7 +7,7 @@
 --   file_ids    separated by blanks
 --   names_max   messages that name one file
 --   check_ms    until a task looks for files that no message names any longer; check_id is its id
---   known_only  the files were not to be had: only a known retry key is answered
+--   known_only  the files were not available: only a known retry key is answered
 --   the others as log/append.lua
 -- Returns as log/append.lua
 -- Refuses NOTFOUND; FILE if one is not a whole file of the sender in this group, NAMES

@@ -4,7 +4,7 @@
 --
 -- KEYS  groups users unused
 -- ARGV  group seen groups_max:int channel user
---   seen        or -1 - seen if somebody else added the user, who has not acted there yet
+--   seen        or -1 - seen if someone else added the user, who has not acted there yet
 --   groups_max  of those, and of the others
 -- Returns {OK, 1 added, 0 existed, -1 the index is full}
 local hint = redis.call('ZSCORE', groups, group)

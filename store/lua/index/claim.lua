@@ -1,4 +1,4 @@
--- Counts that somebody adds the user to a group, once for the group.
+-- Counts that someone adds the user to a group, once for the group.
 --
 -- KEYS  added
 -- ARGV  group by most:int

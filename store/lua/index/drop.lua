@@ -1,4 +1,4 @@
--- Removes a group from a user's index, and frees what it counts for whoever added the user.
+-- Removes a group from a user's index, and frees what it counts for the one who added the user.
 --
 -- KEYS  groups added
 -- ARGV  group channel

@@ -1,4 +1,4 @@
--- Forgets that somebody added the user to groups.
+-- Forgets that someone added the user to groups.
 --
 -- KEYS  added
 -- ARGV  by groups...

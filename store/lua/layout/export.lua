@@ -1,4 +1,4 @@
--- Notes that an export of the store is under way, which whoever else opens the store takes away: as long as it is there, nobody
+-- Notes that an export of the store is under way, which anyone else who opens the store takes away: while it is there, nobody
 -- has changed anything.
 --
 -- KEYS  layout

@@ -1,6 +1,6 @@
 -- include: file_record
 -- needs: last_id meta msgs named
--- file_first is the lowest id that is to be had anywhere: a message below names nothing any longer.
+-- file_first is the lowest id that can be read anywhere: a message below names nothing any longer.
 local function file_first()
   local last = redis.call('GET', last_id)
   if not last then return 0 end

@@ -26,7 +26,7 @@ local function cut_log(first, cut)
   return more or counts > 500
 end
 
--- trim_expired removes the messages up to id, whoever has not seen them, at most 500 of them, and returns whether there is more.
+-- trim_expired removes the messages up to id, even if members have not seen them, at most 500 of them, and returns whether there is more.
 local function trim_expired(last, stored, id)
   return cut_log(last - stored + 1, archived_up_to(id))
 end

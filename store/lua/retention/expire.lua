@@ -6,7 +6,7 @@
 --   days  after which entries were found to be too old
 --   id    the highest that is, as are all below it; mark is its mark
 --   trim_id  of a task that removes what one step leaves of their reactions
--- Returns {OK, lowest id to be had anywhere now}
+-- Returns {OK, lowest id that can be read anywhere now}
 -- Refuses NOTFOUND (the group is gone), CONFLICT (another number of days holds, or the log has changed: read again), HELD
 -- include: hold
 -- include: retention

@@ -2,7 +2,7 @@
 --
 -- KEYS  last_id meta seen msgs retention
 -- Returns {OK, epoch, days (0: for ever), 1 where the group is under legal hold, last, lowest id that is stored (last + 1 where none
---       is), lowest id to be had anywhere, 1 where the log goes on in the archive, clock in ms}
+--       is), lowest id that can be read anywhere, 1 where the log goes on in the archive, clock in ms}
 -- Refuses NOTFOUND
 -- include: base
 -- include: retention

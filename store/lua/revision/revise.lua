@@ -38,7 +38,7 @@ if first_time then
 end
 if ordinary and as_manager then return {'FORBIDDEN', 'author'} end
 if not as_manager and (ordinary or kind == 'edit') then
-  -- What a legal hold keeps of somebody who was erased is not that of whoever has the name now.
+  -- What a legal hold keeps of a person who was erased is not that of the user who has the name now.
   for _, former in ipairs(redis.call('HVALS', erasures)) do
     local name, of, up_to = string.match(former, '^(%S+) (%S+) (%d+)$')
     if name == from and of == epoch and tonumber(target) <= tonumber(up_to) then return {'FORBIDDEN', 'author'} end

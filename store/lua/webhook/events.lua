@@ -57,7 +57,7 @@ for _, i in ipairs(taken) do
   -- bind: deliveries at i
   enqueue_delivery(egress, id, payload, now_ms)
 end
--- The task of a webhook that was behind before exists, unless somebody or an older node removed it.
+-- The task of a webhook that was behind before exists, unless someone or an older node removed it.
 local tag = string.match(meta, '{(p%d+)}')
 for _, name in ipairs(behind.names) do enqueue_behind(tag, epoch, name, behind.since[name], now_ms) end
 -- Entries that were only held for this may go now.
