@@ -18,70 +18,6 @@ import (
 
 const module = "github.com/chatd/chatd/"
 
-// mayImport says which of our packages a folder may import ("x/..." is all below x); what is not listed may import none of
-// ours. Tests may import more.
-var mayImport = map[string][]string{
-	"cmd/chatd":               {"chat/importer", "internal/build", "internal/node", "client", "client/ship", "queue", "queue/admin", "queue/cli", "store", "store/archive", "store/doctor", "store/dump", "web"},
-	"internal/node":           {"chat", "chat/...", "store", "store/archive", "store/blob", "store/conn", "store/doctor", "store/dump", "queue", "queue/admin", "queue/metrics", "store/embedded", "web", "web/admission", "web/auth", "web/limit", "web/origin", "web/unsent", "web/ws", "static", "internal/build", "internal/deliver"},
-	"web":                     {"chat", "chat/...", "web/admission", "web/api", "web/auth", "web/limit", "web/origin", "web/problem", "web/unsent", "web/wire"},
-	"web/admission":           {"chat"},
-	"web/unsent":              {"chat"},
-	"web/limit":               {"chat", "internal/cache"},
-	"web/origin":              {},
-	"web/auth":                {"chat", "internal/cache", "internal/egress", "web/wire"},
-	"web/problem":             {"chat", "web/api"},
-	"web/wire":                {"chat"},
-	"web/ws":                  {"queue/backoff", "chat", "chat/...", "web/admission", "web/auth", "web/limit", "web/origin", "web/problem", "web/unsent", "web/wire"},
-	"store":                   {"queue/batch", "chat", "chat/...", "store/conn", "queue", "queue/script"},
-	"store/conn":              {"queue/backoff", "queue/batch", "queue", "queue/script"},
-	"store/doctor":            {"chat", "chat/announce", "chat/archive", "chat/files", "chat/schedule", "chat/webhook", "store", "store/conn", "queue", "queue/script"},
-	"store/dump":              {"chat", "chat/...", "store", "store/doctor", "queue", "queue/script"},
-	"store/archive":           {"chat", "chat/archive", "chat/archive/tokens", "queue/backoff", "migrations"},
-	"store/blob":              {},
-	"migrations":              {},
-	"queue/script":            {},
-	"queue/script/scripttest": {"queue/script"},
-	"chat":                    {"internal/cache", "internal/emoji"},
-	"chat/archive":            {"chat", "chat/archive/tokens", "queue/backoff", "internal/cache"},
-	"chat/archive/tokens":     {},
-	"chat/announce":           {"chat", "chat/schedule", "queue/cron"},
-	"chat/files":              {"chat", "chat/files/picture"},
-	"chat/notify":             {"chat", "chat/webhook"},
-	"chat/retention":          {"chat"},
-	"chat/schedule":           {"chat", "chat/webhook", "queue/cron"},
-	"chat/webhook":            {"chat"},
-	"chat/importer":           {"chat", "chat/archive"},
-	"chat/live":               {"chat", "internal/cache"},
-	"chat/files/picture":      {},
-	"chat/person":             {"chat", "chat/archive", "chat/notify", "chat/schedule"},
-	"chat/erase":              {"chat", "chat/archive", "chat/schedule"},
-	"queue":                   {"queue/backoff", "queue/batch", "queue/cron", "queue/script"},
-	"cmd/queue":               {"queue", "queue/admin", "queue/cli", "queue/metrics"},
-	"queue/admin":             {"queue"},
-	"queue/cli":               {"queue", "queue/admin"},
-	"queue/metrics":           {"queue", "queue/admin"},
-	"queue/queuetest":         {"store/embedded", "queue"},
-	"store/embedded":          {},
-	"client":                  {"client/internal/disk"},
-	"client/internal/disk":    {},
-	"client/ship":             {"client", "client/internal/disk"},
-	"examples/daily-by-place": {"client", "client/ship"},
-	"examples/queue":          {"store/embedded", "queue", "queue/admin"},
-	"static":                  {},
-	"internal/pgtest":         {"internal/redistest"},
-	"internal/redistest":      {},
-	"internal/s3test":         {},
-	"internal/harness":        {"client", "internal/redistest"},
-	"internal/chattest":       {"chat", "chat/archive", "chat/archive/tokens", "internal/redistest", "store", "queue"},
-	"queue/backoff":           {},
-	"internal/emoji":          {},
-	"queue/batch":             {},
-	"internal/build":          {},
-	"internal/cache":          {},
-	"queue/cron":              {},
-	"internal/deliver":        {"queue/backoff", "chat", "chat/notify", "chat/webhook", "internal/egress"},
-}
-
 const (
 	fileLinesMax       = 500 // of what is shipped; a table of test cases may be longer
 	functionLinesMax   = 100
@@ -131,14 +67,39 @@ func read(t *testing.T, path string) string {
 	return string(b)
 }
 
-func mayImportFrom(folder, imported string) bool {
-	return slices.ContainsFunc(mayImport[folder], func(allowed string) bool {
+// mayImport reads from ARCHITECTURE.md which of our packages a folder may import: its table has a row for each folder, or for
+// several alike. `x/...` is all below x. Tests may import more.
+func mayImport(t *testing.T) map[string][]string {
+	t.Helper()
+	rules := map[string][]string{}
+	for line := range strings.Lines(read(t, "ARCHITECTURE.md")) {
+		row := strings.Split(strings.TrimSpace(line), " | ")
+		if len(row) != 3 || !strings.HasPrefix(row[0], "| `") {
+			continue
+		}
+		for _, folder := range quoted.FindAllStringSubmatch(row[0], -1) {
+			rules[folder[1]] = []string{}
+			for _, imported := range quoted.FindAllStringSubmatch(row[2], -1) {
+				rules[folder[1]] = append(rules[folder[1]], imported[1])
+			}
+		}
+	}
+	return rules
+}
+
+// quoted is a folder as the table has it, without the slash at its end.
+var quoted = regexp.MustCompile("`([a-z0-9/.-]+?)/?`")
+
+func allows(rules []string, imported string) bool {
+	return slices.ContainsFunc(rules, func(allowed string) bool {
 		below, ok := strings.CutSuffix(allowed, "...")
 		return allowed == imported || ok && strings.HasPrefix(imported, below)
 	})
 }
 
+// TestImportsRunOneWay compares what every folder imports with its row in ARCHITECTURE.md.
 func TestImportsRunOneWay(t *testing.T) {
+	rules, used := mayImport(t), map[string]map[string]bool{}
 	for _, path := range sources(t, func(p string) bool { return isGo(p) && !isTest(p) && !strings.HasPrefix(p, "bench/") }) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
 		if err != nil {
@@ -147,8 +108,11 @@ func TestImportsRunOneWay(t *testing.T) {
 		folder := filepath.ToSlash(filepath.Dir(path))
 		for _, spec := range file.Imports {
 			imported := strings.Trim(spec.Path.Value, `"`)
-			if ours, ok := strings.CutPrefix(imported, module); ok && !mayImportFrom(folder, ours) {
-				t.Errorf("%s imports %s, which %s must not know", path, ours, folder)
+			if ours, ok := strings.CutPrefix(imported, module); ok {
+				if !allows(rules[folder], ours) {
+					t.Errorf("%s imports %s, which %s must not know: ARCHITECTURE.md says what it may", path, ours, folder)
+				}
+				note(used, folder, ours)
 			}
 			technology := strings.HasPrefix(imported, "github.com/redis/") || strings.HasPrefix(imported, "github.com/labstack/") || imported == "net/http"
 			if (folder == "chat" || strings.HasPrefix(folder, "chat/")) && technology {
@@ -160,7 +124,21 @@ func TestImportsRunOneWay(t *testing.T) {
 				t.Errorf("%s imports %s: only store/ and queue/ speak to Redis", path, imported)
 			}
 		}
+		note(used, folder, "")
 	}
+	for folder := range used {
+		if rules[folder] == nil && !strings.Contains(folder, "testdata") {
+			t.Errorf("%s has no row in ARCHITECTURE.md", folder)
+		}
+	}
+}
+
+// note notes that a folder is there, and what it imports.
+func note(used map[string]map[string]bool, folder, imported string) {
+	if used[folder] == nil {
+		used[folder] = map[string]bool{}
+	}
+	used[folder][imported] = true
 }
 
 // TestTheTaskEngineStandsAlone: what is below queue/ can be used, and taken elsewhere, without the rest of the module. Only
