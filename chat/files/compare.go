@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"time"
-
-	"github.com/chatd/chatd/chat"
 )
 
 // compare looks for bytes without a record and records without bytes, which crashes leave. Bytes are removed once they have had no
@@ -31,7 +29,7 @@ func (s *Service) compare(ctx context.Context, letter byte) error {
 	for after := ""; ; {
 		items, err := s.blobs.List(ctx, after, comparePage)
 		if err != nil {
-			return chat.AsError(err)
+			return err
 		}
 		if len(items) == 0 {
 			break
@@ -87,7 +85,7 @@ func (s *Service) removeOrphans(ctx context.Context, ids []string) error {
 			continue
 		}
 		if err := s.blobs.Remove(ctx, id); err != nil {
-			return chat.AsError(err)
+			return err
 		}
 		s.opt.Log.InfoContext(ctx, "removed bytes without a record", "file", id)
 	}
@@ -130,7 +128,7 @@ func (s *Service) dropLost(ctx context.Context, recorded map[string]string) erro
 // listed tells whether there are bytes with this id. Nothing else begins with as much of it.
 func (s *Service) listed(ctx context.Context, id string) (bool, error) {
 	items, err := s.blobs.List(ctx, id[:len(id)-1], 1)
-	return slices.ContainsFunc(items, func(item Item) bool { return item.ID == id }), chat.AsError(err)
+	return slices.ContainsFunc(items, func(item Item) bool { return item.ID == id }), err
 }
 
 // letters are what ids of files begin with. One of them is looked at in each hour, so that memory holds a small share of the ids.

@@ -54,7 +54,7 @@ func (w *writer) finish(by chat.Caller, r Record) (File, error) {
 	}
 	if err != nil {
 		w.unlock(r)
-		return File{}, chat.AsError(err)
+		return File{}, blobError(err)
 	}
 	whole, err := w.settle(f)
 	if err != nil {

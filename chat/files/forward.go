@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -51,10 +52,10 @@ func (s *Service) Forward(ctx context.Context, by chat.Caller, group string, fro
 	if err != nil {
 		// The upload is nobody's: its id was not given out. If this fails too, it expires.
 		_ = s.store.RemoveFile(context.WithoutCancel(ctx), group, by.User, r.ID)
-		if is(err, ErrNoBlob) { // removed in this moment, or lost
+		if errors.Is(err, ErrNoBlob) { // removed in this moment, or lost
 			err = errNoSource
 		}
-		return File{}, s.refused(ctx, by, group, err)
+		return File{}, s.refused(ctx, by, group, blobError(err))
 	}
 	return made, nil
 }

@@ -21,7 +21,7 @@ func (b *bench) dying(at int, once bool) (service *files.Service, failed *bool) 
 		}
 		return nil
 	}
-	return b.service(crashing{b.Store, step}, &blobs{Store: b.blobs.Store, step: step}), failed
+	return b.service(crashing{b.Store, step}, &blobs{Blobs: b.blobs.Blobs, step: step}), failed
 }
 
 // whole makes a file of alice's, and names it in a message.
@@ -162,7 +162,7 @@ func (b *bench) removes(at int, once bool, stays string) (more bool) {
 	}
 	quota := func() any { return b.server.Do("GET", "chat:{p00}:u:alice:files:bytes") }
 	for _, id := range []string{gone, gone + "-preview"} {
-		if content, err := b.blobs.Store.Open(b.Ctx, id); err == nil {
+		if content, err := b.blobs.Open(b.Ctx, id); err == nil {
 			b.Must(content.Close())
 			if got := quota(); got != "8192" {
 				b.T.Fatalf("failed at step %d: %s is there and %v bytes of quota are taken", at, id, got)

@@ -26,7 +26,7 @@ func (s *Service) OpenPreview(ctx context.Context, by chat.Caller, group, id str
 		return File{}, nil, errNoPreview
 	}
 	b, err := s.blobs.Open(ctx, previewOf(id))
-	if is(err, ErrNoBlob) {
+	if errors.Is(err, ErrNoBlob) {
 		if err = s.previews.of(ctx, by.User, f, s.makePreview); err == nil {
 			b, err = s.blobs.Open(ctx, previewOf(id))
 		}
@@ -43,7 +43,7 @@ func (s *Service) OpenPreview(ctx context.Context, by chat.Caller, group, id str
 		if errors.Is(err, picture.ErrNotPicture) {
 			err = errNoPreview
 		}
-		return File{}, nil, chat.AsError(err)
+		return File{}, nil, blobError(err)
 	}
 	f.Type, f.SHA256 = info.Type, f.SHA256+"-preview"
 	if i := strings.LastIndexByte(f.Name, '.'); i > 0 {

@@ -59,7 +59,7 @@ func (s *Service) Ready(ctx context.Context) error {
 	if s.blobs == nil {
 		return nil
 	}
-	return s.blobs.Check(ctx)
+	return blobError(s.blobs.Check(ctx))
 }
 
 // File is a file or an upload, as its owner sees it.
@@ -210,8 +210,8 @@ func (s *Service) Open(ctx context.Context, by chat.Caller, group, id string) (F
 // withoutBytes refines the error of opening a file: it was removed in this moment, or has lost its bytes.
 func (s *Service) withoutBytes(ctx context.Context, f File, err error) error {
 	switch {
-	case !is(err, ErrNoBlob):
-		return chat.AsError(err)
+	case !errors.Is(err, ErrNoBlob):
+		return blobError(err)
 	case f.Lost:
 		return ErrGone
 	}
@@ -237,7 +237,7 @@ func (s *Service) Link(ctx context.Context, by chat.Caller, group, id string, na
 		return "", nil
 	}
 	link, err := links.Link(ctx, id, f.Type, name(f))
-	return link, chat.AsError(err)
+	return link, blobError(err)
 }
 
 // Remove removes an upload, or an own file that no message names.

@@ -44,7 +44,7 @@ func newBench(t *testing.T, uploadsMax int) *bench {
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob")
 	kept, err := blob.Open(b.Ctx, "dir:"+b.folder)
 	b.Must(err)
-	b.blobs = &blobs{Store: kept}
+	b.blobs = &blobs{Blobs: kept}
 	_, err = b.Store.RecordBlobs(b.Ctx, kept.Identity())
 	b.Must(err)
 	b.Service = b.service(b.Store, b.blobs)
@@ -59,7 +59,7 @@ func (b *bench) service(s files.Store, kept files.Blobs) *files.Service {
 
 // blobs is a blob store as the domain asks it. step, if set, comes before and after each call.
 type blobs struct {
-	blob.Store
+	files.Blobs
 	step func() error
 	full bool // the disk takes three bytes more
 }
@@ -79,42 +79,25 @@ func (b *blobs) Write(ctx context.Context, id string, offset int64, r io.Reader)
 		return 0, errCrash
 	}
 	if b.full {
-		n, err = b.Store.Write(ctx, id, offset, io.LimitReader(r, 3))
+		n, err = b.Blobs.Write(ctx, id, offset, io.LimitReader(r, 3))
 		return n, errors.Join(err, files.ErrFull)
 	}
-	if n, err = b.Store.Write(ctx, id, offset, r); err == nil && b.step != nil {
+	if n, err = b.Blobs.Write(ctx, id, offset, r); err == nil && b.step != nil {
 		err = b.step()
 	}
 	return n, err
 }
 
 func (b *blobs) Finish(ctx context.Context, id string, size int64) error {
-	return b.around(func() error { return b.Store.Finish(ctx, id, size) })
+	return b.around(func() error { return b.Blobs.Finish(ctx, id, size) })
 }
 
 func (b *blobs) Copy(ctx context.Context, from, to string) error {
-	return b.around(func() error { return b.Store.Copy(ctx, from, to) })
+	return b.around(func() error { return b.Blobs.Copy(ctx, from, to) })
 }
 
 func (b *blobs) Remove(ctx context.Context, id string) error {
-	return b.around(func() error { return b.Store.Remove(ctx, id) })
-}
-
-func (b *blobs) Open(ctx context.Context, id string) (files.Blob, error) {
-	kept, err := b.Store.Open(ctx, id)
-	if errors.Is(err, blob.ErrNotFound) {
-		return nil, files.ErrNoBlob
-	}
-	return kept, err
-}
-
-func (b *blobs) List(ctx context.Context, after string, limit int) ([]files.Item, error) {
-	found, err := b.Store.List(ctx, after, limit)
-	items := make([]files.Item, len(found))
-	for i, one := range found {
-		items[i] = files.Item{ID: one.ID, Modified: one.Modified}
-	}
-	return items, err
+	return b.around(func() error { return b.Blobs.Remove(ctx, id) })
 }
 
 var errCrash = &chat.Error{Code: chat.CodeUnavailable, Message: "the process was killed"}
@@ -185,7 +168,7 @@ func TestKilledAtEachStep(t *testing.T) {
 			}
 			return nil
 		}
-		dying := b.service(crashing{b.Store, step}, &blobs{Store: b.blobs.Store, step: step})
+		dying := b.service(crashing{b.Store, step}, &blobs{Blobs: b.blobs.Blobs, step: step})
 		f, err := dying.Create(b.Ctx, alice, "g", files.Draft{Name: "n", Size: 5})
 		if err == nil {
 			_, _ = dying.Write(b.Ctx, alice, "g", f.ID, files.Piece{Body: strings.NewReader("hello")})

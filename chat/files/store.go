@@ -8,7 +8,6 @@ package files
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"github.com/chatd/chatd/chat"
@@ -115,45 +114,6 @@ type Reservation struct {
 	Group string
 	Made  time.Time
 }
-
-// Blobs keep the bytes, as package blob describes it.
-type Blobs interface {
-	Identity() string
-	Write(ctx context.Context, id string, offset int64, r io.Reader) (int64, error)
-	Finish(ctx context.Context, id string, size int64) error
-	Open(ctx context.Context, id string) (Blob, error)
-	Put(ctx context.Context, id string, r io.Reader) error
-	Copy(ctx context.Context, from, to string) error
-	Remove(ctx context.Context, id string) error
-	List(ctx context.Context, after string, limit int) ([]Item, error)
-	Check(ctx context.Context) error
-}
-
-// Links are Blobs that clients may read by themselves.
-type Links interface {
-	// Link makes a short-lived address of a whole blob, which is answered with these headers.
-	Link(ctx context.Context, id, contentType, disposition string) (string, error)
-}
-
-// Blob is the content of a whole file.
-type Blob interface {
-	io.ReadSeekCloser
-	Size() int64
-}
-
-// Item is an upload or a whole blob, as a listing shows it.
-type Item struct {
-	ID       string
-	Modified time.Time
-}
-
-// Errors of the blob store, by which Blobs marks what happened.
-var (
-	ErrNoBlob = chat.Errorf(chat.CodeInternal, "a blob is missing")
-	ErrShort  = chat.Errorf(chat.CodeInternal, "an upload has fewer bytes than were stored")
-	ErrBusy   = chat.Errorf(chat.CodeConflict, "another request is writing to this upload; try again")
-	ErrFull   = &chat.Error{Code: chat.CodeUnavailable, Message: "the disk is full", Advice: "the server has no space left for files", RetryAfter: time.Minute}
-)
 
 // Refusals.
 var (

@@ -66,15 +66,16 @@ func (w *writer) write(done Record, p Piece) (Record, error) {
 		from := &source{writer: w, r: p.Body, digest: digest, check: p.Check, left: min(done.Size-at, pieceBytesMax),
 			until: w.service.opt.Now().Add(pieceTime)}
 		n, err := w.service.blobs.Write(w.ctx, w.id, at, from)
-		if is(err, ErrShort) {
+		if errors.Is(err, ErrShort) {
 			// The store lost bytes that were committed: nobody can go on with this upload.
 			_ = w.service.store.RemoveFile(w.ctx, w.group, w.user, w.id)
 			return Record{}, ErrNoFile
 		}
 		if n != from.read {
 			w.unlock(done)
-			return Record{}, errors.Join(err, errNotStored)
+			return Record{}, errors.Join(blobError(err), errNotStored)
 		}
+		err = blobError(err)
 		at += n
 		ended := from.ended || at == done.Size || err != nil
 		counts := p.Check == nil

@@ -78,7 +78,7 @@ func examinedBlobs(ctx context.Context, s *store.Store, set settings) (doctor.Bl
 	if err != nil {
 		return nil, fmt.Errorf("CHATD_FILES: %w", err)
 	}
-	return fileBlobs{kept}, nil
+	return kept, nil
 }
 
 // checkForStore reads the settings of the store, of its archive, and of how much it may hold: a look at them needs no others.

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
 
-	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/store/blob"
 )
 
@@ -95,112 +92,4 @@ func (n *Node) checkNewFolder(ctx context.Context) error {
 		err = errors.New("CHATD_FILES: the folder or bucket has files and the store knows none: name an empty one, or remove them")
 	}
 	return err
-}
-
-// fileBlobs is the blob store as the domain asks it; nil: there is none.
-func (n *Node) fileBlobs() files.Blobs {
-	if n.blobs == nil {
-		return nil
-	}
-	if links, ok := n.blobs.(blob.Linker); ok {
-		return linkedBlobs{fileBlobs{n.blobs}, links}
-	}
-	return fileBlobs{n.blobs}
-}
-
-// linkedBlobs are blobs that clients may read by themselves.
-type linkedBlobs struct {
-	fileBlobs
-	links blob.Linker
-}
-
-// Link implements files.Links.
-func (b linkedBlobs) Link(ctx context.Context, id, contentType, disposition string) (string, error) {
-	link, err := b.links.Link(ctx, id, contentType, disposition)
-	return link, blobError(err)
-}
-
-// fileBlobs translates the errors of a blob store.
-type fileBlobs struct{ blob.Store }
-
-// Write implements files.Blobs.
-func (b fileBlobs) Write(ctx context.Context, id string, offset int64, r io.Reader) (int64, error) {
-	n, err := b.Store.Write(ctx, id, offset, r)
-	return n, blobError(err)
-}
-
-// Finish implements files.Blobs.
-func (b fileBlobs) Finish(ctx context.Context, id string, size int64) error {
-	return blobError(b.Store.Finish(ctx, id, size))
-}
-
-// Open implements files.Blobs.
-func (b fileBlobs) Open(ctx context.Context, id string) (files.Blob, error) {
-	content, err := b.Store.Open(ctx, id)
-	if err != nil {
-		return nil, blobError(err)
-	}
-	return openBlob{content}, nil
-}
-
-// openBlob translates the errors of reading: a bucket may fail in the middle of a blob.
-type openBlob struct{ files.Blob }
-
-// Read implements io.Reader.
-func (b openBlob) Read(p []byte) (int, error) {
-	n, err := b.Blob.Read(p)
-	if err == nil || errors.Is(err, io.EOF) {
-		return n, err
-	}
-	return n, blobError(err)
-}
-
-// Put implements files.Blobs.
-func (b fileBlobs) Put(ctx context.Context, id string, r io.Reader) error {
-	return blobError(b.Store.Put(ctx, id, r))
-}
-
-// Copy implements files.Blobs.
-func (b fileBlobs) Copy(ctx context.Context, from, to string) error {
-	return blobError(b.Store.Copy(ctx, from, to))
-}
-
-// Remove implements files.Blobs.
-func (b fileBlobs) Remove(ctx context.Context, id string) error {
-	return blobError(b.Store.Remove(ctx, id))
-}
-
-// List implements files.Blobs.
-func (b fileBlobs) List(ctx context.Context, after string, limit int) ([]files.Item, error) {
-	found, err := b.Store.List(ctx, after, limit)
-	items := make([]files.Item, len(found))
-	for i, one := range found {
-		items[i] = files.Item{ID: one.ID, Modified: one.Modified}
-	}
-	return items, blobError(err)
-}
-
-// Check implements files.Blobs.
-func (b fileBlobs) Check(ctx context.Context) error { return blobError(b.Store.Check(ctx)) }
-
-// blobError says in the words of the domain what a blob store answered. An error of the sender stays what it is; a disk or a
-// bucket that fails may work again soon.
-func blobError(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, blob.ErrSource):
-		return err
-	case errors.Is(err, blob.ErrNotFound):
-		return files.ErrNoBlob
-	case errors.Is(err, blob.ErrOffset):
-		return files.ErrShort
-	case errors.Is(err, blob.ErrBusy):
-		return files.ErrBusy
-	case errors.Is(err, blob.ErrFull):
-		full := *files.ErrFull
-		full.Cause = err
-		return &full
-	}
-	return &chat.Error{Code: chat.CodeUnavailable, Message: "the files cannot be reached", RetryAfter: chat.ErrUnavailable.RetryAfter, Cause: err}
 }

@@ -30,7 +30,6 @@ import (
 	"github.com/chatd/chatd/queue/metrics"
 	"github.com/chatd/chatd/static"
 	"github.com/chatd/chatd/store"
-	"github.com/chatd/chatd/store/blob"
 	"github.com/chatd/chatd/store/embedded"
 	"github.com/chatd/chatd/web"
 	"github.com/chatd/chatd/web/admission"
@@ -51,7 +50,7 @@ type Node struct {
 	store       *store.Store
 	archiveDB   *lateArchive // nil without an archive
 	archiver    *archive.Archiver
-	blobs       blob.Store // nil without files
+	blobs       files.Blobs // nil without files
 	retention   *retention.Service
 	sender      *deliver.Sender
 	services    web.Services
@@ -190,7 +189,7 @@ func (n *Node) openServices() {
 	n.services = web.Services{
 		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks),
 		Chat:          core,
-		Files:         files.New(core, n.store.Files, n.fileBlobs(), files.Options{SizeMax: n.set.fileMax, Sole: n.embedded != nil, Log: n.log}),
+		Files:         files.New(core, n.store.Files, n.blobs, files.Options{SizeMax: n.set.fileMax, Sole: n.embedded != nil, Log: n.log}),
 		Live:          live.New(core, logs),
 		Schedules:     schedules,
 		Announcements: announce.New(core, announceStore{n.store.Announcements, n.store.Schedules}),

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/chatd/chatd/chat/files"
 )
 
 // A folder of blobs:
@@ -29,7 +31,7 @@ const (
 	flushBytes    = 1 << 20  // after so many bytes, the disk begins to write
 )
 
-// dir is a Store in a folder.
+// dir are Blobs in a folder.
 type dir struct {
 	root     string
 	identity string
@@ -39,7 +41,7 @@ type dir struct {
 }
 
 // OpenDir opens the folder at root. It makes it, and gives it its identity, if it is not there.
-func OpenDir(root string) (Store, error) { return openDir(root) }
+func OpenDir(root string) (files.Blobs, error) { return openDir(root) }
 
 func openDir(root string) (*dir, error) {
 	d := &dir{root: root}
@@ -145,8 +147,8 @@ func (d *dir) sync(step, folder string) error {
 
 // full marks the errors of a full disk.
 func full(err error) error {
-	if err != nil && isFull(err) && !errors.Is(err, ErrFull) {
-		return fmt.Errorf("%w: %w", ErrFull, err)
+	if err != nil && isFull(err) && !errors.Is(err, files.ErrFull) {
+		return fmt.Errorf("%w: %w", files.ErrFull, err)
 	}
 	return err
 }
@@ -179,7 +181,7 @@ func (d *dir) lock(id string, create bool) (*os.File, error) {
 	if err == nil {
 		var named os.FileInfo
 		if named, err = os.Stat(d.upload(id)); err == nil && !os.SameFile(locked, named) {
-			err = ErrBusy
+			err = files.ErrBusy
 		}
 	}
 	if err != nil {
@@ -195,7 +197,7 @@ func (d *dir) Write(ctx context.Context, id string, offset int64, r io.Reader) (
 	}
 	f, err := d.lock(id, offset == 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("blob %s: %w: it has not begun", id, ErrOffset)
+		return 0, fmt.Errorf("blob %s: %w: it has not begun", id, files.ErrShort)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("blob %s: %w", id, err)
@@ -220,12 +222,12 @@ func (d *dir) writeAt(ctx context.Context, f *os.File, offset int64, r io.Reader
 		return 0, err
 	}
 	if info.Size() < offset {
-		return 0, fmt.Errorf("%w: %d, and %d are there", ErrOffset, offset, info.Size())
+		return 0, fmt.Errorf("%w: %d, and %d are there", files.ErrShort, offset, info.Size())
 	}
 	buffer, flushed := make([]byte, copyBytes), int64(0)
 	for {
 		got, readErr := io.ReadFull(r, buffer)
-		if n == 0 && got == 0 && errors.Is(readErr, ErrSource) {
+		if n == 0 && got == 0 && errors.Is(readErr, files.ErrSource) {
 			return 0, readErr
 		}
 		if n == 0 {
@@ -248,7 +250,7 @@ func (d *dir) writeAt(ctx context.Context, f *os.File, offset int64, r io.Reader
 		switch {
 		case err != nil:
 			return n, err
-		case errors.Is(readErr, ErrSource):
+		case errors.Is(readErr, files.ErrSource):
 			return n, readErr
 		case readErr != nil: // the end, within a buffer or after it
 			return n, nil
@@ -285,14 +287,14 @@ func (d *dir) Finish(_ context.Context, id string, size int64) error {
 func (d *dir) finish(id string, size int64) error {
 	if info, err := os.Stat(d.blob(id)); err == nil {
 		if info.Size() != size {
-			return fmt.Errorf("%w: %d, and it is whole with %d", ErrOffset, size, info.Size())
+			return fmt.Errorf("%w: %d, and it is whole with %d", files.ErrShort, size, info.Size())
 		}
 		// It may have been renamed by a process that died before the name was durable.
 		return d.sync("sync blobs", filepath.Dir(d.blob(id)))
 	}
 	f, err := d.lock(id, size == 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: it has not begun", ErrOffset)
+		return fmt.Errorf("%w: it has not begun", files.ErrShort)
 	}
 	if err != nil {
 		return err
@@ -303,7 +305,7 @@ func (d *dir) finish(id string, size int64) error {
 		return err
 	}
 	if info.Size() != size {
-		return fmt.Errorf("%w: %d, and %d are there", ErrOffset, size, info.Size())
+		return fmt.Errorf("%w: %d, and %d are there", files.ErrShort, size, info.Size())
 	}
 	return d.rename(f, id)
 }
@@ -357,13 +359,13 @@ type opened struct {
 
 func (o opened) Size() int64 { return o.size }
 
-func (d *dir) Open(_ context.Context, id string) (Blob, error) {
+func (d *dir) Open(_ context.Context, id string) (files.Blob, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(d.blob(id))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("blob %s: %w", id, ErrNotFound)
+		return nil, fmt.Errorf("blob %s: %w", id, files.ErrNoBlob)
 	}
 	if err != nil {
 		return nil, err
@@ -389,7 +391,7 @@ func (d *dir) Copy(_ context.Context, from, to string) error {
 	}
 	err := os.Link(d.blob(from), d.blob(to))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("blob %s: %w", from, ErrNotFound)
+		return fmt.Errorf("blob %s: %w", from, files.ErrNoBlob)
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return full(err)

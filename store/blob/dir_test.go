@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/chatd/chatd/chat/files"
 )
 
 func openFolder(t *testing.T, root string) *dir {
@@ -22,7 +24,7 @@ func openFolder(t *testing.T, root string) *dir {
 
 func TestDirConforms(t *testing.T) {
 	root := t.TempDir()
-	conforms(t, func(t *testing.T) Store { return openFolder(t, root) })
+	conforms(t, func(t *testing.T) files.Blobs { return openFolder(t, root) })
 }
 
 // TestDirSyncsBeforeItCounts: the bytes are durable before the name, and the name before a call returns.
@@ -55,7 +57,7 @@ func TestDirSyncsBeforeItCounts(t *testing.T) {
 }
 
 // upload brings an upload from offset to its end in three pieces, and returns how far it got.
-func upload(t *testing.T, s Store, id string, offset int64, whole []byte) (int64, error) {
+func upload(t *testing.T, s files.Blobs, id string, offset int64, whole []byte) (int64, error) {
 	for end := int64(len(whole)); offset < end; {
 		n, err := s.Write(t.Context(), id, offset, bytes.NewReader(whole[offset:min(offset+100_000, end)]))
 		if offset += n; err != nil {
@@ -80,7 +82,7 @@ func TestDirFailsAtEachStep(t *testing.T) {
 			}
 			offset, err := upload(t, d, id, 0, whole)
 			d.fault = nil
-			if done = err == nil; !done && (!errors.Is(err, cause) || errors.Is(err, ErrFull) != errors.Is(cause, syscall.ENOSPC)) {
+			if done = err == nil; !done && (!errors.Is(err, cause) || errors.Is(err, files.ErrFull) != errors.Is(cause, syscall.ENOSPC)) {
 				t.Fatalf("step %d: %v", at, err)
 			}
 			if _, err := upload(t, d, id, offset, whole); err != nil {
@@ -102,8 +104,8 @@ func TestDirOnAFullDisk(t *testing.T) {
 	n, err := d.Write(t.Context(), id, 0, bytes.NewReader(whole))
 	putErr := d.Put(t.Context(), newID(), bytes.NewReader(whole))
 	restore()
-	wantError(t, err, ErrFull)
-	wantError(t, putErr, ErrFull)
+	wantError(t, err, files.ErrFull)
+	wantError(t, putErr, files.ErrFull)
 	if n < 100_000 || n > 200_000 {
 		t.Errorf("%d bytes count, want what fitted, but for a part of a buffer", n)
 	}
@@ -121,7 +123,7 @@ func TestDirFinishedBeforeTheLock(t *testing.T) {
 	for name, c := range map[string]struct {
 		again bool // another upload has begun by then
 		want  error
-	}{"finished": {false, ErrOffset}, "and begun again": {true, ErrBusy}} {
+	}{"finished": {false, files.ErrShort}, "and begun again": {true, files.ErrBusy}} {
 		t.Run(name, func(t *testing.T) {
 			root, id := t.TempDir(), newID()
 			slow, other := openFolder(t, root), openFolder(t, root)

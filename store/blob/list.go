@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/chatd/chatd/chat/files"
 )
 
 // List reads one fan-out folder after the other, so that its memory is bounded by the largest of them.
-func (d *dir) List(ctx context.Context, after string, limit int) ([]Item, error) {
+func (d *dir) List(ctx context.Context, after string, limit int) ([]files.Item, error) {
 	var folders []string
 	for _, kind := range []string{uploadsFolder, blobsFolder} {
 		entries, err := os.ReadDir(filepath.Join(d.root, kind))
@@ -25,7 +27,7 @@ func (d *dir) List(ctx context.Context, after string, limit int) ([]Item, error)
 		}
 	}
 	slices.Sort(folders)
-	var items []Item
+	var items []files.Item
 	for _, folder := range slices.Compact(folders) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -43,8 +45,8 @@ func (d *dir) List(ctx context.Context, after string, limit int) ([]Item, error)
 
 // items returns what is in a fan-out folder above after, in order. Where an id is both, because a crash came between the
 // halves of a rename, it is whole.
-func (d *dir) items(folder, after string) ([]Item, error) {
-	var items []Item
+func (d *dir) items(folder, after string) ([]files.Item, error) {
+	var items []files.Item
 	for _, kind := range []string{blobsFolder, uploadsFolder} {
 		entries, err := os.ReadDir(filepath.Join(d.root, kind, folder))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -61,9 +63,9 @@ func (d *dir) items(folder, after string) ([]Item, error) {
 			if err != nil {
 				return nil, err
 			}
-			items = append(items, Item{ID: entry.Name(), Size: info.Size(), Modified: info.ModTime(), Whole: kind == blobsFolder})
+			items = append(items, files.Item{ID: entry.Name(), Size: info.Size(), Modified: info.ModTime(), Whole: kind == blobsFolder})
 		}
 	}
-	slices.SortStableFunc(items, func(a, b Item) int { return cmp.Compare(a.ID, b.ID) })
-	return slices.CompactFunc(items, func(a, b Item) bool { return a.ID == b.ID }), nil
+	slices.SortStableFunc(items, func(a, b files.Item) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(items, func(a, b files.Item) bool { return a.ID == b.ID }), nil
 }

@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+
+	"github.com/chatd/chatd/chat/files"
 )
 
 // lockFile locks the open file until it is closed; the kernel releases it however the process ends. ErrBusy if it is locked.
 func lockFile(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return ErrBusy
+		return files.ErrBusy
 	}
 	if err != nil {
 		return fmt.Errorf("lock %s: %w", f.Name(), err)

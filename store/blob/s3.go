@@ -14,6 +14,8 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/chatd/chatd/chat/files"
 )
 
 // A bucket of blobs:
@@ -38,7 +40,7 @@ const (
 
 const formS3 = "s3://[KEY:SECRET@]BUCKET[/PREFIX]?endpoint=HOST[:PORT][&region=REGION][&tls=false][&presign=1]"
 
-// bucket is a Store in a bucket of S3, or of a server that speaks its protocol.
+// bucket are Blobs in a bucket of S3, or of a server that speaks its protocol.
 type bucket struct {
 	core     minio.Core
 	name     string
@@ -48,9 +50,9 @@ type bucket struct {
 }
 
 // OpenS3 opens the bucket at raw: s3://[KEY:SECRET@]BUCKET[/PREFIX]?endpoint=HOST[:PORT]. Without a key, AWS_ACCESS_KEY_ID
-// and AWS_SECRET_ACCESS_KEY hold it. Other parameters: region; tls=false; presign=1, see [Linker]. The bucket must be there.
+// and AWS_SECRET_ACCESS_KEY hold it. Other parameters: region; tls=false; presign=1, see [files.Links]. The bucket must be there.
 // Errors quote nothing of the secret.
-func OpenS3(ctx context.Context, raw string) (Store, error) {
+func OpenS3(ctx context.Context, raw string) (files.Blobs, error) {
 	b, err := openS3(ctx, raw, nil)
 	if err == nil && b.links {
 		return linked{b}, nil
@@ -64,7 +66,7 @@ func openS3(ctx context.Context, raw string, transport http.RoundTripper) (*buck
 		return nil, err
 	}
 	b.identity, err = b.marker(ctx)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, files.ErrNoBlob) {
 		if err = b.mark(ctx); err == nil {
 			b.identity, err = b.marker(ctx)
 		}
@@ -138,7 +140,7 @@ func (b *bucket) marker(ctx context.Context) (string, error) {
 // mark gives the bucket an identity, unless another node does it first.
 func (b *bucket) mark(ctx context.Context) error {
 	err := b.create(ctx, b.prefix+markerName, strings.NewReader(rand.Text()+"\n"))
-	if errors.Is(err, ErrBusy) {
+	if errors.Is(err, files.ErrBusy) {
 		return nil
 	}
 	return err
@@ -196,16 +198,16 @@ func s3Error(err error) error {
 	}
 	switch answer.Code {
 	case minio.NoSuchKey, minio.NoSuchUpload, "NotFound":
-		return fmt.Errorf("%w: %w", ErrNotFound, err)
+		return fmt.Errorf("%w: %w", files.ErrNoBlob, err)
 	case minio.PreconditionFailed, "ConditionalRequestConflict":
-		return fmt.Errorf("%w: %w", ErrBusy, err)
+		return fmt.Errorf("%w: %w", files.ErrBusy, err)
 	case "XMinioStorageFull", "QuotaExceeded":
-		return fmt.Errorf("%w: %w", ErrFull, err)
+		return fmt.Errorf("%w: %w", files.ErrFull, err)
 	}
 	return err
 }
 
-// size returns the bytes of a whole blob. ErrNotFound.
+// size returns the bytes of a whole blob. ErrNoBlob.
 func (b *bucket) size(ctx context.Context, id string) (int64, string, error) {
 	info, err := b.core.StatObject(ctx, b.name, b.blobKey(id), minio.StatObjectOptions{})
 	return info.Size, info.ETag, s3Error(err)
@@ -215,7 +217,7 @@ func (b *bucket) Put(ctx context.Context, id string, r io.Reader) error {
 	if err := checkID(id); err != nil {
 		return err
 	}
-	if _, _, err := b.size(ctx, id); !errors.Is(err, ErrNotFound) {
+	if _, _, err := b.size(ctx, id); !errors.Is(err, files.ErrNoBlob) {
 		return err
 	}
 	buffer, err := newSpool()
@@ -233,7 +235,7 @@ func (b *bucket) Copy(ctx context.Context, from, to string) error {
 	if err := errors.Join(checkID(from), checkID(to)); err != nil {
 		return err
 	}
-	if _, _, err := b.size(ctx, to); !errors.Is(err, ErrNotFound) {
+	if _, _, err := b.size(ctx, to); !errors.Is(err, files.ErrNoBlob) {
 		return err
 	}
 	size, _, err := b.size(ctx, from)
@@ -253,7 +255,7 @@ func (b *bucket) Copy(ctx context.Context, from, to string) error {
 // linked is a bucket that clients may read from.
 type linked struct{ *bucket }
 
-// Link implements [Linker].
+// Link implements [files.Links].
 func (b linked) Link(ctx context.Context, id, contentType, disposition string) (string, error) {
 	if err := checkID(id); err != nil {
 		return "", err
@@ -279,7 +281,7 @@ func (b *bucket) Remove(ctx context.Context, id string) error {
 
 func (b *bucket) remove(ctx context.Context, key string) error {
 	err := s3Error(b.core.RemoveObject(ctx, b.name, key, minio.RemoveObjectOptions{}))
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, files.ErrNoBlob) {
 		return nil
 	}
 	return err

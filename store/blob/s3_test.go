@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/internal/s3test"
 )
 
@@ -31,8 +32,8 @@ func startFakeS3(t *testing.T) (f *s3test.Server, url string, transport http.Rou
 	return f, "s3://key:secret@bucket/pre/fix?region=us-east-1&endpoint=" + strings.TrimPrefix(server.URL, "https://"), server.Client().Transport
 }
 
-func opensBucket(url string, transport http.RoundTripper) func(t *testing.T) Store {
-	return func(t *testing.T) Store {
+func opensBucket(url string, transport http.RoundTripper) func(t *testing.T) files.Blobs {
+	return func(t *testing.T) files.Blobs {
 		t.Helper()
 		b, err := openS3(t.Context(), url, transport)
 		if err != nil {
@@ -53,7 +54,7 @@ func TestS3Conforms(t *testing.T) {
 }
 
 // leavesNothing removes all that is listed: then the bucket holds its marker alone.
-func leavesNothing(t *testing.T, fake *s3test.Server, s Store) {
+func leavesNothing(t *testing.T, fake *s3test.Server, s files.Blobs) {
 	t.Helper()
 	for _, item := range all(t, s, 7) {
 		if err := s.Remove(t.Context(), item.ID); err != nil {
@@ -285,7 +286,7 @@ func TestS3ThatLosesAPart(t *testing.T) {
 		}
 		return false
 	})
-	wantError(t, s.Finish(t.Context(), id, int64(len(whole))), ErrOffset)
+	wantError(t, s.Finish(t.Context(), id, int64(len(whole))), files.ErrShort)
 }
 
 // TestS3ReadGoesOn: a download whose connection breaks goes on where it was.

@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/minio/minio-go/v7"
+
+	"github.com/chatd/chatd/chat/files"
 )
 
 const readAttempts = 3 // of a read whose connection breaks, one after the other without a byte in between
@@ -22,7 +24,7 @@ type object struct {
 	body io.ReadCloser // from there on; nil: not asked for
 }
 
-func (b *bucket) Open(ctx context.Context, id string) (Blob, error) {
+func (b *bucket) Open(ctx context.Context, id string) (files.Blob, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/minio/minio-go/v7"
+
+	"github.com/chatd/chatd/chat/files"
 )
 
 // state is how far an upload is. It is an object: a line of JSON, and after it the tail, the bytes that are too few for a part.
@@ -87,7 +89,7 @@ func readLine(r io.Reader) ([]byte, error) {
 }
 
 // resume finds the state of size bytes and puts its tail into the spool. What was left by Writes that nobody counted, and by those
-// before the one that is resumed, is dropped. An upload of 0 bytes begins again. ErrOffset.
+// before the one that is resumed, is dropped. An upload of 0 bytes begins again. ErrShort.
 func (b *bucket) resume(ctx context.Context, id string, size int64, into *spool) (state, error) {
 	keys, err := b.stateKeys(ctx, id)
 	if err != nil {
@@ -118,7 +120,7 @@ func (b *bucket) resume(ctx context.Context, id string, size int64, into *spool)
 		}
 	}
 	if size > 0 && at == "" {
-		return state{}, fmt.Errorf("%w: it does not have %d", ErrOffset, size)
+		return state{}, fmt.Errorf("%w: it does not have %d", files.ErrShort, size)
 	}
 	for _, key := range keys {
 		if key != at {
@@ -160,7 +162,7 @@ func (b *bucket) write(ctx context.Context, id string, offset int64, r io.Reader
 		if sourceErr = err; err == nil && n < want {
 			sourceErr = io.EOF
 		}
-		if sourceErr != nil && !errors.Is(sourceErr, io.EOF) && !errors.Is(sourceErr, ErrSource) {
+		if sourceErr != nil && !errors.Is(sourceErr, io.EOF) && !errors.Is(sourceErr, files.ErrSource) {
 			return 0, sourceErr // the spool failed
 		}
 		if buffer.size >= partBytesMin {
@@ -169,7 +171,7 @@ func (b *bucket) write(ctx context.Context, id string, offset int64, r io.Reader
 			}
 		}
 	}
-	if errors.Is(sourceErr, io.EOF) && !errors.Is(sourceErr, ErrSource) {
+	if errors.Is(sourceErr, io.EOF) && !errors.Is(sourceErr, files.ErrSource) {
 		sourceErr = nil
 	}
 	if s.Size == offset {
@@ -230,10 +232,10 @@ func (b *bucket) Finish(ctx context.Context, id string, size int64) error {
 func (b *bucket) finish(ctx context.Context, id string, size int64) error {
 	switch has, _, err := b.size(ctx, id); {
 	case err == nil && has != size:
-		return fmt.Errorf("%w: %d, and it is whole with %d", ErrOffset, size, has)
+		return fmt.Errorf("%w: %d, and it is whole with %d", files.ErrShort, size, has)
 	case err == nil:
 		return b.dropUpload(ctx, id)
-	case !errors.Is(err, ErrNotFound):
+	case !errors.Is(err, files.ErrNoBlob):
 		return err
 	}
 	buffer, err := newSpool()
@@ -246,7 +248,7 @@ func (b *bucket) finish(ctx context.Context, id string, size int64) error {
 		return err
 	}
 	if size == 0 && len(keys) > 0 {
-		return fmt.Errorf("%w: it has begun", ErrOffset)
+		return fmt.Errorf("%w: it has begun", files.ErrShort)
 	}
 	s, err := b.resume(ctx, id, size, buffer)
 	if err != nil {
@@ -275,13 +277,13 @@ func (b *bucket) complete(ctx context.Context, id string, s state, tail *spool) 
 		parts[i] = minio.CompletePart{PartNumber: i + 1, ETag: p.ETag}
 	}
 	_, err := b.core.CompleteMultipartUpload(ctx, b.name, b.blobKey(id), s.Upload, parts, minio.PutObjectOptions{})
-	if err = s3Error(err); err != nil && !errors.Is(err, ErrNotFound) {
+	if err = s3Error(err); err != nil && !errors.Is(err, files.ErrNoBlob) {
 		return err
 	}
 	// An answer that was lost is followed by NoSuchUpload: what counts is what is there.
 	has, _, err := b.size(ctx, id)
 	if err == nil && has != s.Size {
-		err = fmt.Errorf("%w: %d, and S3 has %d", ErrOffset, s.Size, has)
+		err = fmt.Errorf("%w: %d, and S3 has %d", files.ErrShort, s.Size, has)
 	}
 	return err
 }
@@ -305,7 +307,7 @@ func (b *bucket) dropUpload(ctx context.Context, id string) error {
 		if upload.Key != b.blobKey(id) {
 			continue // an id that begins with this one
 		}
-		if err := s3Error(b.core.AbortMultipartUpload(ctx, b.name, upload.Key, upload.UploadID)); err != nil && !errors.Is(err, ErrNotFound) {
+		if err := s3Error(b.core.AbortMultipartUpload(ctx, b.name, upload.Key, upload.UploadID)); err != nil && !errors.Is(err, files.ErrNoBlob) {
 			return err
 		}
 	}
@@ -330,15 +332,15 @@ func (b *bucket) objects(ctx context.Context, prefix, after string, limit int) (
 
 // List merges three listings, each of which has its lowest ids above after: whole blobs, states and multipart uploads. The last
 // find an upload whose first Write was killed before it left a state.
-func (b *bucket) List(ctx context.Context, after string, limit int) ([]Item, error) {
+func (b *bucket) List(ctx context.Context, after string, limit int) ([]files.Item, error) {
 	blobs, uploads := b.prefix+blobsFolder+"/", b.prefix+uploadsFolder+"/"
 	whole, err := b.objects(ctx, blobs, blobs+after, limit)
 	if err != nil {
 		return nil, err
 	}
-	var items []Item
+	var items []files.Item
 	for _, o := range whole {
-		items = append(items, Item{ID: strings.TrimPrefix(o.Key, blobs), Size: o.Size, Modified: o.LastModified, Whole: true})
+		items = append(items, files.Item{ID: strings.TrimPrefix(o.Key, blobs), Size: o.Size, Modified: o.LastModified, Whole: true})
 	}
 	// An upload has more than one state, and its id may be the beginning of others: ids are listed until there are enough.
 	behind, ids := uploads+after+stateSeparator+"~", 0
@@ -352,7 +354,7 @@ func (b *bucket) List(ctx context.Context, after string, limit int) ([]Item, err
 		}
 		for _, o := range states {
 			id, _, _ := strings.Cut(strings.TrimPrefix(o.Key, uploads), stateSeparator)
-			items = append(items, Item{ID: id, Size: o.Size, Modified: o.LastModified})
+			items = append(items, files.Item{ID: id, Size: o.Size, Modified: o.LastModified})
 			if id != last {
 				last, ids = id, ids+1
 			}
@@ -364,10 +366,10 @@ func (b *bucket) List(ctx context.Context, after string, limit int) ([]Item, err
 		return nil, s3Error(err)
 	}
 	for _, u := range listed.Uploads {
-		items = append(items, Item{ID: strings.TrimPrefix(u.Key, blobs), Modified: u.Initiated})
+		items = append(items, files.Item{ID: strings.TrimPrefix(u.Key, blobs), Modified: u.Initiated})
 	}
-	items = slices.DeleteFunc(items, func(i Item) bool { return i.ID <= after || checkID(i.ID) != nil })
-	slices.SortStableFunc(items, func(x, y Item) int { return cmp.Compare(x.ID, y.ID) })
-	items = slices.CompactFunc(items, func(x, y Item) bool { return x.ID == y.ID })
+	items = slices.DeleteFunc(items, func(i files.Item) bool { return i.ID <= after || checkID(i.ID) != nil })
+	slices.SortStableFunc(items, func(x, y files.Item) int { return cmp.Compare(x.ID, y.ID) })
+	items = slices.CompactFunc(items, func(x, y files.Item) bool { return x.ID == y.ID })
 	return items[:min(limit, len(items))], nil
 }

@@ -13,11 +13,13 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/chatd/chatd/chat/files"
 )
 
-// conforms is what every Store does. open opens the same store again, as another node would.
-func conforms(t *testing.T, open func(t *testing.T) Store) {
-	for name, test := range map[string]func(t *testing.T, open func(t *testing.T) Store){
+// conforms is what all Blobs do. open opens the same store again, as another node would.
+func conforms(t *testing.T, open func(t *testing.T) files.Blobs) {
+	for name, test := range map[string]func(t *testing.T, open func(t *testing.T) files.Blobs){
 		"GrowsByPieces":                   growsByPieces,
 		"WhatIsBeyondTheOffsetIsDropped":  beyondOffsetIsDropped,
 		"OffsetThatIsNotThere":            offsetThatIsNotThere,
@@ -55,7 +57,7 @@ func newID() string {
 	return fmt.Sprintf("%x", sum[:8])
 }
 
-func write(t *testing.T, s Store, id string, offset int64, content []byte) {
+func write(t *testing.T, s files.Blobs, id string, offset int64, content []byte) {
 	t.Helper()
 	n, err := s.Write(t.Context(), id, offset, bytes.NewReader(content))
 	if err != nil || n != int64(len(content)) {
@@ -63,14 +65,14 @@ func write(t *testing.T, s Store, id string, offset int64, content []byte) {
 	}
 }
 
-func finish(t *testing.T, s Store, id string, size int) {
+func finish(t *testing.T, s files.Blobs, id string, size int) {
 	t.Helper()
 	if err := s.Finish(t.Context(), id, int64(size)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func holds(t *testing.T, s Store, id string, want []byte) {
+func holds(t *testing.T, s files.Blobs, id string, want []byte) {
 	t.Helper()
 	b, err := s.Open(t.Context(), id)
 	if err != nil {
@@ -93,13 +95,13 @@ func wantError(t *testing.T, err, want error) {
 	}
 }
 
-func absent(t *testing.T, s Store, id string) {
+func absent(t *testing.T, s files.Blobs, id string) {
 	t.Helper()
 	_, err := s.Open(t.Context(), id)
-	wantError(t, err, ErrNotFound)
+	wantError(t, err, files.ErrNoBlob)
 }
 
-func growsByPieces(t *testing.T, open func(t *testing.T) Store) {
+func growsByPieces(t *testing.T, open func(t *testing.T) files.Blobs) {
 	s := open(t)
 	for _, sizes := range [][]int{{0}, {1}, {10, 20, 30}, {5 << 20}, {6 << 20, 6 << 20, 100}, {3 << 20, 3 << 20, 3 << 20}, {17<<20 + 3}} {
 		id, offset := newID(), 0
@@ -127,7 +129,7 @@ func sum(sizes []int) (total int) {
 
 // beyondOffsetIsDropped goes back to an earlier offset, as after a crash between the bytes and the record: to the last that was
 // confirmed, and to 0.
-func beyondOffsetIsDropped(t *testing.T, open func(t *testing.T) Store) {
+func beyondOffsetIsDropped(t *testing.T, open func(t *testing.T) files.Blobs) {
 	s := open(t)
 	for _, piece := range []int{100, 6 << 20} {
 		id, whole := newID(), random(3*piece)
@@ -147,13 +149,13 @@ func beyondOffsetIsDropped(t *testing.T, open func(t *testing.T) Store) {
 	}
 }
 
-func offsetThatIsNotThere(t *testing.T, open func(t *testing.T) Store) {
+func offsetThatIsNotThere(t *testing.T, open func(t *testing.T) files.Blobs) {
 	s, id := open(t), newID()
 	n, err := s.Write(t.Context(), id, 5, strings.NewReader("x"))
-	wantError(t, err, ErrOffset)
+	wantError(t, err, files.ErrShort)
 	write(t, s, id, 0, []byte("abcd"))
 	n2, err := s.Write(t.Context(), id, 5, strings.NewReader("x"))
-	wantError(t, err, ErrOffset)
+	wantError(t, err, files.ErrShort)
 	if n != 0 || n2 != 0 {
 		t.Fatalf("%d and %d bytes counted", n, n2)
 	}
@@ -161,18 +163,18 @@ func offsetThatIsNotThere(t *testing.T, open func(t *testing.T) Store) {
 	finish(t, s, id, 5)
 	holds(t, s, id, []byte("abcde"))
 	_, err = s.Write(t.Context(), id, 5, strings.NewReader("f"))
-	wantError(t, err, ErrOffset) // it is whole: there is no upload any more
+	wantError(t, err, files.ErrShort) // it is whole: there is no upload any more
 	holds(t, s, id, []byte("abcde"))
 }
 
-func sourceThatFails(t *testing.T, open func(t *testing.T) Store) {
+func sourceThatFails(t *testing.T, open func(t *testing.T) files.Blobs) {
 	s := open(t)
 	cut := errors.New("the client went away")
 	for _, size := range []int{100, 6 << 20} {
 		id, whole := newID(), random(2*size)
 		n, err := s.Write(t.Context(), id, 0, io.MultiReader(bytes.NewReader(whole[:size]), iotest.ErrReader(cut)))
 		wantError(t, err, cut)
-		wantError(t, err, ErrSource)
+		wantError(t, err, files.ErrSource)
 		if n != int64(size) {
 			t.Fatalf("%d bytes counted of %d that came", n, size)
 		}
@@ -182,20 +184,20 @@ func sourceThatFails(t *testing.T, open func(t *testing.T) Store) {
 	}
 }
 
-func finishNeedsEveryByte(t *testing.T, open func(t *testing.T) Store) {
+func finishNeedsEveryByte(t *testing.T, open func(t *testing.T) files.Blobs) {
 	s, id := open(t), newID()
-	wantError(t, s.Finish(t.Context(), id, 3), ErrOffset)
+	wantError(t, s.Finish(t.Context(), id, 3), files.ErrShort)
 	write(t, s, id, 0, []byte("abc"))
 	for _, size := range []int64{0, 2, 4} {
-		wantError(t, s.Finish(t.Context(), id, size), ErrOffset)
+		wantError(t, s.Finish(t.Context(), id, size), files.ErrShort)
 	}
 	absent(t, s, id)
 	finish(t, s, id, 3)
-	wantError(t, s.Finish(t.Context(), id, 4), ErrOffset)
+	wantError(t, s.Finish(t.Context(), id, 4), files.ErrShort)
 	holds(t, s, id, []byte("abc"))
 }
 
-func putIsWholeAtOnce(t *testing.T, open func(t *testing.T) Store) {
+func putIsWholeAtOnce(t *testing.T, open func(t *testing.T) files.Blobs) {
 	s, id := open(t), newID()
 	cut := errors.New("cut")
 	err := s.Put(t.Context(), id, io.MultiReader(strings.NewReader("half"), iotest.ErrReader(cut)))
@@ -210,7 +212,7 @@ func putIsWholeAtOnce(t *testing.T, open func(t *testing.T) Store) {
 	holds(t, s, id, []byte("first"))
 }
 
-func readsAnywhere(t *testing.T, open func(t *testing.T) Store) {
+func readsAnywhere(t *testing.T, open func(t *testing.T) files.Blobs) {
 	s, id, whole := open(t), newID(), random(1<<20)
 	write(t, s, id, 0, whole)
 	finish(t, s, id, len(whole))
@@ -244,11 +246,11 @@ func readsAnywhere(t *testing.T, open func(t *testing.T) Store) {
 	}
 }
 
-func copies(t *testing.T, open func(t *testing.T) Store) {
+func copies(t *testing.T, open func(t *testing.T) files.Blobs) {
 	s, from, to := open(t), newID(), newID()
-	wantError(t, s.Copy(t.Context(), from, to), ErrNotFound)
+	wantError(t, s.Copy(t.Context(), from, to), files.ErrNoBlob)
 	write(t, s, from, 0, []byte("abc"))
-	wantError(t, s.Copy(t.Context(), from, to), ErrNotFound) // an upload is no blob
+	wantError(t, s.Copy(t.Context(), from, to), files.ErrNoBlob) // an upload is no blob
 	finish(t, s, from, 3)
 	for range 2 {
 		if err := s.Copy(t.Context(), from, to); err != nil {
@@ -262,7 +264,7 @@ func copies(t *testing.T, open func(t *testing.T) Store) {
 	holds(t, s, to, []byte("abc"))
 }
 
-func removes(t *testing.T, open func(t *testing.T) Store) {
+func removes(t *testing.T, open func(t *testing.T) files.Blobs) {
 	s := open(t)
 	upload, whole := newID(), newID()
 	write(t, s, upload, 0, random(6<<20))
@@ -282,17 +284,17 @@ func removes(t *testing.T, open func(t *testing.T) Store) {
 		}
 		absent(t, s, id)
 		_, err := s.Write(t.Context(), id, 3, strings.NewReader("d"))
-		wantError(t, err, ErrOffset)
-		if slices.ContainsFunc(all(t, s, 100), func(i Item) bool { return i.ID == id }) {
+		wantError(t, err, files.ErrShort)
+		if slices.ContainsFunc(all(t, s, 100), func(i files.Item) bool { return i.ID == id }) {
 			t.Errorf("%s is listed", id)
 		}
 	}
 }
 
 // all lists everything, limit items a call.
-func all(t *testing.T, s Store, limit int) []Item {
+func all(t *testing.T, s files.Blobs, limit int) []files.Item {
 	t.Helper()
-	var items []Item
+	var items []files.Item
 	for after := ""; ; {
 		some, err := s.List(t.Context(), after, limit)
 		if err != nil {
@@ -309,7 +311,7 @@ func all(t *testing.T, s Store, limit int) []Item {
 	}
 }
 
-func listsInOrder(t *testing.T, open func(t *testing.T) Store) {
+func listsInOrder(t *testing.T, open func(t *testing.T) files.Blobs) {
 	s := open(t)
 	want := map[string]bool{}
 	base := newID()
@@ -324,7 +326,7 @@ func listsInOrder(t *testing.T, open func(t *testing.T) Store) {
 	want[large] = false
 	for _, limit := range []int{1, 2, 3, 1000} {
 		items := all(t, s, limit)
-		if !slices.IsSortedFunc(items, func(a, b Item) int { return strings.Compare(a.ID, b.ID) }) {
+		if !slices.IsSortedFunc(items, func(a, b files.Item) int { return strings.Compare(a.ID, b.ID) }) {
 			t.Fatalf("not in order: %v", items)
 		}
 		found := 0
@@ -347,7 +349,7 @@ func listsInOrder(t *testing.T, open func(t *testing.T) Store) {
 	}
 }
 
-func idsAreNoPaths(t *testing.T, open func(t *testing.T) Store) {
+func idsAreNoPaths(t *testing.T, open func(t *testing.T) files.Blobs) {
 	s, ctx := open(t), t.Context()
 	for _, id := range []string{"", "a", "../../etc/passwd", "abcd/ef", "abcd\x00", ".hidden", "-abcd", "äbcd", strings.Repeat("a", 101), `ab\cd`} {
 		_, writeErr := s.Write(ctx, id, 0, strings.NewReader("x"))
@@ -363,7 +365,7 @@ func idsAreNoPaths(t *testing.T, open func(t *testing.T) Store) {
 	}
 }
 
-func identityStays(t *testing.T, open func(t *testing.T) Store) {
+func identityStays(t *testing.T, open func(t *testing.T) files.Blobs) {
 	s, other := open(t), open(t)
 	if s.Identity() == "" || s.Identity() != other.Identity() {
 		t.Fatalf("%q and %q", s.Identity(), other.Identity())
@@ -373,7 +375,7 @@ func identityStays(t *testing.T, open func(t *testing.T) Store) {
 	}
 }
 
-func goesOnElsewhere(t *testing.T, open func(t *testing.T) Store) {
+func goesOnElsewhere(t *testing.T, open func(t *testing.T) files.Blobs) {
 	id, whole, offset := newID(), random(20<<20), 0
 	for _, size := range []int{1 << 20, 7 << 20, 100, 5 << 20, 20<<20 - (13<<20 + 100)} {
 		write(t, open(t), id, int64(offset), whole[offset:offset+size])
@@ -383,7 +385,7 @@ func goesOnElsewhere(t *testing.T, open func(t *testing.T) Store) {
 	holds(t, open(t), id, whole)
 }
 
-func cancelledContext(t *testing.T, open func(t *testing.T) Store) {
+func cancelledContext(t *testing.T, open func(t *testing.T) files.Blobs) {
 	s, id := open(t), newID()
 	ctx, cancel := context.WithCancel(t.Context())
 	endless := readerFunc(func(p []byte) (int, error) {
@@ -403,7 +405,7 @@ type readerFunc func(p []byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // writesAtOnce lets a second Write begin while the first waits for its source: of the two, the upload holds what one wrote.
-func writesAtOnce(t *testing.T, open func(t *testing.T) Store) {
+func writesAtOnce(t *testing.T, open func(t *testing.T) files.Blobs) {
 	s, other, id := open(t), open(t), newID()
 	reading, proceed := make(chan struct{}), make(chan struct{})
 	first := []byte("the first writer, which was given up for dead")
@@ -427,7 +429,7 @@ func writesAtOnce(t *testing.T, open func(t *testing.T) Store) {
 	if secondErr == nil {
 		want = append([]byte("0123"), second...)
 	} else {
-		wantError(t, secondErr, ErrBusy)
+		wantError(t, secondErr, files.ErrBusy)
 	}
 	if secondErr == nil && firstErr == nil {
 		t.Fatal("both were told that their bytes are there")

@@ -1,7 +1,6 @@
 package doctor_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,17 +58,6 @@ func TestFileDamage(t *testing.T) {
 	}
 }
 
-// listing is a blob store as the doctor asks it.
-type listing struct{ blob.Store }
-
-func (l listing) List(ctx context.Context, after string, limit int) (items []files.Item, err error) {
-	found, err := l.Store.List(ctx, after, limit)
-	for _, one := range found {
-		items = append(items, files.Item{ID: one.ID, Modified: one.Modified})
-	}
-	return items, err
-}
-
 // TestBytesAndRecords: the doctor names bytes without a record, which a repair removes, and whole files without bytes, which it marks.
 func TestBytesAndRecords(t *testing.T) {
 	h := newFixture(t)
@@ -85,7 +73,7 @@ func TestBytesAndRecords(t *testing.T) {
 	}
 	h.Must(kept.Put(h.Ctx, "YOUNG-0", strings.NewReader("x")))
 	examine := func(repair bool) (found []string) {
-		d, err := doctor.New(h.Store, doctor.Options{Repair: repair, Blobs: listing{kept}})
+		d, err := doctor.New(h.Store, doctor.Options{Repair: repair, Blobs: kept})
 		h.Must(err)
 		report, err := d.Run(h.Ctx)
 		h.Must(err)

@@ -1,7 +1,6 @@
 package dump_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,21 +19,6 @@ import (
 	"github.com/chatd/chatd/store/blob"
 )
 
-// fileBlobs is a blob store as the domain asks it.
-type fileBlobs struct{ blob.Store }
-
-func (b fileBlobs) Open(ctx context.Context, id string) (files.Blob, error) {
-	return b.Store.Open(ctx, id)
-}
-
-func (b fileBlobs) List(ctx context.Context, after string, limit int) (items []files.Item, err error) {
-	found, err := b.Store.List(ctx, after, limit)
-	for _, one := range found {
-		items = append(items, files.Item{ID: one.ID, Modified: one.Modified})
-	}
-	return items, err
-}
-
 // TestFilesGoOnInOtherPartitions: files are read, named, forwarded and removed as before, an upload goes on, and what was to be
 // removed goes.
 func TestFilesGoOnInOtherPartitions(t *testing.T) {
@@ -43,7 +27,7 @@ func TestFilesGoOnInOtherPartitions(t *testing.T) {
 	b.Must(err)
 	alice := chattest.As("alice")
 	on := func(s *store.Store, service *chat.Service) *files.Service {
-		return files.New(service, s, fileBlobs{kept}, files.Options{SizeMax: 1 << 20})
+		return files.New(service, s, kept, files.Options{SizeMax: 1 << 20})
 	}
 	first := on(b.Store, b.Service)
 	_, err = b.Store.RecordBlobs(b.Ctx, kept.Identity())
