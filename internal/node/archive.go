@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
-	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/retention"
 	sqlarchive "github.com/chatd/chatd/store/archive"
@@ -63,15 +61,17 @@ func (n *Node) openArchive(ctx context.Context) error {
 		return errors.New("CHATD_ARCHIVE is not set, but this store has an archive: set it to the database that the other nodes use, or to off to give the archive up")
 	case n.set.Archive == "":
 	default:
-		late := &lateArchive{id: state.ID, open: func(ctx context.Context) (archiveDB, error) { return sqlarchive.Open(ctx, n.set.Archive) }}
 		if !state.On {
-			late.id = "" // it may become another one
+			state.ID = "" // it may become another one
 		}
-		n.archiveDB, db = late, late
+		if n.archiveDB, err = sqlarchive.Later(n.set.Archive, state.ID); err != nil {
+			return fmt.Errorf("CHATD_ARCHIVE: %w", err)
+		}
+		db = n.archiveDB
 	}
 	n.archiver = archive.New(archiveStore{n.store.Archive, n.store.Groups, n.store.Tasks}, db, archive.Options{Log: n.log})
 	if n.archiveDB != nil {
-		if _, err := n.archiveDB.get(ctx); err != nil && (!state.On || chat.CodeOf(err) != chat.CodeUnavailable) {
+		if err := n.archiveDB.Connect(ctx); err != nil && (!state.On || chat.CodeOf(err) != chat.CodeUnavailable) {
 			return fmt.Errorf("CHATD_ARCHIVE: %w", err)
 		} else if err != nil {
 			n.log.Error("the archive does not answer; messages stay in the store until it does", "error", err)
@@ -113,236 +113,6 @@ type retainedStore struct {
 // Range implements retention.Store.
 func (s retainedStore) Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]chat.Message, chat.LogEnd, error) {
 	return s.ranges.Range(ctx, group, from, limit, bytesMax)
-}
-
-// archiveDB is a database that keeps logs.
-type archiveDB interface {
-	archive.Store
-	erase.Archive
-	Close() error
-}
-
-// lateArchive opens a database with the first call that it answers. Until then every call is refused as unavailable.
-type lateArchive struct {
-	id   string // of the database that the store is archived into; empty: into none
-	open func(context.Context) (archiveDB, error)
-
-	mu      sync.Mutex
-	db      archiveDB
-	opening *opening // nil: nobody opens it
-	closed  bool
-}
-
-// opening is an attempt to open a database. It goes on after the call that began it: a migration may take longer.
-type opening struct {
-	cancel context.CancelFunc
-	done   chan struct{} // closed when it has ended
-	err    error
-}
-
-var _ archive.Store = (*lateArchive)(nil)
-
-// get is the open database. While one caller opens it, the others are refused.
-func (a *lateArchive) get(ctx context.Context) (archiveDB, error) {
-	a.mu.Lock()
-	switch {
-	case a.db != nil:
-		defer a.mu.Unlock()
-		return a.db, nil
-	case a.opening != nil, a.closed:
-		defer a.mu.Unlock()
-		return nil, chat.ErrUnavailable
-	}
-	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	o := &opening{cancel: cancel, done: make(chan struct{})}
-	a.opening = o
-	a.mu.Unlock()
-	go a.finish(background, o)
-	select {
-	case <-o.done:
-	case <-ctx.Done():
-		return nil, fmt.Errorf("%w: the archive is being opened: %w", chat.ErrUnavailable, ctx.Err())
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if o.err == nil && a.db == nil {
-		return nil, chat.ErrUnavailable // it was closed meanwhile
-	}
-	return a.db, o.err
-}
-
-// finish opens the database, and closes it again where nobody wants it any longer.
-func (a *lateArchive) finish(ctx context.Context, o *opening) {
-	defer o.cancel()
-	db, err := a.openThis(ctx)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	defer close(o.done)
-	a.opening = nil
-	switch {
-	case err != nil:
-		o.err = err
-	case a.closed:
-		o.err = errors.Join(chat.ErrUnavailable, db.Close())
-	default:
-		a.db = db
-	}
-}
-
-// openThis opens the database and looks whether it is the one that the store is archived into.
-func (a *lateArchive) openThis(ctx context.Context) (archiveDB, error) {
-	db, err := a.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	id, err := db.ID(ctx)
-	if err == nil && a.id != "" && id != a.id {
-		err = archive.OtherDatabase(id, a.id)
-	}
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
-}
-
-// Close closes the database if it is open, and gives it up if it is being opened.
-func (a *lateArchive) Close() error {
-	a.mu.Lock()
-	a.closed = true
-	o := a.opening
-	a.mu.Unlock()
-	if o != nil {
-		o.cancel()
-		<-o.done
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.db == nil {
-		return nil
-	}
-	err := a.db.Close()
-	a.db = nil
-	return err
-}
-
-// ID is known of a database that the store is archived into, also while it does not answer.
-func (a *lateArchive) ID(ctx context.Context) (string, error) {
-	if a.id != "" {
-		return a.id, nil
-	}
-	db, err := a.get(ctx)
-	if err != nil {
-		return "", err
-	}
-	return db.ID(ctx)
-}
-
-// Add implements archive.Store.
-func (a *lateArchive) Add(ctx context.Context, batches []archive.Batch) error {
-	db, err := a.get(ctx)
-	if err != nil {
-		return err
-	}
-	return db.Add(ctx, batches)
-}
-
-// Version implements archive.Store.
-func (a *lateArchive) Version(ctx context.Context, log archive.Log) (int64, error) {
-	db, err := a.get(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return db.Version(ctx, log)
-}
-
-// Read implements archive.Store.
-func (a *lateArchive) Read(ctx context.Context, log archive.Log, span archive.Span) ([]chat.Message, error) {
-	db, err := a.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return db.Read(ctx, log, span)
-}
-
-// Entries implements archive.Store.
-func (a *lateArchive) Entries(ctx context.Context, log archive.Log, ids []int64) ([]chat.Message, error) {
-	db, err := a.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return db.Entries(ctx, log, ids)
-}
-
-// Reactions implements archive.Store.
-func (a *lateArchive) Reactions(ctx context.Context, log archive.Log, user string, from, to int64) (map[int64]map[string]chat.ReactionCount, error) {
-	db, err := a.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return db.Reactions(ctx, log, user, from, to)
-}
-
-// Reacted implements archive.Store.
-func (a *lateArchive) Reacted(ctx context.Context, log archive.Log, target int64, user, emoji string) (archive.Reacted, error) {
-	db, err := a.get(ctx)
-	if err != nil {
-		return archive.Reacted{}, err
-	}
-	return db.Reacted(ctx, log, target, user, emoji)
-}
-
-// Drop implements archive.Store.
-func (a *lateArchive) Drop(ctx context.Context, log archive.Log, to int64) (more bool, err error) {
-	db, err := a.get(ctx)
-	if err != nil {
-		return false, err
-	}
-	return db.Drop(ctx, log, to)
-}
-
-// LogsAfter implements archive.Store.
-func (a *lateArchive) LogsAfter(ctx context.Context, after int64, limit int) ([]archive.Log, int64, error) {
-	db, err := a.get(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	return db.LogsAfter(ctx, after, limit)
-}
-
-// Search implements archive.Store.
-func (a *lateArchive) Search(ctx context.Context, q archive.Query) (archive.Found, error) {
-	db, err := a.get(ctx)
-	if err != nil {
-		return archive.Found{}, err
-	}
-	return db.Search(ctx, q)
-}
-
-// ReactionsTo implements archive.Store.
-func (a *lateArchive) ReactionsTo(ctx context.Context, log archive.Log, target, after int64, limit int) ([]chat.Message, error) {
-	db, err := a.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return db.ReactionsTo(ctx, log, target, after, limit)
-}
-
-// Authored implements erase.Archive.
-func (a *lateArchive) Authored(ctx context.Context, user string, after int64, limit int) ([]archive.Authored, error) {
-	db, err := a.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return db.Authored(ctx, user, after, limit)
-}
-
-// OthersOf implements erase.Archive.
-func (a *lateArchive) OthersOf(ctx context.Context, user, after string, limit int) ([]archive.Other, string, error) {
-	db, err := a.get(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	return db.OthersOf(ctx, user, after, limit)
 }
 
 // away names what of the node is away although it serves.

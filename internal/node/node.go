@@ -30,6 +30,7 @@ import (
 	"github.com/chatd/chatd/queue/metrics"
 	"github.com/chatd/chatd/static"
 	"github.com/chatd/chatd/store"
+	sqlarchive "github.com/chatd/chatd/store/archive"
 	"github.com/chatd/chatd/store/embedded"
 	"github.com/chatd/chatd/web"
 	"github.com/chatd/chatd/web/admission"
@@ -48,7 +49,7 @@ type Node struct {
 	output      *output         // of the log
 	embedded    *embedded.Store // nil with Redis
 	store       *store.Store
-	archiveDB   *lateArchive // nil without an archive
+	archiveDB   *sqlarchive.Store // nil without an archive
 	archiver    *archive.Archiver
 	blobs       files.Blobs // nil without files
 	retention   *retention.Service

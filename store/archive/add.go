@@ -22,7 +22,7 @@ func (s *Store) Add(ctx context.Context, batches []archive.Batch) error {
 			return err
 		}
 	}
-	return s.failed(s.writer.do(ctx, &write{batches: read}))
+	return s.do(ctx, &write{batches: read})
 }
 
 // readBatch is a batch whose entries are decoded and split into words, which is work for many callers at a time.

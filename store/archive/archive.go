@@ -25,8 +25,9 @@ const (
 
 // Store is an open archive. Its methods may be called by many goroutines at a time.
 type Store struct {
+	late      late
 	engine    engine
-	write     *sql.DB // SQLite: the one connection that writes
+	write     *sql.DB // SQLite: the one connection that writes; this and what follows is set once it is open
 	read      *sql.DB
 	id        string
 	writer    *writer
@@ -109,25 +110,14 @@ func engineOf(url string) (engine, error) {
 // table; if ctx ends before, nothing of that step remains. An archive of a newer chatd, or one whose
 // migration was interrupted, is refused with an error that says what to do.
 func Open(ctx context.Context, url string) (*Store, error) {
-	e, err := engineOf(url)
+	s, err := Later(url, "")
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{engine: e, searchMax: searchTimeout}
-	err = inTime(ctx, func(ctx context.Context) (err error) {
-		s.write, s.read, err = e.open(ctx)
-		return err
-	})
-	if err != nil {
-		return nil, errors.Join(s.failed(err), e.close())
+	if err := s.open(ctx); err != nil {
+		return nil, err
 	}
-	if err := migrateUp(ctx, e, s.write); err != nil {
-		return nil, errors.Join(err, e.close())
-	}
-	if err := inTime(ctx, s.prepare); err != nil {
-		return nil, errors.Join(err, e.close())
-	}
-	s.writer = startWriter(s)
+	s.late.opened = true
 	return s, nil
 }
 
@@ -147,12 +137,6 @@ func (s *Store) prepare(ctx context.Context) error {
 	return s.failed(s.write.QueryRowContext(ctx, `SELECT value FROM about WHERE name = 'id'`).Scan(&s.id))
 }
 
-// Close waits for the transaction under way and closes the database. Calls after it fail.
-func (s *Store) Close() error {
-	s.writer.stop()
-	return s.engine.close()
-}
-
 // Look returns the id that the archive at url has now. "": there is no database, or none of chatd's tables in it. It changes
 // nothing.
 func Look(ctx context.Context, url string) (id string, err error) {
@@ -164,9 +148,6 @@ func Look(ctx context.Context, url string) (id string, err error) {
 	}
 	return id, err
 }
-
-// ID names this database, for as long as it exists.
-func (s *Store) ID(context.Context) (string, error) { return s.id, nil }
 
 // failed gives an error of the database the form that the domain takes.
 func (s *Store) failed(err error) error {

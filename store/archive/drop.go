@@ -15,11 +15,11 @@ const dropMax = 500
 
 // Drop implements archive.Store.
 func (s *Store) Drop(ctx context.Context, log archive.Log, to int64) (more bool, err error) {
-	err = s.writer.do(ctx, &write{alone: func(ctx context.Context, tx *sql.Tx) (erased bool, err error) {
+	err = s.do(ctx, &write{alone: func(ctx context.Context, tx *sql.Tx) (erased bool, err error) {
 		more, err = s.drop(ctx, tx, log, to)
 		return true, err
 	}})
-	return more, s.failed(err)
+	return more, err
 }
 
 func (s *Store) drop(ctx context.Context, tx *sql.Tx, log archive.Log, to int64) (more bool, err error) {

@@ -58,8 +58,11 @@ func (s *Store) Logs(ctx context.Context, after archive.Log, limit int) ([]archi
 // logNumber is the number of a log, from its group and its epoch.
 const logNumber = `(SELECT number FROM logs WHERE "group" = ? AND epoch = ?)`
 
-// reads gives a read its time limit, and its error the form that the domain takes.
+// reads gives a read the open archive, its time limit, and its error the form that the domain takes.
 func (s *Store) reads(ctx context.Context, read func(context.Context) error) error {
+	if err := s.Connect(ctx); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	return s.failed(read(ctx))

@@ -14,6 +14,9 @@ import (
 // returns a sentence for each kind of file: done for those that were, left for those that this user of the database may not, or that
 // the server keeps. Nodes may go on; while PostgreSQL rewrites its tables, the archive does not answer them.
 func (s *Store) Scrub(ctx context.Context) (done, left []string, err error) {
+	if err := s.Connect(ctx); err != nil {
+		return nil, nil, err
+	}
 	done, left, err = s.engine.rewrite(ctx, s.write)
 	return done, left, s.failed(err)
 }

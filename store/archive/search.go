@@ -29,6 +29,9 @@ func (s *Store) Search(ctx context.Context, q archive.Query) (found archive.Foun
 	if err != nil {
 		return archive.Found{}, err
 	}
+	if err := s.Connect(ctx); err != nil {
+		return archive.Found{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, s.searchMax)
 	defer cancel()
 	if q.Sort == archive.Best {

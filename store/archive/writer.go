@@ -51,6 +51,14 @@ func (w *writer) stop() {
 	w.runs.Wait()
 }
 
+// do gives a write to the writer, once the archive is open.
+func (s *Store) do(ctx context.Context, task *write) error {
+	if err := s.Connect(ctx); err != nil {
+		return err
+	}
+	return s.failed(s.writer.do(ctx, task))
+}
+
 // do hands in a write and waits for its commit. Where ctx ends first, the write may happen all the same.
 func (w *writer) do(ctx context.Context, task *write) error {
 	task.done = make(chan error, 1)
