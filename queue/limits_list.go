@@ -31,7 +31,7 @@ type LimitInfo struct {
 // Limits returns a page of the keys of limits that are in use, partition by partition. limit is how many: 20 if it is 0,
 // 100 at most. next is the cursor of the next page, empty after the last one. Each page is read at one instant for each
 // partition. A key that is in use while all pages are read is on one of them; while others come and go, it may be on two.
-// ErrInvalid: the cursor is none of this list.
+// ErrInvalid: the cursor is not of this list.
 func (c *Client) Limits(ctx context.Context, cursor string, limit int) (infos []LimitInfo, next string, err error) {
 	p, scan, after, ok := parseLimitsCursor(cursor)
 	if !ok || p >= c.partitions {

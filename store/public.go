@@ -18,7 +18,7 @@ func (s *Groups) PublicGroups(ctx context.Context, after string, limit int) ([]s
 	if after != "" {
 		last, err := base64.RawURLEncoding.DecodeString(after)
 		if err != nil {
-			return nil, "", chat.Errorf(chat.CodeInvalid, "the cursor is none of this list")
+			return nil, "", chat.Errorf(chat.CodeInvalid, "the cursor is not of this list")
 		}
 		from = "(" + string(last)
 	}
