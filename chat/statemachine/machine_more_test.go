@@ -1,4 +1,4 @@
-package chat_test
+package statemachine_test
 
 import (
 	"encoding/json"
