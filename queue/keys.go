@@ -86,28 +86,54 @@ func (k Keys) Ready(p Priority) string { return k.base + "ready:" + p.String() }
 // Wake is the channel that wakes sleeping workers.
 func (k Keys) Wake() string { return k.Tasks() }
 
+// KeyRow describes one of the keys that a queue has in a partition.
+type KeyRow struct {
+	Name   string // what stands behind "<prefix>:{pNN}:q:<queue>:"
+	Type   string // as the command TYPE names it
+	Option string // of what it is, where only tasks with an option need it
+}
+
+// keyTable has the keys of Enqueue first, then those that Work has too, each in the order in which scripts take them.
+var keyTable = []KeyRow{
+	{"tasks", "hash", ""}, {"counts", "hash", ""}, {"unique", "hash", ""}, {"delayed", "zset", ""},
+	{"ready:critical", "list", ""}, {"ready:high", "list", ""}, {"ready:normal", "list", ""}, {"ready:low", "list", ""},
+	{"slots", "hash", "limits of tasks"}, {"expiring", "zset", "unique keys for a time"},
+
+	{"leased", "zset", ""}, {"runs", "hash", ""}, {"dead", "zset", ""}, {"paused", "string", ""},
+	{"batches", "hash", "batches of tasks"}, {"parked", "zset", "limits of tasks"}, {"rates", "zset", "rates of tasks"},
+	{"kept", "zset", "results of tasks"}, {"results", "hash", "results of tasks"}, {"lines", "zset", "limits of tasks"},
+
+	{"periodic", "hash", ""}, {"days", "hash", ""},
+}
+
+const enqueueKeys, workKeys = 10, 20 // how many rows these are
+
+// KeyTable lists the keys of a queue. docs/reference.md says what each holds.
+func KeyTable() []KeyRow { return slices.Clone(keyTable) }
+
 // KeyNames returns the names that scripts use for the keys of Enqueue and Work, in their order: a script.Library with
 // these as its Groups may include EnqueueLua and CancelLua.
 func KeyNames() map[string][]string {
-	enqueue := []string{"tasks", "counts", "unique", "delayed", "critical", "high", "normal", "low", "slots", "expiring"}
-	return map[string][]string{
-		"enqueue": enqueue,
-		"work":    append(slices.Clip(enqueue), "leased", "runs", "dead", "paused", "batches", "parked", "rates", "kept", "results", "lines"),
+	names := make([]string, workKeys)
+	for i := range names {
+		names[i] = strings.TrimPrefix(keyTable[i].Name, "ready:")
 	}
+	return map[string][]string{"enqueue": names[:enqueueKeys:enqueueKeys], "work": names}
 }
 
 // Enqueue lists the keys that task_enqueue of EnqueueLua takes, in its order.
-func (k Keys) Enqueue() []string {
-	return []string{
-		k.Tasks(), k.Counts(), k.Unique(), k.Delayed(),
-		k.Ready(Critical), k.Ready(High), k.Ready(Normal), k.Ready(Low), k.Slots(), k.Expiring(),
-	}
-}
+func (k Keys) Enqueue() []string { return k.first(enqueueKeys) }
 
 // Work lists the keys of the scripts that move existing tasks, in the order that task_cancel of CancelLua takes them.
 // Those of Enqueue come first, so that scripts may share functions.
-func (k Keys) Work() []string {
-	return append(k.Enqueue(), k.Leased(), k.Runs(), k.Dead(), k.Paused(), k.Batches(), k.Parked(), k.Rates(), k.Kept(), k.Results(), k.Lines())
+func (k Keys) Work() []string { return k.first(workKeys) }
+
+func (k Keys) first(n int) []string {
+	keys := make([]string, n)
+	for i := range keys {
+		keys[i] = k.base + keyTable[i].Name
+	}
+	return keys
 }
 
 // layoutKey is a HASH with the number of partitions of all queues under a prefix, and whatever else the application

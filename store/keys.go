@@ -9,6 +9,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/queue/script"
+	"github.com/chatd/chatd/store/layout"
 )
 
 // coreQueue is the queue of the tasks that the scripts of this package enqueue.
@@ -19,7 +20,8 @@ const coreQueue = chat.QueueCore
 // chat.ValidUserID before they come here: they hold neither brace nor blank, and KeyID takes the colons out of them, which is
 // what makes the keys injective.
 //
-// Scripts know a key by the name under which it stands in a table below; docs/redis.md says what each key holds.
+// Package layout lists all keys, with the names by which scripts know them; docs/redis.md says what each holds. A key has a method
+// here if Go uses it alone.
 type keyspace struct {
 	prefix     string
 	partitions []*partKeys
@@ -29,7 +31,7 @@ func newKeyspace(prefix string, partitions int) keyspace {
 	k := keyspace{prefix: prefix, partitions: make([]*partKeys, partitions)}
 	for p := range k.partitions {
 		core, egress := queue.NewKeys(prefix, p, coreQueue), queue.NewKeys(prefix, p, chat.QueueEgress)
-		k.partitions[p] = &partKeys{number: p, base: fmt.Sprintf("%s:{p%02d}:", prefix, p),
+		k.partitions[p] = &partKeys{number: p, base: layout.InPartition(prefix, p),
 			enqueue: core.Enqueue(), work: core.Work(), egress: egress.Enqueue()}
 	}
 	return k
@@ -42,15 +44,6 @@ func (k keyspace) slots() []string {
 		keys[p] = part.base
 	}
 	return keys
-}
-
-// KeyID is how the id of a group or a user stands in a key or a channel: a colon would separate parts of the key, so a tilde,
-// which is in no id, stands for it.
-func KeyID(id string) string { return strings.ReplaceAll(id, ":", "~") }
-
-// IDOfKey is the inverse of KeyID. ok is false for what is no single part of a key.
-func IDOfKey(part string) (id string, ok bool) {
-	return strings.ReplaceAll(part, "~", ":"), part != "" && !strings.Contains(part, ":")
 }
 
 // partition tells where a group or a user lives.
@@ -79,10 +72,7 @@ func (p *partKeys) wants() string          { return p.base + "wants" }
 func (p *partKeys) users() string          { return p.base + "users" }
 func (p *partKeys) unused() string         { return p.base + "unused" }
 func (p *partKeys) grown() string          { return p.base + "grown" }
-func (p *partKeys) reachable() string      { return p.base + "reachable" }
 func (p *partKeys) live() string           { return p.base + "live" }
-func (p *partKeys) nodes() string          { return p.base + "nodes" }
-func (p *partKeys) pushKey() string        { return p.base + "push_key" }
 func (p *partKeys) webhooks() string       { return p.base + "webhooks" }
 func (p *partKeys) webhooksState() string  { return p.base + "webhooks:state" }
 func (p *partKeys) webhooksHealth() string { return p.base + "webhooks:health" }
@@ -91,26 +81,14 @@ func (p *partKeys) archive() string        { return p.base + "archive" }
 func (p *partKeys) retention() string      { return p.base + "retention" }
 func (p *partKeys) blobs() string          { return p.base + "blobs" }
 func (p *partKeys) filesOf() string        { return p.base + "files" }
-func (p *partKeys) orphans() string        { return p.base + "orphans" }
 func (p *partKeys) erasedCounts() string   { return p.base + "erased" }
 
-func (p *partKeys) enqueueKeys() []string { return p.enqueue }
-func (p *partKeys) workKeys() []string    { return p.work }
-func (p *partKeys) egressKeys() []string  { return p.egress }
-
 var partNames = script.Names[*partKeys]{
-	Keys: map[string]func(*partKeys) string{
-		"layout": (*partKeys).layout, "public": (*partKeys).public, "wants": (*partKeys).wants, "users": (*partKeys).users, "unused": (*partKeys).unused,
-		"grown": (*partKeys).grown, "reachable": (*partKeys).reachable, "live": (*partKeys).live, "nodes": (*partKeys).nodes, "push_key": (*partKeys).pushKey,
-		"webhooks": (*partKeys).webhooks, "webhooks_state": (*partKeys).webhooksState,
-		"webhooks_health": (*partKeys).webhooksHealth,
-		"announcements":   (*partKeys).announcements,
-		"archive":         (*partKeys).archive,
-		"retention":       (*partKeys).retention,
-		"blobs":           (*partKeys).blobs, "files_of": (*partKeys).filesOf, "orphans": (*partKeys).orphans, "erased_counts": (*partKeys).erasedCounts,
-	},
+	Keys: layout.Names(layout.Partition, func(p *partKeys) string { return p.base }),
 	Groups: map[string]func(*partKeys) []string{
-		"core:enqueue": (*partKeys).enqueueKeys, "core:work": (*partKeys).workKeys, "egress:enqueue": (*partKeys).egressKeys,
+		"core:enqueue":   func(p *partKeys) []string { return p.enqueue },
+		"core:work":      func(p *partKeys) []string { return p.work },
+		"egress:enqueue": func(p *partKeys) []string { return p.egress },
 	},
 }
 
@@ -128,7 +106,7 @@ func within[K, Outer any](outer script.Names[Outer], of func(K) Outer, own map[s
 
 func (k keyspace) group(id string) groupKeys {
 	p := k.home(id)
-	return groupKeys{partKeys: p, base: p.base + "g:" + KeyID(id)}
+	return groupKeys{partKeys: p, base: p.base + "g:" + layout.KeyID(id)}
 }
 
 // groupKeys are the keys of one group.
@@ -144,44 +122,24 @@ func (g groupKeys) lastID() string          { return g.base + ":id" }
 func (g groupKeys) meta() string            { return g.base + ":meta" }
 func (g groupKeys) members() string         { return g.base + ":members" }
 func (g groupKeys) joined() string          { return g.base + ":joined" }
-func (g groupKeys) managers() string        { return g.base + ":managers" }
 func (g groupKeys) seen() string            { return g.base + ":seen" }
 func (g groupKeys) read() string            { return g.base + ":read" }
 func (g groupKeys) msgs() string            { return g.base + ":msgs" }
 func (g groupKeys) skip() string            { return g.base + ":skip" }
-func (g groupKeys) senders() string         { return g.base + ":senders" }
 func (g groupKeys) reactions() string       { return g.base + ":reactions" }
 func (g groupKeys) reacted() string         { return g.base + ":reacted" }
-func (g groupKeys) levels() string          { return g.base + ":levels" }
-func (g groupKeys) notified() string        { return g.base + ":told" }
 func (g groupKeys) waiting() string         { return g.base + ":waiting" }
 func (g groupKeys) erasures() string        { return g.base + ":erasures" }
 func (g groupKeys) kept() string            { return g.base + ":kept" }
 func (g groupKeys) files() string           { return g.base + ":files" }
-func (g groupKeys) unusedFiles() string     { return g.base + ":files:unused" }
-func (g groupKeys) named() string           { return g.base + ":files:named" }
-func (g groupKeys) goneFiles() string       { return g.base + ":gone:files" }
-func (g groupKeys) staged() string          { return g.base + ":import" }
-func (g groupKeys) stagedMsgs() string      { return g.base + ":import:msgs" }
-func (g groupKeys) stagedSkip() string      { return g.base + ":import:skip" }
-func (g groupKeys) stagedReacted() string   { return g.base + ":import:reacted" }
-func (g groupKeys) stagedReactions() string { return g.base + ":import:reactions" }
 func (g groupKeys) goneMembers() string     { return g.base + ":gone:members" }
 func (g groupKeys) goneSenders() string     { return g.base + ":gone:senders" }
-func (g groupKeys) sent(user string) string { return g.base + ":sent:" + KeyID(user) }
-func (g groupKeys) by(user string) string   { return g.base + ":by:" + KeyID(user) }
-func (g groupKeys) at(user string) string   { return g.base + ":at:" + KeyID(user) }
+func (g groupKeys) sent(user string) string { return g.base + ":sent:" + layout.KeyID(user) }
+func (g groupKeys) by(user string) string   { return g.base + ":by:" + layout.KeyID(user) }
+func (g groupKeys) at(user string) string   { return g.base + ":at:" + layout.KeyID(user) }
 
-var groupNames = within(partNames, func(g groupKeys) *partKeys { return g.partKeys }, map[string]func(groupKeys) string{
-	"last_id": groupKeys.lastID, "meta": groupKeys.meta, "members": groupKeys.members, "joined": groupKeys.joined,
-	"managers": groupKeys.managers, "seen": groupKeys.seen, "read": groupKeys.read, "msgs": groupKeys.msgs,
-	"skip": groupKeys.skip, "senders": groupKeys.senders, "reactions": groupKeys.reactions, "reacted": groupKeys.reacted,
-	"levels": groupKeys.levels, "notified": groupKeys.notified, "waiting": groupKeys.waiting, "gone_members": groupKeys.goneMembers,
-	"gone_senders": groupKeys.goneSenders, "erasures": groupKeys.erasures, "kept": groupKeys.kept,
-	"files": groupKeys.files, "unused_files": groupKeys.unusedFiles, "named": groupKeys.named, "gone_files": groupKeys.goneFiles,
-	"staged": groupKeys.staged, "staged_msgs": groupKeys.stagedMsgs, "staged_skip": groupKeys.stagedSkip,
-	"staged_reacted": groupKeys.stagedReacted, "staged_reactions": groupKeys.stagedReactions,
-})
+var groupNames = within(partNames, func(g groupKeys) *partKeys { return g.partKeys },
+	layout.Names(layout.Group, func(g groupKeys) string { return g.base }))
 
 // of names one user of the group, whose keys there scripts know too.
 func (g groupKeys) of(user string) memberKeys { return memberKeys{g, user} }
@@ -200,7 +158,7 @@ var memberNames = within(groupNames, func(m memberKeys) groupKeys { return m.gro
 
 func (k keyspace) user(id string) userKeys {
 	p := k.home(id)
-	return userKeys{partKeys: p, base: p.base + "u:" + KeyID(id)}
+	return userKeys{partKeys: p, base: p.base + "u:" + layout.KeyID(id)}
 }
 
 // userKeys are the keys of one user.
@@ -217,29 +175,22 @@ func (u userKeys) inbox() string                { return u.base + ":inbox" }
 func (u userKeys) inboxBase() string            { return u.base + ":inbox:base" }
 func (u userKeys) inboxSenders() string         { return u.base + ":inbox:senders" }
 func (u userKeys) inboxServer() string          { return u.base + ":inbox:server" }
-func (u userKeys) inboxBy(sender string) string { return u.base + ":inbox:by:" + KeyID(sender) }
+func (u userKeys) inboxBy(sender string) string { return u.base + ":inbox:by:" + layout.KeyID(sender) }
 func (u userKeys) inboxMentions(sender string) string {
-	return u.base + ":inbox:mentions:" + KeyID(sender)
+	return u.base + ":inbox:mentions:" + layout.KeyID(sender)
 }
-func (u userKeys) inboxSent(sender string) string { return u.base + ":inbox:sent:" + KeyID(sender) }
-func (u userKeys) schedules() string              { return u.base + ":schedules" }
-func (u userKeys) firings() string                { return u.base + ":firings" }
-func (u userKeys) devices() string                { return u.base + ":devices" }
-func (u userKeys) keys() string                   { return u.base + ":keys" }
-func (u userKeys) strangers() string              { return u.base + ":strangers" }
-func (u userKeys) added() string                  { return u.base + ":added" }
-func (u userKeys) keysAt() string                 { return u.base + ":keys:at" }
-func (u userKeys) erasing() string                { return u.base + ":erasing" }
-func (u userKeys) uploads() string                { return u.base + ":uploads" }
-func (u userKeys) files() string                  { return u.base + ":files" }
-func (u userKeys) fileTotal() string              { return u.base + ":files:bytes" }
+func (u userKeys) inboxSent(sender string) string {
+	return u.base + ":inbox:sent:" + layout.KeyID(sender)
+}
+func (u userKeys) schedules() string { return u.base + ":schedules" }
+func (u userKeys) devices() string   { return u.base + ":devices" }
+func (u userKeys) strangers() string { return u.base + ":strangers" }
+func (u userKeys) added() string     { return u.base + ":added" }
+func (u userKeys) uploads() string   { return u.base + ":uploads" }
+func (u userKeys) files() string     { return u.base + ":files" }
 
-var userNames = within(partNames, func(u userKeys) *partKeys { return u.partKeys }, map[string]func(userKeys) string{
-	"groups": userKeys.groups, "inbox": userKeys.inbox, "inbox_base": userKeys.inboxBase,
-	"inbox_senders": userKeys.inboxSenders, "inbox_server": userKeys.inboxServer, "schedules": userKeys.schedules, "firings": userKeys.firings, "devices": userKeys.devices,
-	"strangers": userKeys.strangers, "added": userKeys.added, "keys": userKeys.keys, "keys_at": userKeys.keysAt, "erasing": userKeys.erasing,
-	"uploads": userKeys.uploads, "user_files": userKeys.files, "file_total": userKeys.fileTotal,
-})
+var userNames = within(partNames, func(u userKeys) *partKeys { return u.partKeys },
+	layout.Names(layout.User, func(u userKeys) string { return u.base }))
 
 // schedule holds the keys of a schedule, in the partition of its target, which its id begins with.
 func (k keyspace) schedule(id string) (scheduleKeys, bool) {
@@ -258,9 +209,8 @@ type scheduleKeys struct {
 
 func (s scheduleKeys) schedule() string { return s.base + "s:" + s.id }
 
-var scheduleNames = within(partNames, func(s scheduleKeys) *partKeys { return s.partKeys }, map[string]func(scheduleKeys) string{
-	"schedule": scheduleKeys.schedule,
-})
+var scheduleNames = within(partNames, func(s scheduleKeys) *partKeys { return s.partKeys },
+	layout.Names(layout.Schedule, func(s scheduleKeys) string { return s.schedule() }))
 
 func (k keyspace) announcement(id string) announceKeys { return announceKeys{k.part(0), k, id} }
 
@@ -292,9 +242,8 @@ func (a announceKeys) allTargets() []string {
 	return lists
 }
 
-var announceNames = within(partNames, func(a announceKeys) *partKeys { return a.partKeys }, map[string]func(announceKeys) string{
-	"announcement": announceKeys.announcement,
-})
+var announceNames = within(partNames, func(a announceKeys) *partKeys { return a.partKeys },
+	layout.Names(layout.Announcement, func(a announceKeys) string { return a.announcement() }))
 
 // erasure holds the keys of the erasure of a user, in the user's partition, which its id begins with.
 func (k keyspace) erasure(user, id string) erasureKeys {
@@ -311,9 +260,8 @@ func (e erasureKeys) erasure() string       { return e.base }
 func (e erasureKeys) erasureGroups() string { return e.base + ":groups" }
 func (e erasureKeys) erasureHeld() string   { return e.base + ":held" }
 
-var erasureNames = within(userNames, func(e erasureKeys) userKeys { return e.userKeys }, map[string]func(erasureKeys) string{
-	"erasure": erasureKeys.erasure, "erasure_groups": erasureKeys.erasureGroups, "erasure_held": erasureKeys.erasureHeld,
-})
+var erasureNames = within(userNames, func(e erasureKeys) userKeys { return e.userKeys },
+	layout.Names(layout.Erasure, func(e erasureKeys) string { return e.base }))
 
 // followed tells what a channel is of: a group or a user.
 func (k keyspace) followed(channel string) (group, user string, ok bool) {
@@ -326,11 +274,11 @@ func (k keyspace) followed(channel string) (group, user string, ok bool) {
 		return "", "", false
 	}
 	if part, isGroup := strings.CutPrefix(rest, "g:"); isGroup {
-		group, ok = IDOfKey(part)
+		group, ok = layout.IDOfKey(part)
 		return group, "", ok
 	}
 	if part, isUser := strings.CutPrefix(rest, "u:"); isUser {
-		user, ok = IDOfKey(part)
+		user, ok = layout.IDOfKey(part)
 		return "", user, ok
 	}
 	return "", "", false

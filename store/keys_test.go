@@ -3,6 +3,9 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +17,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/store/layout"
 )
 
 // anyID makes ids of all characters, and ids that look like parts of keys and begin alike.
@@ -97,6 +101,32 @@ func keysAreInjective(t *rapid.T) {
 				t.Fatalf("%s is a key of the queue of another partition", key)
 			}
 		}
+	}
+}
+
+var (
+	built   = regexp.MustCompile(`(?m)^func \(\w \*?(\w+)Keys\) [^{}]*\{\s*return \w\.base \+ "([^"]*)"( \+ layout\.KeyID\(\w+\))?\s*\}`)
+	letters = map[string]string{"part": "", "group": "g:<id>", "user": "u:<id>", "erasure": "e:<id>"}
+)
+
+// TestKeysAreListed: each method that builds a key builds one that package layout lists.
+func TestKeysAreListed(t *testing.T) {
+	source, err := os.ReadFile("keys.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	methods := built.FindAllStringSubmatch(string(source), -1)
+	for _, m := range methods {
+		want := letters[m[1]] + m[2]
+		if m[3] != "" {
+			want += "<user>"
+		}
+		if !slices.ContainsFunc(layout.Keys, func(k layout.Key) bool { return k.Pattern == want }) {
+			t.Errorf("package layout does not list %s", want)
+		}
+	}
+	if len(methods) < 40 {
+		t.Errorf("keys.go has only %d of these methods", len(methods))
 	}
 }
 

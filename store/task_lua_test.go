@@ -23,6 +23,7 @@ import (
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/queue/script"
+	"github.com/chatd/chatd/store/layout"
 )
 
 // luaTasks are the functions of lua/lib/task_*.lua, each with a call of it and the task that Go has to find: its kind, and a
@@ -71,7 +72,10 @@ var luaTasks = map[string]struct {
 	"enqueue_part":        {"announce", `id, '{}', 'high', 1`, announce.TaskPart, chat.PriorityHigh, nil, nil},
 }
 
-// TestTasksOfScriptsAreThoseOfTheDomain: what a script enqueues has a kind and a payload that the domain knows.
+// subjects are the fields of payloads that say where a task lives.
+var subjects = map[layout.Home]string{layout.WithGroup: "group", layout.WithUser: "user", layout.WithSchedule: "schedule", layout.WithErasure: "erasure"}
+
+// TestTasksOfScriptsAreThoseOfTheDomain: what a script enqueues has a kind and a payload that the domain knows, and names what it lives with.
 func TestTasksOfScriptsAreThoseOfTheDomain(t *testing.T) {
 	server := redistest.Start(t)
 	s, err := Open(t.Context(), Options{URL: server.URL()})
@@ -95,8 +99,15 @@ func TestTasksOfScriptsAreThoseOfTheDomain(t *testing.T) {
 		if found.Kind != test.kind || found.Priority != priorityOf(test.priority) {
 			t.Errorf("%s: got a task %s of priority %s, want %s of %s", name, found.Kind, found.Priority, test.kind, test.priority)
 		}
+		listed, ok := layout.Tasks[found.Kind]
+		if !ok {
+			t.Errorf("%s: package layout does not list the kind %s", name, found.Kind)
+		}
 		if test.payload == nil {
 			continue
+		}
+		if field := subjects[listed.Home]; field != "" && !bytes.Contains(found.Payload, []byte(`"`+field+`":"`)) {
+			t.Errorf("%s: %s is to live with %s, which it does not name", name, found.Payload, listed.Home)
 		}
 		d := json.NewDecoder(bytes.NewReader(found.Payload))
 		d.DisallowUnknownFields()

@@ -150,6 +150,7 @@ func TestProgramUsesEveryFeature(t *testing.T) {
 		"ErrConflict": "of Retry", "ErrLeaseLost": "a cause, as ErrCancelled", "ErrCancelled": "the middleware prints the cause", "ErrStopped": "the same",
 		"MisfireOnce": "the default", "MisfireAll": "as MisfireSkip", "KindHold": "as what slots are listed", "PartitionsMax": "a bound",
 		"EnqueueLua": "for scripts", "CancelLua": "for scripts", "KeyNames": "for scripts", "NewKeys": "for scripts", "Keys": "for scripts",
+		"KeyTable": "for who examines or copies a store", "KeyRow": "the same",
 		"Enqueuer": "implemented by what is used", "Handlers": "the same", "BatchHandler": "the type of a function", "Middleware": "the same",
 		"Normal": "the default", "Ready": "a state, as Delayed", "Parked": "the same", "BulkAct": "a type", "Progress": "what Get shows of SetProgress",
 		"KindPeriodic": "what runs inside", "Walk": "for payloads that hold what may have to be taken back", "Payloads": "the same", "Rewrite": "the same",

@@ -25,8 +25,7 @@ const taskLease = 5 * time.Second
 
 // openTasks makes the server that runs the domain's tasks, and the views of them for operators and metrics.
 func (n *Node) openTasks() (err error) {
-	kinds := taskKinds(n.services.Chat, n.services.Schedules, n.services.Announcements, n.services.Notifications, n.services.Webhooks,
-		n.archiver, n.services.Erasures, n.retention, n.services.Files)
+	kinds := taskKinds(n.handled()...)
 	if n.taskAdmin, err = n.newTaskAdmin(kinds); err != nil {
 		return err
 	}
@@ -64,6 +63,12 @@ func declarePeriodic(server *queue.Server, tasks []chat.PeriodicTask) error {
 // handled is a part of the domain that has tasks.
 type handled interface {
 	Handlers() map[string]chat.TaskKind
+}
+
+// handled are the parts of the domain that have tasks.
+func (n *Node) handled() []handled {
+	return []handled{n.services.Chat, n.services.Schedules, n.services.Announcements, n.services.Notifications, n.services.Webhooks,
+		n.archiver, n.services.Erasures, n.retention, n.services.Files}
 }
 
 // taskKinds returns the kinds of tasks of all parts of the domain. Each kind belongs to one part.

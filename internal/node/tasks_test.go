@@ -3,6 +3,9 @@ package node
 import (
 	"context"
 	"errors"
+	"maps"
+	"reflect"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -10,9 +13,12 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/store/layout"
 )
 
 var errBroken = errors.New("broken")
@@ -135,6 +141,24 @@ func TestTaskCutOffByAStop(t *testing.T) {
 		if got, err := tasks.Get(t.Context(), id); err != nil || got.State != queue.Ready || got.Attempts != 0 || got.Crashes != 0 {
 			t.Errorf("%s: got %s with %d attempts and %d crashes, %v; want it ready again as it was", name, got.State, got.Attempts, got.Crashes, err)
 		}
+	}
+}
+
+// TestTaskKindsAreListed: the parts of the domain handle the kinds that package layout lists, and no others.
+func TestTaskKindsAreListed(t *testing.T) {
+	got, want := map[string]layout.Task{}, maps.Clone(layout.Tasks)
+	for kind, task := range want {
+		task.Home = ""
+		want[kind] = task
+	}
+	for _, part := range (&Node{archiver: new(archive.Archiver), retention: new(retention.Service)}).handled() {
+		for name, kind := range part.Handlers() {
+			_, by, _ := strings.Cut(reflect.TypeOf(part).Elem().PkgPath(), "chatd/chatd/")
+			got[name] = layout.Task{Queue: kind.Queue, By: by}
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/queue/script"
 	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/layout"
 )
 
 // announcementKeys are the keys of an announcement's record, which is in p00.
@@ -24,12 +25,7 @@ type announcementKeys struct{ part, id string }
 
 func (k announcementKeys) record() string { return k.part + "a:" + k.id }
 
-var announcementNames = names(map[string]func(announcementKeys) string{
-	"announcement":  announcementKeys.record,
-	"announcements": func(k announcementKeys) string { return k.part + "announcements" },
-	"tasks":         func(k announcementKeys) string { return k.part + "q:" + chat.QueueCore + ":tasks" },
-	"dead":          func(k announcementKeys) string { return k.part + "q:" + chat.QueueCore + ":dead" },
-})
+var announcementNames = names(func(k announcementKeys) string { return k.part }, layout.Names(layout.Announcement, announcementKeys.record))
 
 var (
 	announcementScript    = newReader("announcement", announcementNames)
@@ -39,7 +35,7 @@ var (
 )
 
 func (d *Doctor) announcementKey(ctx context.Context, k key) error {
-	switch a := (announcementKeys{d.keys.part(0), k.id}); k.what {
+	switch a := (announcementKeys{d.keys.part(0), k.ID}); k.Pattern {
 	case "a:<id>":
 		return d.announcement(ctx, a)
 	case "a:<id>:part":
@@ -162,7 +158,7 @@ func (d *Doctor) announcementTargets(ctx context.Context, a announcementKeys, k 
 			what, id, _ := strings.Cut(target, " ")
 			home := fmt.Sprintf("%02d", queue.Partition(id, d.keys.partitions))
 			user, group := what == "u" && chat.ValidUserID(id), what == "g" && chat.ValidGroupID(id)
-			if !user && !group || home != k.user {
+			if !user && !group || home != k.About {
 				return d.found(ctx, Finding{Kind: KindAnnouncement, Key: k.name, Message: "names " + strconv.Quote(target) + ", which is not a user or group of this partition"})
 			}
 		}

@@ -4,22 +4,16 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/queue/script"
 )
 
-// pageKeys are the keys of a part of an announcement and of the tasks of its partition.
-type pageKeys struct {
-	queue.Keys
-	part string
-}
+// pageKeys are the key of a part of an announcement and those of its partition.
+type pageKeys struct{ partition, part string }
 
-var pageNames = names(map[string]func(pageKeys) string{
-	"part":  func(k pageKeys) string { return k.part },
-	"tasks": func(k pageKeys) string { return k.Tasks() },
-	"dead":  func(k pageKeys) string { return k.Dead() },
+var pageNames = names(func(k pageKeys) string { return k.partition }, map[string]func(pageKeys) string{
+	"part": func(k pageKeys) string { return k.part },
 })
 
 var pageScript = newReader("page", pageNames)
@@ -52,7 +46,7 @@ func (d *Doctor) running(ctx context.Context, a announcementKeys, run int64, pri
 func (d *Doctor) stalled(ctx context.Context, a announcementKeys, run int64) (message string, missing []queue.Task, err error) {
 	begin, pages := d.store.AnnouncementTasks(a.id, run)
 	look := func(p int, task string) (script.Reply, error) {
-		keys := pageKeys{queue.NewKeys(d.keys.prefix, p, chat.QueueCore), d.keys.part(p) + "a:" + a.id + ":part"}
+		keys := pageKeys{d.keys.part(p), d.keys.part(p) + "a:" + a.id + ":part"}
 		return d.run.do(ctx, pageScript.On(keys).Arg("task", task))
 	}
 	r, err := look(0, begin)

@@ -16,6 +16,7 @@ import (
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/conn"
+	"github.com/chatd/chatd/store/layout"
 )
 
 // Kind is the kind of a finding.
@@ -248,8 +249,8 @@ func (d *Doctor) slice(ctx context.Context, names []string) error {
 			continue // gone meanwhile, or of another program
 		case !ok:
 			err = d.found(ctx, Finding{Kind: KindUnknown, Key: name, Message: "is not a key that chatd uses"})
-		case types[i] != k.kind:
-			err = d.found(ctx, Finding{Kind: KindType, Key: name, Message: fmt.Sprintf("is a %s, not a %s", types[i], k.kind)})
+		case types[i] != k.Type:
+			err = d.found(ctx, Finding{Kind: KindType, Key: name, Message: fmt.Sprintf("is a %s, not a %s", types[i], k.Type)})
 		default:
 			err = d.key(ctx, k)
 		}
@@ -263,17 +264,17 @@ func (d *Doctor) slice(ctx context.Context, names []string) error {
 
 // key examines one key, which has the type that it should have.
 func (d *Doctor) key(ctx context.Context, k key) error {
-	switch k.of {
-	case ofGroup:
+	switch k.Owner() {
+	case layout.Group:
 		return d.groupKey(ctx, k)
-	case ofUser:
+	case layout.User:
 		return d.userKey(ctx, k)
-	case ofSchedule:
+	case layout.Schedule:
 		return d.schedule(ctx, k)
-	case ofAnnouncement:
+	case layout.Announcement:
 		return d.announcementKey(ctx, k)
-	case ofPartition:
-		switch k.what {
+	case layout.Partition:
+		switch k.Pattern {
 		case "wants":
 			return d.wants(ctx, k)
 		case "announcements":

@@ -58,8 +58,8 @@ func (d *Doctor) look(ctx context.Context, k groupKeys) (groupLook, error) {
 
 // groupKey examines a key of a group. Its meta stands for the whole group.
 func (d *Doctor) groupKey(ctx context.Context, k key) error {
-	g := d.keys.group(k.id)
-	switch name := strings.TrimSuffix(strings.TrimPrefix(k.what, "g:<id>:"), ":<user>"); name {
+	g := d.keys.group(k.ID)
+	switch name := strings.TrimSuffix(strings.TrimPrefix(k.Pattern, "g:<id>:"), ":<user>"); name {
 	case "meta":
 		d.report.Groups++
 		return d.group(ctx, g)
@@ -301,10 +301,10 @@ func (d *Doctor) fixUser(g groupKeys, user string) func(context.Context) error {
 
 // own examines what a group keeps about one user: `by`, `at` or `sent`.
 func (d *Doctor) own(ctx context.Context, g groupKeys, k key, what string) error {
-	c := ownScript.On(g).Key("own", k.name).Arg("user", k.user)
+	c := ownScript.On(g).Key("own", k.name).Arg("user", k.About)
 	kind := KindCount
 	if what == "sent" {
-		c, kind = retryScript.On(g).Key("own", k.name).Arg("user", k.user), KindRetry
+		c, kind = retryScript.On(g).Key("own", k.name).Arg("user", k.About), KindRetry
 	}
 	r, err := d.run.do(ctx, c)
 	if err != nil {
@@ -333,7 +333,7 @@ func (d *Doctor) own(ctx context.Context, g groupKeys, k key, what string) error
 	}
 	if f.Repair != "" {
 		f.fix = func(ctx context.Context) error {
-			_, err := d.run.do(ctx, fixOwnScript.On(g).Key("own", k.name).Arg("user", k.user).Arg("at", what == "at"))
+			_, err := d.run.do(ctx, fixOwnScript.On(g).Key("own", k.name).Arg("user", k.About).Arg("at", what == "at"))
 			return err
 		}
 	}

@@ -9,24 +9,18 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/store/layout"
 )
 
 // scheduleKeptFor is how long an ended schedule is kept.
 const scheduleKeptFor = 24 * time.Hour
 
-type scheduleKeys struct {
-	queue.Keys
-	name string
-}
+type scheduleKeys struct{ partition, name string }
 
-var scheduleNames = names(map[string]func(scheduleKeys) string{
-	"schedule": func(k scheduleKeys) string { return k.name },
-	"tasks":    func(k scheduleKeys) string { return k.Tasks() },
-	"dead":     func(k scheduleKeys) string { return k.Dead() },
-})
+var scheduleNames = names(func(k scheduleKeys) string { return k.partition },
+	layout.Names(layout.Schedule, func(k scheduleKeys) string { return k.name }))
 
 var (
 	scheduleScript    = newReader("schedule", scheduleNames)
@@ -41,8 +35,8 @@ type scheduleLook struct {
 }
 
 func (d *Doctor) scheduleLook(ctx context.Context, k key) (l scheduleLook, err error) {
-	keys := scheduleKeys{queue.NewKeys(d.keys.prefix, k.partition, chat.QueueCore), k.name}
-	r, err := d.run.do(ctx, scheduleScript.On(keys).Arg("id", k.id))
+	keys := scheduleKeys{d.keys.part(k.Partition), k.name}
+	r, err := d.run.do(ctx, scheduleScript.On(keys).Arg("id", k.ID))
 	if err != nil {
 		return l, err
 	}
@@ -69,10 +63,10 @@ func (d *Doctor) schedule(ctx context.Context, k key) error {
 		f.Message = "waits for a task that is dead: retry it with chatd tasks retry"
 	case l.state == schedule.Pending && !l.task:
 		f.Message, f.Repair = "is pending, but has no task that would send it", "enqueue the task"
-		f.fix = func(ctx context.Context) error { return d.reschedule(ctx, k.id) }
+		f.fix = func(ctx context.Context) error { return d.reschedule(ctx, k.ID) }
 	case l.state.Ended() && !l.ends:
 		f.Message, f.Repair = "has ended, but has no task that would remove it", "enqueue the task"
-		f.fix = func(ctx context.Context) error { return d.forgetLater(ctx, k.id) }
+		f.fix = func(ctx context.Context) error { return d.forgetLater(ctx, k.ID) }
 	case !l.state.Ended():
 		return d.scheduleIndex(ctx, k, l.owner)
 	default:
@@ -104,7 +98,7 @@ func (d *Doctor) forgetLater(ctx context.Context, id string) error {
 // ended schedules, so the state is read again after it.
 func (d *Doctor) scheduleIndex(ctx context.Context, k key, owner string) error {
 	u := d.keys.user(owner)
-	err := d.store.Client().ZScore(ctx, u.base+"schedules", k.id).Err()
+	err := d.store.Client().ZScore(ctx, u.base+"schedules", k.ID).Err()
 	if !errors.Is(err, redis.Nil) {
 		return err
 	}
@@ -112,9 +106,9 @@ func (d *Doctor) scheduleIndex(ctx context.Context, k key, owner string) error {
 	if err != nil || l.state == "" || l.state.Ended() {
 		return err
 	}
-	return d.found(ctx, Finding{Kind: KindIndex, Key: u.base + "schedules", Message: fmt.Sprintf("lacks the schedule %s", k.id),
+	return d.found(ctx, Finding{Kind: KindIndex, Key: u.base + "schedules", Message: fmt.Sprintf("lacks the schedule %s", k.ID),
 		Repair: "add the schedule", fix: func(ctx context.Context) error {
-			_, err := d.run.do(ctx, fixScheduleScript.On(u).Arg("id", k.id))
+			_, err := d.run.do(ctx, fixScheduleScript.On(u).Arg("id", k.ID))
 			return err
 		}})
 }

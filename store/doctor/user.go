@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/queue"
-	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/layout"
 )
 
 var (
@@ -22,24 +23,18 @@ var (
 
 // user holds the keys of a user.
 func (k keyspace) user(id string) userKeys {
-	return userKeys{id, k.home(id), k.home(id) + "u:" + store.KeyID(id) + ":"}
+	return userKeys{id, k.home(id), k.home(id) + "u:" + layout.KeyID(id) + ":"}
 }
 
 type userKeys struct{ id, part, base string }
 
-func belowUser(name string) func(userKeys) string {
-	return func(u userKeys) string { return u.base + name }
-}
-
-var userNames = names(map[string]func(userKeys) string{
-	"inbox": belowUser("inbox"), "inbox_base": belowUser("inbox:base"), "inbox_senders": belowUser("inbox:senders"),
-	"file_total": belowUser("files:bytes"), "devices": belowUser("devices"), "schedules": belowUser("schedules"), "reachable": func(u userKeys) string { return u.part + "reachable" },
-})
+var userNames = names(func(u userKeys) string { return u.part },
+	layout.Names(layout.User, func(u userKeys) string { return strings.TrimSuffix(u.base, ":") }))
 
 // userKey examines a key of a user.
 func (d *Doctor) userKey(ctx context.Context, k key) error {
-	u := d.keys.user(k.id)
-	switch k.what {
+	u := d.keys.user(k.ID)
+	switch k.Pattern {
 	case "u:<id>:groups":
 		d.report.Users++
 		return d.index(ctx, u)
@@ -82,7 +77,7 @@ func (d *Doctor) inbox(ctx context.Context, u userKeys) error {
 
 // inboxSender examines the retry keys of a sender of items: the list of senders decides when they are removed.
 func (d *Doctor) inboxSender(ctx context.Context, u userKeys, k key) error {
-	err := d.store.Client().ZScore(ctx, u.base+"inbox:senders", k.user).Err()
+	err := d.store.Client().ZScore(ctx, u.base+"inbox:senders", k.About).Err()
 	if !errors.Is(err, redis.Nil) {
 		return err
 	}
@@ -92,7 +87,7 @@ func (d *Doctor) inboxSender(ctx context.Context, u userKeys, k key) error {
 	}
 	return d.found(ctx, Finding{Kind: KindOrphan, Key: k.name, Message: "belongs to a user who is not in inbox:senders, so it would never be removed",
 		Repair: "add the user to inbox:senders", fix: func(ctx context.Context) error {
-			_, err := d.run.do(ctx, fixInboxScript.On(u).Key("own", k.name).Arg("user", k.user))
+			_, err := d.run.do(ctx, fixInboxScript.On(u).Key("own", k.name).Arg("user", k.About))
 			return err
 		}})
 }

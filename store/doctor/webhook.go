@@ -13,13 +13,7 @@ import (
 )
 
 // partitionNames are keys of a partition; the key set is their common prefix.
-var partitionNames = names(map[string]func(string) string{
-	"wants": inPartition("wants"), "webhooks": inPartition("webhooks"), "webhooks_state": inPartition("webhooks:state"), "webhooks_health": inPartition("webhooks:health"),
-})
-
-func inPartition(name string) func(string) string {
-	return func(part string) string { return part + name }
-}
+var partitionNames = names(func(part string) string { return part }, nil)
 
 var (
 	webhooksScript    = newReader("webhooks", partitionNames)
@@ -113,7 +107,7 @@ func (d *Doctor) wants(ctx context.Context, k key) error {
 	}
 	return d.found(ctx, Finding{Kind: KindWebhook, Key: k.name, Message: "holds an outdated copy of the state of the webhooks",
 		Repair: "copy the state again", fix: func(ctx context.Context) error {
-			if _, err := d.run.do(ctx, fixWantsScript.On(d.keys.part(k.partition)).Arg("generation", generation)); err != nil {
+			if _, err := d.run.do(ctx, fixWantsScript.On(d.keys.part(k.Partition)).Arg("generation", generation)); err != nil {
 				return err
 			}
 			return d.store.SpreadWebhooks(ctx)

@@ -54,14 +54,11 @@ func (r *repartition) learnAnnouncement(p part, words []string) {
 	}
 }
 
-// moveAnnouncement moves the targets of an announcement to the lists of their partitions. Those that have had the run that goes on
+// moveTargets moves the targets of an announcement to the lists of their partitions. Those that have had the run that goes on
 // are marked with it, since the new list is in another order than the part went through.
-func (r *repartition) moveAnnouncement(p part, words []string) []part {
-	if len(words) == 2 {
-		return []part{p}
-	}
+func (r *repartition) moveTargets(p part, words []string) []part {
 	var from int
-	if _, err := fmt.Sscanf(words[len(words)-1], "%d", &from); err != nil || words[2] != "to" || from < 0 || from >= r.from {
+	if _, err := fmt.Sscanf(words[len(words)-1], "%d", &from); err != nil || from < 0 || from >= r.from {
 		return nil
 	}
 	a := r.runs[words[1]]

@@ -13,7 +13,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
-	"github.com/chatd/chatd/store/doctor"
+	"github.com/chatd/chatd/store/layout"
 )
 
 // Bounds of what a file may hold. A file comes from anywhere: nothing of it is trusted before it was checked, and nothing in it
@@ -58,19 +58,20 @@ func (p part) check(m Manifest, before *part) error {
 		return fmt.Errorf("partition %d: must be 0 to %d", p.Partition, m.Partitions-1)
 	}
 	strange := func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '{' || c == '}' }
-	if p.Key == "" || len(p.Key) > keyBytesMax || strings.ContainsFunc(p.Key, strange) || transient[p.Key] {
+	if p.Key == "" || len(p.Key) > keyBytesMax || strings.ContainsFunc(p.Key, strange) {
 		return fmt.Errorf("%.100q is no key of an export", p.Key)
 	}
-	key := doctor.KeyOf(p.Key, p.Partition, m.Partitions)
-	kind := key.Kind
+	key, known := layout.Find(p.Partition, p.Key)
 	switch {
-	case kind == "":
+	case !known:
 		return fmt.Errorf("%q is a key that this chatd does not know: import the file with the version that wrote it, %s", p.Key, m.Chatd)
-	case p.Kind != kind:
-		return fmt.Errorf("%q is a %.20q: must be a %s", p.Key, p.Kind, kind)
+	case key.Move == layout.Left:
+		return fmt.Errorf("%.100q is no key of an export", p.Key)
+	case p.Kind != key.Type:
+		return fmt.Errorf("%q is a %.20q: must be a %s", p.Key, p.Kind, key.Type)
 	case !validOwners(key):
 		return fmt.Errorf("the key %.300q names no valid group or user", p.Key)
-	case !key.InHome:
+	case !key.InHome(m.Partitions):
 		return fmt.Errorf("%q is in partition %d, which is not its own", p.Key, p.Partition)
 	case len(p.Values) == 0:
 		return fmt.Errorf("%q has no values", p.Key)

@@ -10,7 +10,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/store"
-	"github.com/chatd/chatd/store/doctor"
+	"github.com/chatd/chatd/store/layout"
 )
 
 // server is the name under which the server itself sends items.
@@ -106,14 +106,10 @@ func numbered(fields ...string) content {
 }
 
 // checkContent refuses ids, messages and numbers that no chatd has written: its own readers would fail on them.
-func (p part) checkContent(key doctor.Key) error {
-	check, known := contents[key.Shape]
-	scored := p.Kind == "zset" && (key.OfGroup || key.OfUser)
-	step := 1
-	if p.Kind == "hash" || p.Kind == "zset" {
-		step = 2
-	}
-	for n := 0; n < len(p.Values) && (known || scored); n += step {
+func (p part) checkContent(key layout.Found) error {
+	check, known := contents[key.Pattern]
+	scored := p.Kind == "zset" && (key.Owner() == layout.Group || key.Owner() == layout.User)
+	for n := 0; n < len(p.Values) && (known || scored); n += p.step() {
 		name, value := string(p.Values[n]), ""
 		switch p.Kind {
 		case "hash":
@@ -121,7 +117,7 @@ func (p part) checkContent(key doctor.Key) error {
 		case "zset":
 			name, value = string(p.Values[n+1]), name
 		}
-		if scored && !validScore(value, key.Shape) {
+		if scored && !validScore(value, key.Pattern) {
 			return fmt.Errorf("%q has the score %.40q for %.100q: must be a whole number from 0 to 2^53-1", p.Key, value, name)
 		}
 		if known && !check.ok(key.ID, name, value) {
@@ -132,11 +128,11 @@ func (p part) checkContent(key doctor.Key) error {
 }
 
 // validOwners tells whether a key names a group or a user that can be.
-func validOwners(key doctor.Key) bool {
-	switch {
-	case key.OfGroup:
+func validOwners(key layout.Found) bool {
+	switch key.Owner() {
+	case layout.Group:
 		return chat.ValidGroupID(key.ID) && (key.About == "" || validSender(key.About))
-	case key.OfUser:
+	case layout.User:
 		return chat.ValidUserID(key.ID) && (key.About == "" || validSender(key.About))
 	}
 	return true

@@ -9,7 +9,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -18,6 +17,7 @@ import (
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/layout"
 )
 
 // Archive is a database that can list its logs.
@@ -273,10 +273,8 @@ func (e *exporter) keys(ctx context.Context) error {
 func (e *exporter) slice(ctx context.Context, names []string) error {
 	var parts []part
 	for _, name := range names {
-		below, ok := strings.CutPrefix(name, e.store.Prefix()+":{")
-		tag, key, cut := strings.Cut(below, "}:")
-		p, isTag := queue.PartitionOf(tag + "-x")
-		if !ok || !cut || !isTag || transient[key] {
+		p, key, ok := layout.Cut(e.store.Prefix(), name)
+		if found, _ := layout.Find(p, key); !ok || found.Move == layout.Left {
 			continue
 		}
 		parts = append(parts, part{Key: key, Partition: p})
@@ -298,14 +296,10 @@ func (e *exporter) slice(ctx context.Context, names []string) error {
 	return nil
 }
 
-// transient are keys of a partition that say something of a server or of this store alone: which servers run, which tasks they
-// run, who is connected to them, which folder its files are in, and the layout, which an import writes itself.
-var transient = map[string]bool{"nodes": true, "served": true, "live": true, "blobs": true, "orphans": true, "layout": true}
-
 func (e *exporter) name(p part) string { return keyName(e.store.Prefix(), p) }
 
 func keyName(prefix string, p part) string {
-	return fmt.Sprintf("%s:{p%02d}:%s", prefix, p.Partition, p.Key)
+	return layout.InPartition(prefix, p.Partition) + p.Key
 }
 
 // key writes one key, in parts of bounded size.
@@ -329,10 +323,7 @@ func (e *exporter) key(ctx context.Context, p part) error {
 
 // values writes some values of a key, in lines of about bytesStep at most, and moves its position behind them.
 func (e *exporter) values(p *part, values []text) error {
-	step := 1
-	if p.Kind == "hash" || p.Kind == "zset" {
-		step = 2
-	}
+	step := p.step()
 	for len(values) > 0 {
 		n, size := 0, 0
 		for ; n < len(values) && n < valuesMax && (n == 0 || size < bytesStep); n += step {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/queue"
-	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/layout"
 )
 
 // repartition rewrites the parts of a file for a store with another number of partitions. The keys of a group or a user go to the
@@ -23,7 +23,7 @@ type repartition struct {
 	atMs     int64 // when the file was made
 
 	homes   map[digest]home   // by the ids of schedules, erasures and tasks
-	erasing map[digest]string // the erasure of a task whose home is not known yet
+	follows map[digest]string // the schedule or erasure with which a task goes, of which more may come
 	wants   map[string]string // of all partitions
 	retains map[string]string // of p00
 	paused  map[string]string // by queue
@@ -77,7 +77,7 @@ type totalOf struct {
 }
 
 func newRepartition(m Manifest, to int) *repartition {
-	return &repartition{from: m.Partitions, to: to, atMs: m.At.UnixMilli(), homes: map[digest]home{}, erasing: map[digest]string{},
+	return &repartition{from: m.Partitions, to: to, atMs: m.At.UnixMilli(), homes: map[digest]home{}, follows: map[digest]string{},
 		wants: map[string]string{}, retains: map[string]string{}, paused: map[string]string{}, totals: map[totalOf]int64{},
 		waiting: map[totalOf]int64{}, lists: map[string]int64{}, runs: map[string]*announced{}, dead: map[digest]bool{}}
 }
@@ -94,10 +94,10 @@ func (r *repartition) learn(p part) error {
 }
 
 func (r *repartition) learnPart(p part) error {
+	key, _ := layout.Find(p.Partition, p.Key)
 	words := strings.Split(p.Key, ":")
-	switch words[0] {
-	case "g", "u", "public", "users", "grown", "reachable", "unused", "webhooks", "announcements", "archive", "push_key", "files", "blobs", "orphans", "erased":
-	case "s":
+	switch key.Pattern {
+	case "s:<id>":
 		plan, ok := field(p.Values, "plan")
 		if !ok {
 			break
@@ -107,14 +107,10 @@ func (r *repartition) learnPart(p part) error {
 			return fmt.Errorf("%s: its plan cannot be read: %w", p.Key, err)
 		}
 		r.settle(words[1], r.home(target.Group+target.User))
-	case "e":
-		if user, ok := field(p.Values, "user"); ok && p.Kind == "hash" {
+	case "e:<id>":
+		if user, ok := field(p.Values, "user"); ok {
 			r.settle(words[1], r.home(user))
 		}
-	case "a":
-		r.learnAnnouncement(p, words)
-	case "q":
-		return r.learnQueue(p, words)
 	case "wants":
 		r.learnWants(p)
 	case "retention":
@@ -124,8 +120,12 @@ func (r *repartition) learnPart(p part) error {
 				r.note(len(name) + len(value))
 			})
 		}
-	default:
-		return fmt.Errorf("the key %s: this chatd does not know to which partition it goes; import it with the number that it has, %d", p.Key, r.from)
+	}
+	switch key.Owner() {
+	case layout.Announcement:
+		r.learnAnnouncement(p, words)
+	case layout.Queue:
+		return r.learnQueue(p, key, words)
 	}
 	return nil
 }
@@ -138,11 +138,11 @@ func (r *repartition) settle(id string, at home) {
 
 // learned completes what learn has noted.
 func (r *repartition) learned() error {
-	for task, erasure := range r.erasing {
-		p, _ := r.goesTo(erasure)
+	for task, owner := range r.follows {
+		p, _ := r.goesTo(owner)
 		r.homes[task] = home{partition: int32(p)}
 	}
-	r.erasing = nil
+	r.follows = nil
 	before := 0
 	for _, a := range r.runs {
 		if a.open() {
@@ -170,9 +170,12 @@ func (r *repartition) learnWants(p part) {
 	})
 }
 
-func (r *repartition) learnQueue(p part, words []string) error {
-	if len(words) < 3 || words[1] != chat.QueueCore && words[1] != chat.QueueEgress {
+func (r *repartition) learnQueue(p part, key layout.Found, words []string) error {
+	if key.ID != chat.QueueCore && key.ID != chat.QueueEgress {
 		return fmt.Errorf("the key %s is of no queue of chatd", p.Key)
+	}
+	if key.Move == layout.Refused {
+		return fmt.Errorf("the key %s holds %s, which no task of chatd has", p.Key, key.Option)
 	}
 	var err error
 	switch words[2] {
@@ -192,14 +195,6 @@ func (r *repartition) learnQueue(p part, words []string) error {
 			r.totals[totalOf{words[1], p.Partition, name}] = number(value)
 			r.note(len(name))
 		})
-	case "batches":
-		return fmt.Errorf("the key %s holds batches of tasks, which no queue of chatd has", p.Key)
-	case "kept", "results":
-		return fmt.Errorf("the key %s holds results of tasks, which no queue of chatd has", p.Key)
-	case "slots", "lines", "parked", "rates":
-		return fmt.Errorf("the key %s holds limits or rates of tasks, which no queue of chatd has", p.Key)
-	case "expiring":
-		return fmt.Errorf("the key %s holds unique keys for a time, which no task of chatd has", p.Key)
 	case "paused":
 		r.paused[words[1]] = string(p.Values[0])
 	}
@@ -238,101 +233,77 @@ func inPartition(id string, partition int) string {
 
 // move returns what becomes of a part: nothing where rest makes it.
 func (r *repartition) move(p part) []part {
+	key, _ := layout.Find(p.Partition, p.Key)
 	words := strings.Split(p.Key, ":")
-	switch words[0] {
-	case "g":
-		group, _ := store.IDOfKey(words[1])
-		p.Partition = queue.Partition(group, r.to)
-		if len(words) == 3 && words[2] == "erasures" { // erasure -> user, and more
-			p = rewritten(p, 2, func(v []text) {
-				user, _, _ := strings.Cut(string(v[1]), " ")
-				v[0] = text(inPartition(string(v[0]), queue.Partition(user, r.to)))
-			})
-		}
-	case "u":
-		p = r.moveUser(p, words)
-	case "s", "e":
-		words[1], p.Partition = r.renamed(words[1])
-		p.Key = strings.Join(words, ":")
-	case "a":
-		return r.moveAnnouncement(p, words)
-	case "q":
-		return r.moveQueue(p, words)
-	case "public": // name NUL group
-		return r.split(p, 2, func(v []text) int {
-			_, group, _ := strings.Cut(string(v[1]), "\x00")
-			return queue.Partition(group, r.to)
+	switch key.Move {
+	case layout.WithOwner:
+		return []part{r.withOwner(p, key, words)}
+	case layout.ByElement: // the name of a group comes before its id, behind NUL
+		return r.split(p, p.step(), func(v []text) int {
+			last := string(v[len(v)-1])
+			return queue.Partition(last[strings.IndexByte(last, 0)+1:], r.to)
 		})
-	case "users":
-		return r.split(p, 2, func(v []text) int { return queue.Partition(string(v[1]), r.to) })
-	case "files": // file -> group; the id keeps the partition that it ends with, where the file is looked for first
-		return r.split(p, 2, func(v []text) int { return queue.Partition(string(v[1]), r.to) })
-	case "reachable", "unused":
-		return r.split(p, 1, func(v []text) int { return queue.Partition(string(v[0]), r.to) })
-	case "wants", "retention", "grown", "erased": // how many messages an erasure has erased so far is in its record too
-		return nil
+	case layout.ByTask:
+		return r.moveQueue(p, words)
+	case layout.Targets:
+		return r.moveTargets(p, words)
+	case layout.Stays:
+		return []part{p}
 	}
-	return []part{p}
+	return nil
 }
 
-func (r *repartition) moveUser(p part, words []string) part {
-	user, _ := store.IDOfKey(words[1])
-	p.Partition = queue.Partition(user, r.to)
-	switch strings.Join(words[2:], ":") {
-	case "schedules", "firings":
-		p = rewritten(p, 2, func(v []text) {
+func (r *repartition) withOwner(p part, key layout.Found, words []string) part {
+	if owner := key.Owner(); owner == layout.Group || owner == layout.User {
+		p.Partition = queue.Partition(key.ID, r.to)
+	} else {
+		words[1], p.Partition = r.renamed(words[1])
+		p.Key = strings.Join(words, ":")
+	}
+	switch key.Pattern {
+	case "g:<id>:erasures": // erasure -> user, and more
+		p = rewritten(p, func(v []text) {
+			user, _, _ := strings.Cut(string(v[1]), " ")
+			v[0] = text(inPartition(string(v[0]), queue.Partition(user, r.to)))
+		})
+	case "u:<id>:schedules", "u:<id>:firings":
+		p = rewritten(p, func(v []text) {
 			id, _ := r.renamed(string(v[1]))
 			v[1] = text(id)
 		})
-	case "erasing":
-		p = rewritten(p, 1, func(v []text) { v[0] = text(inPartition(string(v[0]), p.Partition)) })
+	case "u:<id>:erasing":
+		p = rewritten(p, func(v []text) { v[0] = text(inPartition(string(v[0]), p.Partition)) })
 	}
 	return p
 }
 
 // moveQueue moves tasks, and the ids of tasks. A task that is made anew goes nowhere.
 func (r *repartition) moveQueue(p part, words []string) []part {
-	name := words[1]
-	move := func(id *text) int {
-		to, bytes := r.goesTo(string(*id))
-		*id = text(inPartition(string(*id), to))
-		r.waits(name, words[2], to, string(*id), bytes)
-		return to
-	}
-	switch words[2] {
-	case "tasks":
-		return r.split(p, 2, func(v []text) int {
-			v[1] = text(r.rewrittenTask(string(v[1])))
-			dead := r.dead[digestOf(string(v[0]))]
-			to := move(&v[0])
-			if dead && to != dropped {
-				r.waiting[totalOf{name, to, "dead_bytes"}] += int64(len(v[1]))
-			}
-			return to
-		})
-	case "runs":
-		return r.split(p, 2, func(v []text) int { return move(&v[0]) })
-	case "unique", "delayed", "dead":
-		return r.split(p, 2, func(v []text) int { return move(&v[1]) })
-	case "leased":
-		return r.split(p, 2, func(v []text) int {
-			id, token, _ := strings.Cut(string(v[1]), " ")
-			task := text(id)
-			to := move(&task)
-			v[1] = task + text(" "+token)
-			return to
-		})
-	case "periodic": // id -> declaration, and "<id> at" -> its state
-		return r.split(p, 2, func(v []text) int {
+	name, state := words[1], words[2]
+	return r.split(p, p.step(), func(v []text) int {
+		at := len(v) - 1
+		switch state {
+		case "periodic": // id -> declaration, and "<id> at" -> its state
 			id, _, _ := strings.Cut(string(v[0]), " ")
 			return queue.Partition(id, r.to)
-		})
-	case "days": // of the whole queue, in partition 0
-		return []part{p}
-	case "ready":
-		return r.split(p, 1, func(v []text) int { return move(&v[0]) })
-	}
-	return nil
+		case "tasks", "runs":
+			at = 0
+		}
+		id, token, leased := strings.Cut(string(v[at]), " ") // a token, of the tasks that run
+		to, bytes := r.goesTo(id)
+		moved := inPartition(id, to)
+		r.waits(name, state, to, moved, bytes)
+		if v[at] = text(moved); leased {
+			v[at] += text(" " + token)
+		}
+		if state == "tasks" {
+			v[1] = text(r.rewrittenTask(string(v[1])))
+			if r.dead[digestOf(id)] && to != dropped {
+				r.waiting[totalOf{name, to, "dead_bytes"}] += int64(len(v[1]))
+			}
+		}
+		return to
+	})
 }
 
 // waits counts a task that is in a state.

@@ -6,17 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/chatd/chatd/chat/announce"
-	"github.com/chatd/chatd/chat/archive"
-	"github.com/chatd/chatd/chat/erase"
-	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/notify"
-	"github.com/chatd/chatd/chat/retention"
-	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/queue"
-
-	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/store/layout"
 )
 
 // subject is what the payload of a task says of where it goes.
@@ -42,36 +35,36 @@ func (r *repartition) learnTask(id, spec string) error {
 	if err := json.Unmarshal([]byte(payload), &s); err != nil && kind != webhook.TaskDeliver {
 		return nil
 	}
+	row, ok := layout.Tasks[kind]
+	if !ok {
+		return fmt.Errorf("a task of the kind %s: this chatd does not know to which partition it goes; import the file with the number that it has, %d",
+			kind, r.from)
+	}
 	h := home{partition: dropped}
-	switch kind {
-	case schedule.TaskFire, schedule.TaskForget, schedule.TaskFailed, erase.TaskForget:
-		return nil // its id says it
-	case erase.TaskErase:
-		r.erasing[digestOf(id)] = s.Erasure
-		r.note(noteBytes + len(s.Erasure))
+	switch row.Home {
+	case layout.WithSchedule, layout.WithErasure:
+		if owner := cmp.Or(s.Schedule, s.Erasure); !strings.HasPrefix(id, owner+".") {
+			r.follows[digestOf(id)] = owner
+			r.note(noteBytes + len(owner))
+		}
 		return nil
-	case announce.TaskPart:
-	case announce.TaskRun, webhook.TaskSpread:
+	case layout.WithPart: // made anew
+	case layout.AtFirst:
 		h.partition = 0
-	case archive.TaskWalk, archive.TaskCompare, retention.TaskWalk, files.TaskCompare:
+	case layout.AtKind:
 		h = r.home(kind)
-	case notify.TaskInbox, notify.TaskPush:
+	case layout.WithUser:
 		h = r.home(s.User)
-	case notify.TaskDispatch:
+	case layout.WithGroupOrUser:
 		var first notify.Recipient
 		if len(s.Users) > 0 {
 			_ = json.Unmarshal(s.Users[0], &first)
 		}
 		h = r.home(cmp.Or(s.Group, first.User))
-	case webhook.TaskDeliver:
+	case layout.WithGroupOrWebhook:
 		h = r.home(cmp.Or(s.Body.Data.Group, s.Webhook))
-	case chat.TaskMention, chat.TaskMember, chat.TaskTrim, chat.TaskCleanup, chat.TaskUnreact, notify.TaskFanOut, webhook.TaskEvents,
-		webhook.TaskEnded, webhook.TaskWithdraw,
-		archive.TaskArchive, retention.TaskRetain, erase.TaskHeld, files.TaskRemoved, files.TaskExpire, files.TaskGone:
+	case layout.WithGroup:
 		h = r.home(s.Group)
-	default:
-		return fmt.Errorf("a task of the kind %s: this chatd does not know to which partition it goes; import the file with the number that it has, %d",
-			kind, r.from)
 	}
 	if strings.Contains(id, "~") {
 		h.bytes = int32(len(spec)) //nolint:gosec // at most 1 MiB and a line
@@ -83,13 +76,8 @@ func (r *repartition) learnTask(id, spec string) error {
 // rewrittenTask makes a task name the new id of its schedule or erasure. Whatever else its payload holds stays.
 func (r *repartition) rewrittenTask(spec string) string {
 	kind, payload, _ := readTask(spec)
-	var name string
-	switch kind {
-	case schedule.TaskFire, schedule.TaskForget, schedule.TaskFailed:
-		name = "schedule"
-	case erase.TaskErase, erase.TaskForget:
-		name = "erasure"
-	default:
+	name := map[layout.Home]string{layout.WithSchedule: "schedule", layout.WithErasure: "erasure"}[layout.Tasks[kind].Home]
+	if name == "" {
 		return spec
 	}
 	var s subject

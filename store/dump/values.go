@@ -23,10 +23,18 @@ func field(values []text, name string) (value string, ok bool) {
 	return value, ok
 }
 
-// rewritten is a part with changed values: change gets so many of them at a time.
-func rewritten(p part, step int, change func(values []text)) part {
+// step is how many values an element has: field and value, score and member, or one.
+func (p part) step() int {
+	if p.Kind == "hash" || p.Kind == "zset" {
+		return 2
+	}
+	return 1
+}
+
+// rewritten is a part with changed values: change gets those of an element at a time.
+func rewritten(p part, change func(values []text)) part {
 	p.Values = slices.Clone(p.Values)
-	for values := p.Values; len(values) >= step; values = values[step:] {
+	for values, step := p.Values, p.step(); len(values) >= step; values = values[step:] {
 		change(values[:step])
 	}
 	return p

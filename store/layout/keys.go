@@ -1,0 +1,199 @@
+// Package layout lists what a store holds: the keys in Redis and the kinds of tasks. store builds its keys from it, store/doctor
+// and store/dump recognise them by it, and its tests compare it with the documents. docs/redis.md says what each key holds.
+package layout
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/chatd/chatd/queue"
+)
+
+// Key is one row of Keys.
+type Key struct {
+	// Pattern follows the prefix and the partition. It begins with the letter of its owner; <id> stands for the owner's id, and
+	// <user> for that of a user whom the key is about.
+	Pattern string
+	Type    string // as the command TYPE names it
+	Move    Move
+	Option  string // of tasks, where only those with an option need it
+}
+
+// Move is how a key comes into a store with another number of partitions.
+type Move int
+
+const (
+	WithOwner Move = iota // into the partition of its group, user, schedule or erasure
+	Stays                 // it is in partition 0 alone
+	ByElement             // each element goes to the group or the user that it names at its end
+	ByTask                // each element goes with the task that it names
+	Targets               // each element goes into the list of the partition where the group or the user lives
+	Anew                  // an import makes it of what all partitions had
+	Refused               // not at all: no task of chatd needs it
+	Left                  // not at all: it says something of servers, or of this store alone, and an export leaves it out
+)
+
+// Owner is the letter that keys begin with.
+type Owner byte
+
+// The owners of keys.
+const (
+	Partition    Owner = 0
+	Group        Owner = 'g'
+	User         Owner = 'u'
+	Schedule     Owner = 's'
+	Erasure      Owner = 'e'
+	Announcement Owner = 'a'
+	Queue        Owner = 'q'
+)
+
+// Owner tells whose key it is.
+func (k Key) Owner() Owner {
+	if k.Pattern == "" || k.Pattern[1] != ':' {
+		return Partition
+	}
+	return Owner(k.Pattern[0])
+}
+
+// Keys are all keys of a store.
+var Keys = slices.Concat(
+	keys("", Left, "hash layout", "zset live nodes served orphans", "string blobs"),
+	keys("", Stays, "hash archive webhooks webhooks:state webhooks:health a:<id>", "zset announcements", "string push_key"),
+	keys("", Anew, "hash wants retention grown erased a:<id>:part"),
+	keys("", ByElement, "hash files", "zset public users", "set reachable unused"),
+	keys("g:<id>:", WithOwner, "string id",
+		"hash meta members levels sent:<user> erasures files gone:files import",
+		"zset joined managers seen read told waiting gone:members senders gone:senders",
+		"zset msgs skip by:<user> at:<user> reacted reactions kept files:unused files:named",
+		"zset import:msgs import:skip import:reacted import:reactions"),
+	keys("u:<id>:", WithOwner, "string erasing files:bytes", "list inbox",
+		"hash inbox:base inbox:sent:<user> strangers added devices keys uploads files",
+		"zset groups inbox:senders inbox:server inbox:by:<user> inbox:mentions:<user> schedules firings keys:at"),
+	keys("", WithOwner, "hash s:<id> e:<id>", "set e:<id>:groups e:<id>:held"),
+	keys("", Targets, "list a:<id>:to:<user>"), // a partition, and no user
+	queueKeys(),
+)
+
+// keys makes rows of what begins alike: of each list, the first word is the type.
+func keys(begin string, move Move, lists ...string) (rows []Key) {
+	for _, list := range lists {
+		kind, names, _ := strings.Cut(list, " ")
+		for _, name := range strings.Split(names, " ") {
+			rows = append(rows, Key{Pattern: begin + name, Type: kind, Move: move})
+		}
+	}
+	return rows
+}
+
+func queueKeys() (rows []Key) {
+	for _, k := range queue.KeyTable() {
+		move := ByTask
+		switch {
+		case k.Option != "":
+			move = Refused
+		case k.Name == "days":
+			move = Stays
+		case k.Name == "counts", k.Name == "paused":
+			move = Anew
+		}
+		rows = append(rows, Key{"q:<id>:" + k.Name, k.Type, move, k.Option})
+	}
+	return rows
+}
+
+// irregular are the names by which scripts know keys that do not follow from the pattern.
+var irregular = map[string]string{
+	"files": "files_of", "erased": "erased_counts", "g:<id>:id": "last_id", "g:<id>:told": "notified",
+	"g:<id>:files:unused": "unused_files", "g:<id>:files:named": "named", "u:<id>:files": "user_files", "u:<id>:files:bytes": "file_total",
+	"g:<id>:import": "staged", "g:<id>:import:msgs": "staged_msgs", "g:<id>:import:skip": "staged_skip",
+	"g:<id>:import:reacted": "staged_reacted", "g:<id>:import:reactions": "staged_reactions", "s:<id>": "schedule", "a:<id>": "announcement",
+	"e:<id>": "erasure", "e:<id>:groups": "erasure_groups", "e:<id>:held": "erasure_held", "a:<id>:part": "", // one of many
+}
+
+var byPattern = func() map[string]Key {
+	found := make(map[string]Key, len(Keys))
+	for _, k := range Keys {
+		found[k.Pattern] = k
+	}
+	return found
+}()
+
+// Names returns the keys of an owner by the names that scripts use; scripts get those about a user otherwise. base is what they
+// begin with: the partition, and the letter and the id of the owner.
+func Names[K any](owner Owner, base func(K) string) map[string]func(K) string {
+	names := map[string]func(K) string{}
+	for _, k := range Keys {
+		_, rest, ok := strings.Cut(k.Pattern, "<id>")
+		if !ok {
+			rest = k.Pattern
+		}
+		name, ok := irregular[k.Pattern]
+		if !ok {
+			name = strings.ReplaceAll(strings.TrimPrefix(rest, ":"), ":", "_")
+		}
+		if k.Owner() == owner && name != "" && !strings.HasSuffix(rest, "<user>") {
+			names[name] = func(keys K) string { return base(keys) + rest }
+		}
+	}
+	return names
+}
+
+// InPartition is what every key of a partition begins with.
+func InPartition(prefix string, partition int) string {
+	return fmt.Sprintf("%s:{p%02d}:", prefix, partition)
+}
+
+// Cut is the inverse of InPartition: it divides the name of a key. ok is false for one of another program.
+func Cut(prefix, name string) (partition int, rest string, ok bool) {
+	name, ours := strings.CutPrefix(name, prefix+":{")
+	tag, rest, tagged := strings.Cut(name, "}:")
+	partition, isTag := queue.PartitionOf(tag + "-x")
+	return partition, rest, ours && tagged && isTag
+}
+
+// KeyID is how the id of a group or a user stands in a key or a channel: a colon would separate parts of the key, so a tilde,
+// which is in no id, stands for it.
+func KeyID(id string) string { return strings.ReplaceAll(id, ":", "~") }
+
+// IDOfKey is the inverse of KeyID. ok is false for what is no single part of a key.
+func IDOfKey(part string) (id string, ok bool) {
+	return strings.ReplaceAll(part, "~", ":"), part != "" && !strings.Contains(part, ":")
+}
+
+// Found is a key of a store. ID is the group, user or other owner that it names, About the user whom it is about; "" for none.
+type Found struct {
+	Key
+	Partition int
+	ID, About string
+}
+
+// Find recognises a key, given without its prefix and partition. ok is false for one that chatd does not write.
+func Find(partition int, rest string) (f Found, ok bool) {
+	if strings.ContainsAny(rest, "{} ") {
+		return f, false
+	}
+	f.Partition = partition
+	if f.Key, ok = byPattern[rest]; ok {
+		return f, !strings.Contains(rest, "<")
+	}
+	words := strings.Split(rest, ":")
+	if len(words) < 2 || words[1] == "" {
+		return f, false
+	}
+	f.ID, _ = IDOfKey(words[1])
+	words[1] = "<id>"
+	if f.Key, ok = byPattern[strings.Join(words, ":")]; ok {
+		return f, true
+	}
+	last := len(words) - 1
+	f.About, ok = IDOfKey(words[last])
+	words[last] = "<user>"
+	f.Key = byPattern[strings.Join(words, ":")]
+	return f, ok && f.Pattern != ""
+}
+
+// InHome tells whether the key of a group or a user is in the partition where chatd looks for it, of so many.
+func (f Found) InHome(partitions int) bool {
+	return f.Owner() != Group && f.Owner() != User || queue.Partition(f.ID, partitions) == f.Partition
+}
