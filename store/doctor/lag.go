@@ -43,7 +43,7 @@ func (d *Doctor) readLags(ctx context.Context, g groupKeys) (lags, error) {
 	return l, nil
 }
 
-// lag checks that whoever follows the log of a group without a cursor of a member continues: if the archive or the
+// lag checks that what follows the log of a group without a cursor of a member continues: if the archive or the
 // webhooks have not had all entries, there is a task for the rest.
 func (d *Doctor) lag(ctx context.Context, g groupKeys) error {
 	l, err := d.readLags(ctx, g)

@@ -10,7 +10,7 @@ var trimScript = newReader("trim", groupNames)
 // trimSlack is how many messages that nobody needs a log may hold: while nobody acks, only every 64th entry trims it.
 const trimSlack = 64
 
-// trim checks that a log still has everything that a member has not seen or that is kept for all, but for what became too old,
+// trim checks that a log still has everything that a member has not seen or that is kept for all, except for what became too old,
 // and nothing else.
 func (d *Doctor) trim(ctx context.Context, g groupKeys) error {
 	var f Finding
@@ -26,7 +26,7 @@ func (d *Doctor) trim(ctx context.Context, g groupKeys) error {
 			f.Message, f.Repair = fmt.Sprintf("holds %d messages that nobody needs anymore", surplus), "trim the log"
 			f.fix = func(ctx context.Context) error { return d.trimAll(ctx, g.id) }
 			continue
-		case before <= r.Number(7): // because of its age, whoever has seen it
+		case before <= r.Number(7): // because of its age, seen or not
 			return nil
 		case user != "" && seen < before:
 			f.Message = fmt.Sprintf("begins after %d, but %s has only seen messages up to %d", before, user, seen)

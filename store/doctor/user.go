@@ -119,11 +119,11 @@ type drift struct {
 	message     string
 	index       bool // the index has the group
 	member      bool // the group has the user
-	invited     bool // the index says that somebody else added the user
+	invited     bool // the index says that someone else added the user
 	seen, hint  int64
 }
 
-// hintOf parses a score of an index: the highest id seen, or -1 minus that if somebody else added the user.
+// hintOf parses a score of an index: the highest id seen, or -1 minus that if someone else added the user.
 func hintOf(score float64) (seen int64, invited bool) {
 	if score < 0 {
 		return int64(-1 - score), true
@@ -185,7 +185,7 @@ func (d *Doctor) suspect(ctx context.Context, user, group string) error {
 		fix: func(ctx context.Context) error { return d.settle(ctx, user, group) }})
 }
 
-// settle does what the task of a membership does: whoever writes last has also read last.
+// settle does what the task of a membership does: the last to write has also read last.
 func (d *Doctor) settle(ctx context.Context, user, group string) error {
 	for range suspectTries {
 		s, err := d.side(ctx, user, group)

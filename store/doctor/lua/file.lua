@@ -3,7 +3,7 @@
 -- KEYS  last_id meta msgs files unused_files named files_of
 -- ARGV  ids...
 -- Returns {OK, then of each file that exists its id, the group in files_of ('' if it is not listed), when it expires if it is
---       among those without a message ('' if it is not), how many messages name it by both sides, how many of these are to be had,
+--       among those without a message ('' if it is not), how many messages name it by both sides, how many of these can be read,
 --       how many ms ago it should have been removed, the messages that its record lists}
 -- include: base
 local last, archived_from = tonumber(redis.call('GET', last_id) or 0), redis.call('HGET', meta, 'archived_from')

@@ -1,4 +1,4 @@
--- Reads which messages that are to be had name files that do not know of it. Only reads.
+-- Reads which readable messages name files that do not know of it. Only reads.
 --
 -- KEYS  last_id meta msgs files named
 -- ARGV  from:int limit:int
