@@ -138,7 +138,7 @@ func load(t *testing.T, s *store.Store, file []byte, o dump.Options) error {
 	return dump.Import(t.Context(), s, bytes.NewReader(file), counts, o)
 }
 
-// content is what a file holds but for what names it: the values of each key, in order where they have one.
+// content is what a file holds except for what names it: the values of each key, in order where they have one.
 func content(t *testing.T, file []byte) map[string][]string {
 	t.Helper()
 	unpacked, err := zstd.NewReader(bytes.NewReader(file))

@@ -58,7 +58,7 @@ const (
 	logsStep   = 500     // logs of one page
 	entryStep  = 500     // entries of one line
 	bytesStep  = 1 << 20 // of their JSON
-	saveBytes  = 8 << 20 // of lines that an export that goes on repeats at most, but for a step
+	saveBytes  = 8 << 20 // of lines that an export that goes on repeats at most, except for a step
 )
 
 // Errors of an export.
@@ -89,7 +89,7 @@ type position struct {
 	From    int64       `json:"from"` // the next id of that log; 0: the log is complete
 }
 
-// Export writes the whole store to a file. It only reads, but for a note in the layout by which it sees whether anyone else opens
+// Export writes the whole store to a file. It only reads, except for a note in the layout by which it sees whether anyone else opens
 // the store meanwhile: ErrChanged. No server may run on the store: ErrRunning where one does, at the beginning or at the end. An
 // export that was interrupted goes on from Options.Resume, with the file cut to its Offset, as long as nobody has opened the store
 // since and the server is the same process.

@@ -17,7 +17,7 @@ import (
 // repartition rewrites the parts of a file for a store with another number of partitions. The keys of a group or a user go to the
 // partition of that id, the entries of a partition's lists go where those that they name go, and a task goes with its subject. An
 // id that begins with its partition (of a task, a schedule or an erasure) begins with the new one. The parts of announcements are
-// made anew; see announcements.go. It reads the file twice: learn sees every part before move sees the first.
+// made again; see announcements.go. It reads the file twice: learn sees every part before move sees the first.
 type repartition struct {
 	from, to int
 	atMs     int64 // when the file was made
@@ -67,7 +67,7 @@ type home struct {
 	bytes     int32 // of a task with an account
 }
 
-const dropped = -1 // the partition of a task that is made anew
+const dropped = -1 // the partition of a task that is made again
 
 // totalOf names a number that a queue keeps in a partition.
 type totalOf struct {
@@ -277,7 +277,7 @@ func (r *repartition) withOwner(p part, key layout.Found, words []string) part {
 	return p
 }
 
-// moveQueue moves tasks, and the ids of tasks. A task that is made anew goes nowhere.
+// moveQueue moves tasks, and the ids of tasks. A task that is made again goes nowhere.
 func (r *repartition) moveQueue(p part, words []string) []part {
 	name, state := words[1], words[2]
 	return r.split(p, p.step(), func(v []text) int {

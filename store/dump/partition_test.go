@@ -151,7 +151,7 @@ func TestPartitionsChange(t *testing.T) {
 			server.Do("HINCRBY", "chat:{p00}:q:egress:counts", "dead_bytes", fmt.Sprint(bytes))
 		}
 	}
-	for name, n := range map[string]string{"enqueued": "7", "done": "4", "deleted": "2", "dropped": "1", "failed": "9"} { // tasks of before
+	for name, n := range map[string]string{"enqueued": "7", "done": "4", "deleted": "2", "dropped": "1", "failed": "9"} { // earlier tasks
 		server.Do("HINCRBY", "chat:{p00}:q:core:counts", name, n)
 	}
 	server.Do("SET", "chat:{p00}:q:egress:paused", "1")
@@ -159,7 +159,7 @@ func TestPartitionsChange(t *testing.T) {
 	server.Do("HSET", "chat:{p00}:g:group1:erasures", fmt.Sprint(server.Do("GET", "chat:{p00}:u:gone1:erasing")), "gone1 e 4")
 	healthy(t, "at first", first)
 	want := whole(t, first)
-	delete(want, "0grown") // counts by partition, which begin anew
+	delete(want, "0grown") // counts by partition, which begin again
 	for _, key := range []string{"0q:egress:leased", "0q:egress:dead", "0q:egress:runs", "0q:egress:paused", "0q:egress:counts", "0retention", "0g:group1:erasures",
 		"0u:alice:schedules", "0u:alice:firings", "0u:gone7:erasing"} {
 		if want[key] == nil {

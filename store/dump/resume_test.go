@@ -190,7 +190,7 @@ func TestExportBeginsAgain(t *testing.T) {
 	again.Resume = &process
 	refused("another process", s, again)
 
-	// Whoever opens the store during an export is noticed at its end.
+	// A program that opens the store during an export is noticed at its end.
 	opt.SaveBytes = 100 << 10
 	opt.Save = func(dump.Checkpoint) error {
 		opened, err := store.Open(t.Context(), store.Options{URL: server.URL()})

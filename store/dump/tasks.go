@@ -48,7 +48,7 @@ func (r *repartition) learnTask(id, spec string) error {
 			r.note(noteBytes + len(owner))
 		}
 		return nil
-	case layout.WithPart: // made anew
+	case layout.WithPart: // made again
 	case layout.AtFirst:
 		h.partition = 0
 	case layout.AtKind:
