@@ -181,7 +181,7 @@ func TestReadingOfChangingLog(t *testing.T) {
 	grow := func() { l.before = func() { l.rollBack(50, 120) } }
 	l.before = grow
 	if r := l.read(t, Position{Set: true, ID: 90, Epoch: "e", Mark: "m90"}, 0, 5); r.Start.Complete || r.Start.ID != 1 {
-		t.Errorf("a log that was written anew: got %+v, want a start over", r.Start)
+		t.Errorf("a log that was rewritten: got %+v, want a start over", r.Start)
 	}
 	// Trimmed further in between.
 	l = newFakeLog("e", 10, 100)
@@ -201,7 +201,7 @@ func TestReadingOfChangingLog(t *testing.T) {
 	l.info.History, l.info.Joined = false, 60
 	l.before = func() { l.before = func() { *l = *newFakeLog("f", 1, 80) } }
 	if r := l.read(t, Position{Set: true, ID: 5, Epoch: "e", Mark: "m5"}, 0, 3); r.Start != (Start{ID: 1}) || r.Info.Epoch != "f" {
-		t.Errorf("made anew in between: got %+v of %s", r.Start, r.Info.Epoch)
+		t.Errorf("made again in between: got %+v of %s", r.Start, r.Info.Epoch)
 	}
 	// Left in between.
 	l = newFakeLog("e", 1, 100)

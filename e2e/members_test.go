@@ -122,7 +122,7 @@ func TestLastOneOutAndSuccession(t *testing.T) {
 		must(owner.CreateGroup(ctx, client.GroupDraft{ID: "g", Members: names[1:]}))(t)
 		must(owner.PutMember(ctx, "g", "dan", "admin"))(t)
 		if _, err := node.Client("ben").PutMember(ctx, "g", "eve", ""); client.CodeOf(err) != client.CodeForbidden {
-			t.Errorf("a member adds somebody: got %v, want forbidden", err)
+			t.Errorf("a member adds another: got %v, want forbidden", err)
 		}
 		for i, want := range []struct{ leaves, owner string }{{"ann", "dan"}, {"dan", "ben"}, {"ben", "cas"}} {
 			if err := node.Client(want.leaves).RemoveMember(ctx, "g", want.leaves); err != nil {

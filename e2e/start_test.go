@@ -196,7 +196,7 @@ func TestTornTailIsCutAndSaid(t *testing.T) {
 	}
 	// A client that holds the lost message has another one under its id: only the mark in the cursor tells.
 	if answer = must(alice.Messages(ctx, "g", client.Range{After: end}))(t); answer.Complete {
-		t.Errorf("the cursor of a message that was written anew got %+v, want complete: false", answer)
+		t.Errorf("the cursor of a message that was rewritten got %+v, want complete: false", answer)
 	}
 }
 

@@ -13,7 +13,7 @@ type periodicCommand struct {
 	Pause  periodicPauseCommand  `cmd:"" help:"Enqueue nothing until they are resumed."`
 	Resume periodicResumeCommand `cmd:"" help:"Resume paused ones at their next times."`
 	Run    periodicRunCommand    `cmd:"" help:"Enqueue an occurrence now, beside the plan."`
-	Delete periodicDeleteCommand `cmd:"" help:"End them; a server that declares one makes it anew when it starts."`
+	Delete periodicDeleteCommand `cmd:"" help:"End them; a server that declares one creates it again when it starts."`
 }
 
 type periodicListCommand struct{}
