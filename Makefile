@@ -77,7 +77,7 @@ BASE ?= main
 bench-compare: ## the Go benchmarks of BASE and of this tree, compared by benchstat
 	@scripts/bench-compare $(BASE)
 
-generate: ## what is generated from web/openapi.yaml
+generate: ## what is made of web/openapi.yaml, and of the page's sources
 	$(GO) generate ./...
 
 clean:

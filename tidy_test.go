@@ -35,7 +35,7 @@ func sources(t *testing.T, keep func(path string) bool) []string {
 		}
 		path = filepath.ToSlash(path)
 		if d.IsDir() {
-			if path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "vendor" || d.Name() == "bin" || d.Name() == "testdata") {
+			if path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "vendor" || d.Name() == "dist" || d.Name() == "bin" || d.Name() == "testdata") {
 				return fs.SkipDir
 			}
 			return nil

@@ -60,7 +60,7 @@ func (l *traffic) since() (asked, full []string, bytes float64) {
 // then what a second visit asks for.
 func TestBrowserLoadsLittle(t *testing.T) {
 	t.Parallel()
-	const requestsMax, bytesMax = 15, 65_000
+	const requestsMax, bytesMax = 13, 55_000
 	node := devNode(t)
 	ctx := bounded(t, browserTimeout)
 	bob := node.Client("bob")
@@ -99,4 +99,27 @@ func TestBrowserLoadsLittle(t *testing.T) {
 			t.Errorf("the second visit loads %s again", url)
 		}
 	}
+}
+
+// TestBrowserAsksForDialogsAgain keeps the file of the dialogs away: who opens one is told, and a later try works.
+func TestBrowserAsksForDialogsAgain(t *testing.T) {
+	t.Parallel()
+	node := devNode(t)
+	alice := blankPage(t, startBrowser(t), "alice")
+	alice.refused(true)
+	block := func(urls ...*network.BlockPattern) {
+		t.Helper()
+		if _, err := chromedp.Call(alice.ctx, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: urls}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	block(&network.BlockPattern{URLPattern: "*://*:*/*/sheets.js", Block: true})
+	alice.do(chromedp.Navigate(node.SignInURL()))
+	alice.fill("input[name=name]", "alice")
+	alice.enter()
+	alice.live()
+	alice.click(`button[aria-label="Create group"]`)
+	alice.see(`document.querySelector(".toast.bad")?.textContent.includes("could not be loaded")`)
+	block()
+	makeGroup(alice, "Later", "", "private")
 }

@@ -1,5 +1,11 @@
-// Package static holds the browser client: plain ES modules and style sheets, with no build step.
+// Package static holds the browser client: ES modules and style sheets, and in dist/ what esbuild makes of them. Never edit
+// dist/: change the sources and run `go generate ./static`.
 package static
+
+// The file of the dialogs loads app.js by its path and the names that it exports, so that one version of it can work with
+// another version of app.js while nodes are being upgraded.
+//
+//go:generate go tool -modfile=../tools.mod esbuild app=js/app.js views/sheets=js/views/sheets.js app=css/app.css --external:./views/sheets.js --external:../app.js --bundle --minify --format=esm --target=es2022 --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
 
 import (
 	"bytes"
@@ -9,51 +15,39 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 )
 
-// Files is the client as it is written. Everything in it is public, and everything works under the content security
-// policy `default-src 'none'` with scripts, styles, images and connections from 'self' alone.
+// Files is the client as it is written, and what is made of it. Everything in it is public, and everything works under the
+// content security policy `default-src 'none'` with scripts, styles, images and connections from 'self' alone.
 //
-//go:embed index.html favicon.svg css js vendor
+//go:embed index.html favicon.svg css js vendor dist
 var Files embed.FS
 
 // AssetsPrefix begins the paths of a site that name their content: what is served below it never changes.
 const AssetsPrefix = "assets/"
 
-// Site returns what a server serves, by path: every file of the client as it is written, and what index.html loads of them
-// in as few requests as possible: the modules as one script, the style sheets as one, and the vendored modules, all below
-// AssetsPrefix and a hash of their content. An error means that a module uses syntax that link does not know.
+// Site returns what a server serves, by path: every file of the client as it is written, to which the source maps lead, and
+// what a browser loads, below AssetsPrefix and a hash of its content.
 func Site(files fs.FS) (map[string][]byte, error) {
-	site := make(map[string][]byte)
+	site, assets := make(map[string][]byte), make(map[string][]byte)
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		site[name], err = fs.ReadFile(files, name)
+		to := site
+		asset, made := strings.CutPrefix(name, "dist/")
+		if made {
+			to = assets
+		}
+		to[asset], err = fs.ReadFile(files, name)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	assets := make(map[string][]byte)
-	var css []byte
-	for _, name := range slices.Sorted(maps.Keys(site)) {
-		switch {
-		case strings.HasPrefix(name, "css/"):
-			css = append(css, site[name]...)
-		case strings.HasPrefix(name, "vendor/") && path.Ext(name) == ".js":
-			assets[name] = site[name]
-		}
-	}
-	assets["app.css"], assets["favicon.svg"] = css, site["favicon.svg"]
-	script, sourceMap, err := link(site, "js/main.js")
-	if err != nil {
-		return nil, err
-	}
-	assets["app.js"], assets["app.js.map"] = append(script, "//# sourceMappingURL=app.js.map\n"...), sourceMap
+	assets["favicon.svg"] = site["favicon.svg"]
 	folder := AssetsPrefix + hashOf(assets) + "/"
 	for name, body := range assets {
 		site[folder+name] = body

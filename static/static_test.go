@@ -5,11 +5,18 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
 	"path"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 // linesMax bounds a file of the client: it should fit a sitting.
@@ -19,7 +26,7 @@ const linesMax = 300
 func own(t *testing.T, check func(name, text string)) {
 	t.Helper()
 	err := fs.WalkDir(Files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(name, "vendor/") {
+		if err != nil || d.IsDir() || strings.HasPrefix(name, "vendor/") || strings.HasPrefix(name, "dist/") {
 			return err
 		}
 		body, err := fs.ReadFile(Files, name)
@@ -83,34 +90,110 @@ func TestPageKeepsItsPolicy(t *testing.T) {
 	if found := inline.FindString(string(page)); found != "" {
 		t.Errorf("index.html has %q", found)
 	}
-	own(t, func(name, text string) {
+	for name, text := range made(t, Files) {
 		if strings.HasSuffix(name, ".css") && (strings.Contains(text, "url(") || strings.Contains(text, "@import")) {
 			t.Errorf("%s loads something", name)
 		}
+	}
+}
+
+// made returns the files of dist/ by name.
+func made(t *testing.T, files fs.FS) map[string]string {
+	t.Helper()
+	found := make(map[string]string)
+	err := fs.WalkDir(files, "dist", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		body, err := fs.ReadFile(files, name)
+		found[name] = string(body)
+		return err
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestDistIsFresh makes dist/ again from a copy of the sources and compares.
+func TestDistIsFresh(t *testing.T) {
+	source, err := os.ReadFile("static.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, line, _ := strings.Cut(string(source), "\n//go:generate go tool -modfile=../tools.mod esbuild ")
+	line, _, _ = strings.Cut(line, "\n")
+	esbuild, err := exec.Command("go", "tool", "-modfile=../tools.mod", "-n", "esbuild").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, Files); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "dist")); err != nil {
+		t.Fatal(err)
+	}
+	again := exec.Command(strings.TrimSpace(string(esbuild)), strings.Fields(line)...)
+	again.Dir = dir
+	if out, err := again.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if !maps.Equal(made(t, Files), made(t, os.DirFS(dir))) {
+		t.Error("dist/ is not what the sources give: run `go generate ./static`")
+	}
 }
 
 var (
-	imports    = regexp.MustCompile(`(?m)^(?:import|export)\b[^"']*?from "([^"]+)"|^import "([^"]+)"`)
-	references = regexp.MustCompile(`(?:href|src)="/([^"]+)"`)
+	taken = regexp.MustCompile(`import\{([^}]*)\}from"\.\./app\.js"`)
+	given = regexp.MustCompile(`export\{([^}]*)\};\s//# sourceMappingURL`)
 )
 
-// TestModulesImportWhatIsThere stands for the linker that a build step would have.
-func TestModulesImportWhatIsThere(t *testing.T) {
-	own(t, func(name, text string) {
-		if path.Ext(name) != ".js" {
-			return
-		}
-		for _, m := range imports.FindAllStringSubmatch(text, -1) {
-			if !strings.HasPrefix(m[1], "./") && !strings.HasPrefix(m[1], "../") {
-				t.Errorf("%s imports %q: a browser resolves only paths", name, m[1])
+// TestSheetsTakeWhatThePageGives checks what esbuild cannot: the dialogs import only names that app.js exports, and hold no
+// module that app.js holds. A second view library would break them.
+func TestSheetsTakeWhatThePageGives(t *testing.T) {
+	files := made(t, Files)
+	takes := taken.FindAllStringSubmatch(files["dist/views/sheets.js"], -1)
+	gives := given.FindStringSubmatch(files["dist/app.js"])
+	if len(takes) < 6 || gives == nil {
+		t.Fatalf("imports %q, exports %q", takes, gives)
+	}
+	var exports []string
+	for one := range strings.SplitSeq(gives[1], ",") {
+		exports = append(exports, one[strings.LastIndex(one, " ")+1:]) // local as name
+	}
+	for _, m := range takes {
+		for one := range strings.SplitSeq(m[1], ",") {
+			if name, _, _ := strings.Cut(one, " "); !slices.Contains(exports, name) { // name as local
+				t.Errorf("a dialog imports %s, which app.js does not export", name)
 			}
-			if w := path.Join(path.Dir(name), m[1]); !exists(w) {
-				t.Errorf("%s names %s, which is not there", name, w)
-			}
 		}
-	})
+	}
+	sources := func(name string) (found []string) {
+		var m struct{ Sources []string }
+		if err := json.Unmarshal([]byte(files[name]), &m); err != nil {
+			t.Fatal(err)
+		}
+		for _, source := range m.Sources {
+			found = append(found, strings.TrimLeft(source, "./"))
+		}
+		return found
+	}
+	page := sources("dist/app.js.map")
+	for _, source := range sources("dist/views/sheets.js.map") {
+		if slices.Contains(page, source) {
+			t.Errorf("%s is in app.js and in sheets.js: a dialog imports it from app.js", source)
+		}
+		if !exists(source) {
+			t.Errorf("the map leads to %s, which is not served", source)
+		}
+	}
+	if len(page) < 20 {
+		t.Errorf("app.js holds %s", page)
+	}
 }
+
+var references = regexp.MustCompile(`(?:href|src)="/([^"]+)"`)
 
 func exists(name string) bool {
 	_, err := fs.Stat(Files, name)
@@ -123,7 +206,7 @@ func TestPageLoadsWhatIsServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := references.FindAllStringSubmatch(string(site["index.html"]), -1)
-	if len(found) < 5 {
+	if len(found) < 4 {
 		t.Errorf("index.html names %d files", len(found))
 	}
 	for _, m := range found {
@@ -139,4 +222,34 @@ func TestFilesFitASitting(t *testing.T) {
 			t.Errorf("%s has %d lines, more than %d: does it hold one idea?", name, got, linesMax)
 		}
 	})
+}
+
+// TestSiteNamesContent changes one file and looks at the addresses.
+func TestSiteNamesContent(t *testing.T) {
+	files := fstest.MapFS{
+		"index.html": {Data: []byte(`<script src="/assets/app.js">`)}, "js/app.js": {Data: []byte("1;\n")},
+		"dist/app.js": {Data: []byte("1;")}, "dist/views/sheets.js": {Data: []byte("2;")},
+	}
+	assets := func() []string {
+		site, err := Site(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, name := range slices.Sorted(maps.Keys(site)) {
+			if strings.HasPrefix(name, AssetsPrefix) {
+				found = append(found, name)
+			}
+		}
+		if len(found) != 3 || !strings.Contains(string(site["index.html"]), `src="/`+found[0]+`"`) || site["js/app.js"] == nil || site["dist/app.js"] != nil {
+			t.Errorf("%s, and index.html is %s", found, site["index.html"])
+		}
+		return found
+	}
+	first, again := assets(), assets()
+	files["dist/views/sheets.js"] = &fstest.MapFile{Data: []byte("3;")}
+	changed := assets()
+	if !slices.Equal(first, again) || first[0] == changed[0] || first[2] == changed[2] {
+		t.Errorf("first %s, again %s, after a change %s", first, again, changed)
+	}
 }

@@ -1,27 +1,27 @@
 /** The whole page: the sign-in, or the groups beside the group that is open. */
 import { html, useMemo, useState } from "../html.js";
 import { titleOf } from "../state.js";
-import { Browse } from "./browse.js";
 import { PictureSheet } from "./files.js";
 import { GroupView } from "./group.js";
-import { Inbox } from "./inbox.js";
-import { Members } from "./members.js";
-import { NewGroup } from "./newgroup.js";
 import { Icon, IconButton } from "./parts.js";
-import { Receipts } from "./receipts.js";
-import { Search } from "./search.js";
 import { Sidebar, Start } from "./sidebar.js";
 import { SignIn } from "./signin.js";
 
-/** @param {{state: import("../types.js").State, actions: import("../actions.js").Actions}} props */
-export function App({ state, actions }) {
+/**
+ * @param {{state: import("../types.js").State, actions: import("../actions.js").Actions,
+ *   sheets: typeof import("./sheets.js").sheets|undefined, needSheets: () => void}} props
+ */
+export function App({ state, actions, sheets, needSheets }) {
   const [shown, setShown] = useState(/** @type {{sheet: {kind: string, [k: string]: any}, at: string}|null} */ (null));
   // What was begun in each group and not sent: nobody else sees it.
   const drafts = useMemo(() => new Map(), [state.me]);
   // A dialog belongs to where it was opened: another group, or another person, and it is gone.
   const at = `${state.me} ${state.open}`;
   const sheet = shown?.at === at ? shown.sheet : null;
-  const show = (/** @type {any} */ next) => setShown({ sheet: next, at });
+  const show = (/** @type {any} */ next) => {
+    if (!sheets) needSheets();
+    setShown({ sheet: next, at });
+  };
   const close = () => setShown(null);
   if (!state.me) return html`<${SignIn} reason=${state.signedOut} actions=${actions} />`;
   const group = state.groups.get(state.open);
@@ -35,24 +35,16 @@ export function App({ state, actions }) {
           : (state.groups.size > 0 || state.link.phase === "live") && html`<${Nothing} some=${state.groups.size > 0} show=${show} />`}
       </main>
     </div>
-    ${sheet && html`<${SheetOf} sheet=${sheet} state=${state} actions=${actions} show=${show} close=${close} />`}
+    ${sheet && html`<${SheetOf} sheets=${sheets} sheet=${sheet} state=${state} actions=${actions} show=${show} close=${close} />`}
     <${Toasts} toasts=${state.toasts} onClose=${actions.dismiss} />
     <p class="unseen" role="log" aria-live="polite">${state.heard}</p>`;
 }
 
 /** @param {any} props */
-function SheetOf({ sheet, state, actions, show, close }) {
+function SheetOf({ sheets, sheet, state, actions, show, close }) {
   const props = { state, actions, onClose: close, show, ...sheet };
-  switch (sheet.kind) {
-    case "new": return html`<${NewGroup} ...${props} />`;
-    case "browse": return html`<${Browse} ...${props} />`;
-    case "inbox": return html`<${Inbox} ...${props} />`;
-    case "members": return html`<${Members} ...${props} />`;
-    case "search": return html`<${Search} ...${props} />`;
-    case "picture": return html`<${PictureSheet} ...${props} />`;
-    case "receipts": return html`<${Receipts} ...${props} />`;
-    default: return null;
-  }
+  const View = sheet.kind === "picture" ? PictureSheet : sheets?.[sheet.kind];
+  return View ? html`<${View} ...${props} />` : null;
 }
 
 /** @param {{some: boolean, show: (sheet: any) => void}} props */

@@ -1,8 +1,5 @@
 /** The public groups of the server. */
-import { counted } from "../format.js";
-import { html, useEffect, useState } from "../html.js";
-import { titleOf } from "../state.js";
-import { Avatar, Problem, Sheet } from "./parts.js";
+import { Avatar, counted, html, Problem, Sheet, titleOf, useEffect, useState } from "../app.js";
 
 /** @param {any} props */
 export function Browse({ state, actions, onClose }) {

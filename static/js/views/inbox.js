@@ -1,8 +1,5 @@
 /** What is addressed to this person alone: direct messages, mentions, being added. */
-import { shortTime, fullTime } from "../format.js";
-import { html, useState } from "../html.js";
-import { titleOf } from "../state.js";
-import { Avatar, Icon, Problem, Sheet } from "./parts.js";
+import { Avatar, fullTime, html, Icon, Problem, Sheet, shortTime, titleOf, useState } from "../app.js";
 
 /** @param {any} props */
 export function Inbox({ state, actions, onClose }) {

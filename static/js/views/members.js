@@ -1,8 +1,5 @@
 /** Who is in a group, and what its owner and admins change. */
-import { html, useState } from "../html.js";
-import { inviteLink } from "../signin.js";
-import { roleOf, titleOf } from "../state.js";
-import { Avatar, IconButton, Problem, Sheet } from "./parts.js";
+import { Avatar, html, IconButton, inviteLink, Problem, roleOf, Sheet, titleOf, useState } from "../app.js";
 
 const RANK = { owner: 0, admin: 1, member: 2 };
 

@@ -1,7 +1,5 @@
 /** The form that creates a group. */
-import { html, useRef, useState } from "../html.js";
-import { newKey } from "../outbox.js";
-import { Problem, Sheet } from "./parts.js";
+import { html, newKey, Problem, Sheet, useRef, useState } from "../app.js";
 
 /** @param {any} props */
 export function NewGroup({ actions, onClose }) {

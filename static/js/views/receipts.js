@@ -1,7 +1,5 @@
 /** Who has read a message, who has it without having read it, and who has not got it yet. */
-import { counted } from "../format.js";
-import { html, useEffect, useState } from "../html.js";
-import { Avatar, Problem, Sheet } from "./parts.js";
+import { Avatar, counted, html, Problem, Sheet, useEffect, useState } from "../app.js";
 
 /** @param {any} props */
 export function Receipts({ state, actions, group, id, onClose }) {

@@ -1,8 +1,5 @@
 /** Searching what was said: the words, and the messages that have them, each leading to its place in the log. */
-import { fullTime, shortTime } from "../format.js";
-import { html, useRef, useState } from "../html.js";
-import { titleOf } from "../state.js";
-import { Avatar, Problem, Sheet } from "./parts.js";
+import { Avatar, fullTime, html, Problem, Sheet, shortTime, titleOf, useRef, useState } from "../app.js";
 
 /** @typedef {import("../types.js").Hit} Hit */
 

@@ -9,6 +9,14 @@ import { initialState, totalUnread } from "./state.js";
 import { createStore } from "./store.js";
 import { App } from "./views/app.js";
 
+// What the dialogs take from here.
+export { counted, fullTime, shortTime } from "./format.js";
+export { html, useEffect, useRef, useState } from "./html.js";
+export { newKey } from "./outbox.js";
+export { inviteLink } from "./signin.js";
+export { roleOf, titleOf } from "./state.js";
+export { Avatar, Icon, IconButton, Problem, Sheet } from "./views/parts.js";
+
 /** The cursors are written down at most this often; an older one only means that a little comes twice. */
 const SAVE_MS = 500;
 
@@ -23,6 +31,29 @@ let savedLogs = store.get().logs;
 /** @type {ReturnType<typeof setTimeout>|undefined} */
 let timer;
 
+/** @type {typeof import("./views/sheets.js").sheets|undefined} */
+let sheets;
+/** @type {Promise<void>|undefined} */
+let loading;
+let liveOnce = false;
+
+/** Loads the dialogs: once the page is live, so that they open at once and without a connection, or else when one is asked for. */
+function loadSheets() {
+  loading ??= import("./views/sheets.js").then(
+    (module) => {
+      sheets = module.sheets;
+      draw();
+    },
+    () => {
+      loading = undefined;
+      throw new Error("This part of the page could not be loaded. Try again, or reload the page.");
+    },
+  );
+  return loading;
+}
+
+const needSheets = () => loadSheets().catch((/** @type {Error} */ err) => client.toast(err.message));
+
 function saveCursors() {
   clearTimeout(timer);
   timer = undefined;
@@ -34,7 +65,7 @@ function draw() {
   const s = store.get();
   const unread = totalUnread(s);
   document.title = unread > 0 ? `(${unread}) chatd` : "chatd";
-  render(html`<${App} state=${s} actions=${actions} />`, root);
+  render(html`<${App} state=${s} actions=${actions} sheets=${sheets} needSheets=${needSheets} />`, root);
 }
 
 store.subscribe(() => {
@@ -50,6 +81,10 @@ store.subscribe(() => {
     if (s.open === "" && s.groups.has(addressed())) actions.open(addressed());
   }
   draw();
+  if (s.link.phase === "live" && !liveOnce) {
+    liveOnce = true;
+    loadSheets().catch(() => {}); // tried again when one is asked for
+  }
 });
 
 addEventListener("hashchange", () => {
