@@ -61,6 +61,7 @@ func (m *faultMachine) overtake(t *rapid.T) {
 			}
 		}
 		m.check(t, d.group)
+		m.learnArchived(t, d.group) // what the archive has of what nobody has read yet is compared with the device's mark, too
 		if g.cut == at.ID && g.lost(at) {
 			t.Logf("%s %s holds %d %s, and the log is trimmed there", d.user, d.group, at.ID, at.Mark)
 			happened("trimmed just where a device stands that holds another log")
