@@ -39,7 +39,7 @@ func (s *Store) readBatch(b archive.Batch) (*readBatch, error) {
 		if err := r.decode(); err != nil {
 			return nil, err
 		}
-		r.index(s.engine)
+		r.index(s.engine.words)
 	}
 	return read, nil
 }
@@ -103,7 +103,7 @@ func (r *round) lock(ctx context.Context) error {
 		case try > 0:
 			return errors.New("a log was dropped while it was added to")
 		}
-		err = r.exec(ctx, `INSERT INTO logs ("group", epoch) SELECT w.a, w.b FROM `+r.store.engine.names()+` WHERE true ON CONFLICT DO NOTHING`,
+		err = r.exec(ctx, `INSERT INTO logs ("group", epoch) SELECT w.a, w.b FROM `+r.store.engine.names+` WHERE true ON CONFLICT DO NOTHING`,
 			encodeLogs(missing))
 		if err != nil {
 			return err
@@ -114,8 +114,8 @@ func (r *round) lock(ctx context.Context) error {
 // find locks logs that are there and reads their numbers. It returns those that are missing.
 func (r *round) find(ctx context.Context, logs []*logChange) (missing []*logChange, err error) {
 	numbers := make(map[archive.Log]int64, len(logs))
-	err = r.query(ctx, `SELECT l.number, l."group", l.epoch FROM `+r.store.engine.names()+` JOIN logs AS l ON l."group" = w.a AND l.epoch = w.b
-		ORDER BY l."group", l.epoch`+r.store.engine.lockLogs(), []any{encodeLogs(logs)}, func(rows *sql.Rows) error {
+	err = r.query(ctx, `SELECT l.number, l."group", l.epoch FROM `+r.store.engine.names+` JOIN logs AS l ON l."group" = w.a AND l.epoch = w.b
+		ORDER BY l."group", l.epoch`+r.store.engine.lockLogs, []any{encodeLogs(logs)}, func(rows *sql.Rows) error {
 		var number int64
 		var log archive.Log
 		err := rows.Scan(&number, &log.Group, &log.Epoch)
@@ -137,7 +137,7 @@ func (r *round) ends(ctx context.Context) error {
 	for i, l := range r.logs {
 		numbers[i], logs[l.number] = pair{l.number, 0}, l
 	}
-	return r.query(ctx, `SELECT w.a, coalesce((SELECT max(e.id) FROM entries AS e WHERE e.log = w.a), 0) FROM `+r.store.engine.pairs(),
+	return r.query(ctx, `SELECT w.a, coalesce((SELECT max(e.id) FROM entries AS e WHERE e.log = w.a), 0) FROM `+r.store.engine.pairs,
 		[]any{encodePairs(numbers)}, func(rows *sql.Rows) error {
 			var number, top int64
 			if err := rows.Scan(&number, &top); err != nil {
@@ -148,7 +148,7 @@ func (r *round) ends(ctx context.Context) error {
 		})
 }
 
-// encodeLogs is the argument that engine.names reads.
+// encodeLogs is the argument of dialect.names.
 func encodeLogs(logs []*logChange) string {
 	names := make([][2]string, len(logs))
 	for i, l := range logs {
@@ -223,7 +223,7 @@ func (r *round) load(ctx context.Context) error {
 	if err := r.loadRows(ctx, logs, ids, ` ON e.log = w.a AND e.id = w.b`); err != nil {
 		return err
 	}
-	if err := r.loadRows(ctx, logs, deleted, r.store.engine.byTarget()+` ON e.log = w.a AND e.target = w.b AND e.kind IN ('edit', 'reaction')`); err != nil {
+	if err := r.loadRows(ctx, logs, deleted, r.store.engine.byTarget+` ON e.log = w.a AND e.target = w.b AND e.kind IN ('edit', 'reaction')`); err != nil {
 		return err
 	}
 	var edited []pair // messages that lost an edit
@@ -241,7 +241,7 @@ func (r *round) loadRows(ctx context.Context, logs map[int64]*logChange, pairs [
 	if len(pairs) == 0 {
 		return nil
 	}
-	return r.query(ctx, `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM `+r.store.engine.pairs()+` JOIN entries AS e`+on,
+	return r.query(ctx, `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM `+r.store.engine.pairs+` JOIN entries AS e`+on,
 		[]any{encodePairs(pairs)}, func(rows *sql.Rows) error {
 			had, err := scanRow(rows)
 			if err != nil {
@@ -288,7 +288,7 @@ func (r *round) rebuild(ctx context.Context) error {
 		return nil
 	}
 	encoded := encodePairs(targets)
-	err := r.query(ctx, `SELECT e.log, e.id, e.json FROM `+r.store.engine.pairs()+` JOIN entries AS e`+r.store.engine.byTarget()+`
+	err := r.query(ctx, `SELECT e.log, e.id, e.json FROM `+r.store.engine.pairs+` JOIN entries AS e`+r.store.engine.byTarget+`
 		ON e.log = w.a AND e.target = w.b AND e.kind = 'reaction' JOIN entries AS t ON t.log = w.a AND t.id = w.b AND t.alive`, []any{encoded}, func(rows *sql.Rows) error {
 		var e chat.Entry
 		var number, id int64
@@ -308,7 +308,7 @@ func (r *round) rebuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.exec(ctx, `DELETE FROM reactions WHERE (log, target) IN (SELECT w.a, w.b FROM `+r.store.engine.pairs()+`)`, encoded)
+	return r.exec(ctx, `DELETE FROM reactions WHERE (log, target) IN (SELECT w.a, w.b FROM `+r.store.engine.pairs+`)`, encoded)
 }
 
 // writeEntries removes the rows that are replaced or changed, and inserts what they are now.
@@ -326,7 +326,7 @@ func (r *round) writeEntries(ctx context.Context) error {
 	}
 	if len(old) > 0 {
 		r.erased = true
-		where, docs := `doc IN (SELECT w.a FROM `+r.store.engine.pairs()+`)`, encodePairs(old)
+		where, docs := `doc IN (SELECT w.a FROM `+r.store.engine.pairs+`)`, encodePairs(old)
 		if err := r.store.engine.unindex(ctx, r.tx, where, docs); err != nil {
 			return err
 		}

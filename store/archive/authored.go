@@ -11,9 +11,8 @@ import (
 
 // Authored finds the messages of a user that have content, in all logs, oldest first.
 func (s *Store) Authored(ctx context.Context, user string, after int64, limit int) (list []archive.Authored, err error) {
-	query, args := s.engine.authored(user)
 	err = s.reads(ctx, func(ctx context.Context) error {
-		return s.query(ctx, s.read, query, append(args, user, after, limit), func(rows *sql.Rows) error {
+		return s.query(ctx, s.read, s.engine.authored, []any{fmt.Sprintf(s.engine.facet, authorFacet(user)), user, after, limit}, func(rows *sql.Rows) error {
 			var one archive.Authored
 			err := rows.Scan(&one.Doc, &one.Group, &one.Epoch, &one.ID)
 			list = append(list, one)

@@ -152,7 +152,7 @@ func testScrub(t *testing.T, url string) {
 	w.text("ann", "xyzzysecret "+strings.Repeat("filler ", 50))
 	w.text("ann", "plughkept")
 	w.add(1)
-	if s.engine.name() == "postgres" { // samples of the rows are in its statistics then
+	if s.engine.name == "postgres" { // samples of the rows are in its statistics then
 		if _, err := s.write.Exec(`ANALYZE`); err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func testScrub(t *testing.T, url string) {
 		t.Fatalf("done %q, left %q, %v", done, left, err)
 	}
 	dir := filepath.Dir(strings.TrimPrefix(url, "sqlite:"))
-	if s.engine.name() == "postgres" {
+	if s.engine.name == "postgres" {
 		if err := s.read.QueryRow(`SELECT current_setting('data_directory')`).Scan(&dir); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -142,14 +143,14 @@ func BenchmarkRead(b *testing.B) {
 		}
 		fill(b, s, first)
 		fill(b, s, second)
-		if s.engine.name() == "postgres" {
+		if s.engine.name == "postgres" {
 			if _, err := s.write.ExecContext(b.Context(), `ANALYZE`); err != nil {
 				b.Fatal(err)
 			}
 		}
 		var all []archive.Visible
 		for n := range benchGroups {
-			all = append(all, archive.Visible{Log: archive.Log{Group: fmt.Sprint("group", n), Epoch: "0123456789abcdef"}, From: 1, To: chat.IDMax})
+			all = append(all, archive.Visible{Log: archive.Log{Group: fmt.Sprint("group", n), Epoch: "0123456789abcdef"}, From: 1, To: benchEach})
 		}
 		b.Run("page", func(b *testing.B) {
 			measure(b, func(n int) (int, error) {
@@ -178,6 +179,58 @@ func BenchmarkRead(b *testing.B) {
 			})
 		}
 	})
+}
+
+// BenchmarkOneGroup: what the second index of SQLite is for, and the first one alone, in turns in one archive of 300,000 messages. Each
+// group but one has "elsewhere" in a fifth of its messages.
+func BenchmarkOneGroup(b *testing.B) {
+	s := openBench(b, "sqlite:"+filepath.Join(b.TempDir(), "archive.db"))
+	const groups = 3 * benchGroups
+	var first, second []archive.Batch // a log's batches may not overtake one another
+	var visible []archive.Visible
+	for n := range groups {
+		list := made(n, benchEach)
+		for _, batch := range list {
+			for i, m := range batch.Messages {
+				if n > 0 && i%5 == 0 {
+					batch.Messages[i].JSON = bytes.Replace(m.JSON, []byte(`"body":"`), []byte(`"body":"elsewhere `), 1)
+				}
+			}
+		}
+		first, second = append(first, list[0]), append(second, list[1:]...)
+		visible = append(visible, archive.Visible{Log: list[0].Log, From: 1, To: benchEach})
+	}
+	fill(b, s, first)
+	fill(b, s, second)
+	finders := s.engine.finders
+	for _, c := range []struct {
+		name, text string
+		groups     int
+	}{
+		{"common word", commonWord, 1},
+		{"usual word", fmt.Sprintf("w%x", uint64(2654435761)*40%(1<<32)), 1},
+		{"usual word in eight", fmt.Sprintf("w%x", uint64(2654435761)*40%(1<<32)), fewLogs},
+		{"rare word", fmt.Sprintf("w%x", uint64(2654435761)*9000%(1<<32)), 1},
+		{"word of others", "elsewhere", 1},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var took [2][]time.Duration
+			for range b.N {
+				for i := range took {
+					s.engine.finders = finders[i:]
+					start := time.Now()
+					if _, err := s.Search(b.Context(), archive.Query{Text: c.text, Visible: visible[:c.groups], Limit: 20, BytesMax: pageBytes}); err != nil {
+						b.Fatal(err)
+					}
+					took[i] = append(took[i], time.Since(start))
+				}
+			}
+			for i, unit := range []string{"both-p50-ms", "first-p50-ms"} {
+				slices.Sort(took[i])
+				b.ReportMetric(float64(took[i][len(took[i])/2].Microseconds())/1000, unit)
+			}
+		})
+	}
 }
 
 // measure calls read b.N times, one after the other, and reports the slow ones.

@@ -25,7 +25,7 @@ func (s *Store) Drop(ctx context.Context, log archive.Log, to int64) (more bool,
 func (s *Store) drop(ctx context.Context, tx *sql.Tx, log archive.Log, to int64) (more bool, err error) {
 	r := round{store: s, tx: tx}
 	var number int64
-	err = r.query(ctx, `SELECT l.number FROM logs AS l WHERE l."group" = ? AND l.epoch = ?`+s.engine.lockLogs(), []any{log.Group, log.Epoch},
+	err = r.query(ctx, `SELECT l.number FROM logs AS l WHERE l."group" = ? AND l.epoch = ?`+s.engine.lockLogs, []any{log.Group, log.Epoch},
 		func(rows *sql.Rows) error { return rows.Scan(&number) })
 	if err != nil || number == 0 {
 		return false, err

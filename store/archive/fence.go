@@ -35,7 +35,7 @@ func (r *round) fence(ctx context.Context) error {
 		return nil
 	}
 	var overtaken error
-	err := r.query(ctx, `UPDATE logs SET version = version + 1 WHERE number IN (SELECT w.a FROM `+r.store.engine.pairs()+`)
+	err := r.query(ctx, `UPDATE logs SET version = version + 1 WHERE number IN (SELECT w.a FROM `+r.store.engine.pairs+`)
 		RETURNING number, version - 1, dropped`, []any{encodePairs(changed)}, func(rows *sql.Rows) error {
 		var number, version, dropped int64
 		err := rows.Scan(&number, &version, &dropped)

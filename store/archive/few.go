@@ -7,7 +7,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/archive/tokens"
 )
 
@@ -26,15 +25,6 @@ const (
 	// fillStep is how many entries of an archive written by an older version are indexed in one transaction.
 	fillStep = 5_000
 )
-
-// few finds entries newest first in tx, which gives both statements of a search one state of the archive. Those that have what check
-// says are wanted.
-type few struct {
-	tx    *sql.Tx
-	query string
-	args  []any
-	check tokens.Query
-}
 
 // logRow is the row of an entry in log_search, unless its log or its id is too large to have one.
 func logRow(log, id int64) (rowid int64, ok bool) {
@@ -70,31 +60,32 @@ func rareWords(q tokens.Query) (words []string) {
 	return words[:min(len(words), fewWords)]
 }
 
-// few asks log_search for one word at a time: for two, FTS5 would go on through other logs until it finds an entry that has both.
-func (e *sqlite) few(ctx context.Context, wanted tokens.Query, q archive.Query, visible []logRange, low, top int64, limit int) (*few, error) {
-	spans, ok := logSpans(visible)
-	words := rareWords(wanted)
-	if !ok || len(visible) > fewLogs || len(words) == 0 {
+// few finds all entries that may have what is wanted, where they are few. It asks log_search for one word at a time: for two, FTS5
+// would go on through other logs until it finds an entry that has both. Its two statements see one state of the archive.
+func (e *sqlite) few(ctx context.Context, q *question) (*plan, error) {
+	spans, ok := logSpans(q.visible)
+	words := rareWords(q.wanted)
+	if !ok || len(q.visible) > fewLogs || len(words) == 0 {
 		return nil, nil
 	}
 	tx, err := e.read.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	most := max(e.fewMax, 2*limit)
+	most := max(e.fewMax, 2*q.limit())
 	for _, word := range words {
 		var n int
 		var rows string
-		err := tx.QueryRowContext(ctx, `SELECT count(*), json_group_array(r) FROM (SELECT s.rowid AS r FROM `+e.pairs()+` CROSS JOIN log_search AS s
+		err := tx.QueryRowContext(ctx, `SELECT count(*), json_group_array(r) FROM (SELECT s.rowid AS r FROM `+sqlitePairs+` CROSS JOIN log_search AS s
 			WHERE s.log_search MATCH ? AND s.rowid BETWEEN w.a AND w.b LIMIT ?)`, encodePairs(spans), `"`+word+`"`, most+1).Scan(&n, &rows)
 		if err != nil {
 			return nil, errors.Join(err, tx.Rollback())
 		}
 		if n <= most {
-			return &few{tx, `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM json_each(?) AS r CROSS JOIN entries AS e
+			return &plan{tx: tx, check: besides(q.wanted), query: `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM json_each(?) AS r CROSS JOIN entries AS e
 				ON e.log = r.value >> 32 AND e.id = r.value & 0xffffffff
 				WHERE ? IN ('', e.author) AND ? IN ('', e.kind) AND e.doc BETWEEN ? AND ? ORDER BY e.doc DESC`,
-				[]any{rows, q.From, string(q.Kind), low, top}, besides(wanted)}, nil
+				args: []any{rows, q.From, string(q.Kind), q.low, q.top}}, nil
 		}
 	}
 	return nil, tx.Rollback()
@@ -124,7 +115,7 @@ func (e *sqlite) inLogs(ctx context.Context, tx *sql.Tx, statement string, list 
 	slices.SortFunc(list, func(a, b *row) int { return cmp.Or(cmp.Compare(a.log, b.log), cmp.Compare(a.ID, b.ID)) })
 	for _, r := range list {
 		if rowid, ok := logRow(r.log, r.ID); ok {
-			if _, err := stmt.ExecContext(ctx, rowid, r.index(e)); err != nil {
+			if _, err := stmt.ExecContext(ctx, rowid, r.index(ftsText)); err != nil {
 				return err
 			}
 		}

@@ -12,22 +12,29 @@ import (
 	"github.com/chatd/chatd/chat/archive/tokens"
 )
 
-// askFew asks the index by logs alone. ok: it has answered.
-func askFew(t *testing.T, s *Store, text string, visible []archive.Visible, limit int) (found []int64, ok bool) {
+// asking is a question for a text, of which a finder needs to find limit entries.
+func asking(t *testing.T, s *Store, text string, visible []archive.Visible, limit int) *question {
 	t.Helper()
 	ranges, err := s.visible(t.Context(), visible)
 	if err != nil {
 		t.Fatal(err)
 	}
-	few, err := s.engine.few(t.Context(), tokens.Parse(text), archive.Query{}, ranges, 0, 1<<62, limit)
+	return &question{wanted: tokens.Parse(text), visible: ranges, top: 1 << 62, most: bound{limit - 1, pageBytes}}
+}
+
+// askFew asks the index by logs alone. ok: it has answered.
+func askFew(t *testing.T, s *Store, text string, visible []archive.Visible, limit int) (found []int64, ok bool) {
+	t.Helper()
+	q := asking(t, s, text, visible, limit)
+	few, err := s.engine.driver.(*sqlite).few(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if few == nil {
 		return nil, false
 	}
-	defer func() { _ = few.tx.Rollback() }()
-	list, _, err := s.collect(t.Context(), few.tx, ranges, bound{1000, pageBytes}, few.check, few.query, few.args)
+	q.most = bound{1000, pageBytes}
+	list, _, err := s.collect(t.Context(), q, few)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +47,7 @@ func askFew(t *testing.T, s *Store, text string, visible []archive.Visible, limi
 func openLite(t *testing.T) (*Store, *sqlite) {
 	t.Helper()
 	s := open(t, "sqlite:"+t.TempDir()+"/archive.db")
-	return s, s.engine.(*sqlite)
+	return s, s.engine.driver.(*sqlite)
 }
 
 // TestFew: the index by logs answers where few entries of the logs have plain words, and finds what the other one finds.
@@ -107,22 +114,18 @@ func TestFew(t *testing.T) {
 
 // TestFewOneState: what changes between the two statements of a search does not show in it.
 func TestFewOneState(t *testing.T) {
-	s, _ := openLite(t)
+	s, e := openLite(t)
 	w := newLog(t, s, aLog)
 	w.text("ann", "word")
 	w.add(1)
-	ranges, err := s.visible(t.Context(), whole(aLog))
-	if err != nil {
-		t.Fatal(err)
-	}
-	few, err := s.engine.few(t.Context(), tokens.Parse("word"), archive.Query{}, ranges, 0, 1<<62, 1)
+	q := asking(t, s, "word", whole(aLog), 10)
+	few, err := e.few(t.Context(), q)
 	if err != nil || few == nil {
 		t.Fatal(few, err)
 	}
-	defer func() { _ = few.tx.Rollback() }()
 	w.edit("ann", 1, "other")
 	w.add(2)
-	list, _, err := s.collect(t.Context(), few.tx, ranges, bound{9, pageBytes}, few.check, few.query, few.args)
+	list, _, err := s.collect(t.Context(), q, few)
 	if err != nil || len(list) != 1 || !strings.Contains(string(list[0].JSON), `"word"`) {
 		t.Errorf("finds %v, %v, want the message as it was", list, err)
 	}
@@ -233,7 +236,7 @@ func TestFill(t *testing.T) {
 		if _, err := p.UpTo(t.Context(), 7); err != nil {
 			t.Fatal(err)
 		}
-		if more, err := s.engine.(*sqlite).fill(t.Context(), s.write, 30); !more || err != nil {
+		if more, err := s.engine.driver.(*sqlite).fill(t.Context(), s.write, 30); !more || err != nil {
 			t.Fatal(more, err)
 		}
 		if got, ok := askFew(t, s, "word", visible, 50); !ok || len(got) != 28 {
@@ -247,7 +250,7 @@ func TestFill(t *testing.T) {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}
-	if more, err := s.engine.(*sqlite).fill(t.Context(), s.write, 30); more || err != nil {
+	if more, err := s.engine.driver.(*sqlite).fill(t.Context(), s.write, 30); more || err != nil {
 		t.Errorf("once more: %v, %v", more, err)
 	}
 }

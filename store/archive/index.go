@@ -12,9 +12,9 @@ import (
 )
 
 // index is what the index of words gets of an entry; nothing where it cannot be found.
-func (r *row) index(e engine) string {
+func (r *row) index(words func([]tokens.Token) string) string {
 	if r.words == nil {
-		text := e.words(tokens.Split(archive.Text(r.entry)))
+		text := words(tokens.Split(archive.Text(r.entry)))
 		r.words = &text
 	}
 	return *r.words

@@ -42,7 +42,7 @@ func MigrateUp(ctx context.Context, url string) ([]Migration, error) {
 
 // MigrateDown takes the newest step of the schema back, with what it holds.
 func MigrateDown(ctx context.Context, url string) ([]Migration, error) {
-	return migrate(ctx, url, func(ctx context.Context, e engine, db *sql.DB) error {
+	return migrate(ctx, url, func(ctx context.Context, e *engine, db *sql.DB) error {
 		p, err := provider(e, db)
 		if err != nil {
 			return err
@@ -61,7 +61,7 @@ func MigrateDown(ctx context.Context, url string) ([]Migration, error) {
 // MigrationStatus returns the steps of the schema and which of them the archive at url has. It changes nothing: where there is no
 // database, or none of chatd's tables in it, every step is pending.
 func MigrationStatus(ctx context.Context, url string) ([]Migration, error) {
-	steps, err := look(ctx, url, func(ctx context.Context, e engine, db *sql.DB) error {
+	steps, err := look(ctx, url, func(ctx context.Context, e *engine, db *sql.DB) error {
 		p, err := provider(e, db)
 		if err != nil {
 			return err
@@ -79,23 +79,19 @@ func MigrationStatus(ctx context.Context, url string) ([]Migration, error) {
 }
 
 // look is migrate for what changes nothing: it makes no database and no table. Without them it fails with errNoTables.
-func look(ctx context.Context, url string, do func(context.Context, engine, *sql.DB) error) ([]Migration, error) {
+func look(ctx context.Context, url string, do func(context.Context, *engine, *sql.DB) error) ([]Migration, error) {
 	e, err := engineOf(url)
 	if err != nil {
 		return nil, err
 	}
-	if file, ok := e.(*sqlite); ok {
+	if file, ok := e.driver.(*sqlite); ok {
 		if _, err := os.Stat(file.path); errors.Is(err, fs.ErrNotExist) {
 			return nil, errNoTables
 		}
 	}
-	return migrate(ctx, url, func(ctx context.Context, e engine, db *sql.DB) error {
-		tables := "SELECT count(*) FROM sqlite_master WHERE name = ?"
-		if e.name() == "postgres" {
-			tables = "SELECT count(to_regclass(?))"
-		}
+	return migrate(ctx, url, func(ctx context.Context, e *engine, db *sql.DB) error {
 		var n int
-		if err := db.QueryRowContext(ctx, e.bind(tables), versionTable).Scan(&n); err != nil {
+		if err := db.QueryRowContext(ctx, e.bind(e.tables), versionTable).Scan(&n); err != nil {
 			return fmt.Errorf("archive: %w", err)
 		}
 		if n == 0 {
@@ -109,8 +105,8 @@ func look(ctx context.Context, url string, do func(context.Context, engine, *sql
 var errNoTables = errors.New("archive: no migration has run")
 
 // pending lists the steps, none of which has run.
-func pending(e engine) (steps []Migration, err error) {
-	names, err := fs.Glob(migrations.Files, e.name()+"/*.sql")
+func pending(e *engine) (steps []Migration, err error) {
+	names, err := fs.Glob(migrations.Files, e.name+"/*.sql")
 	for _, name := range names {
 		step := Migration{Name: path.Base(name)}
 		number, _, _ := strings.Cut(step.Name, "_")
@@ -122,7 +118,7 @@ func pending(e engine) (steps []Migration, err error) {
 	return steps, err
 }
 
-func migrate(ctx context.Context, url string, do func(context.Context, engine, *sql.DB) error) (steps []Migration, err error) {
+func migrate(ctx context.Context, url string, do func(context.Context, *engine, *sql.DB) error) (steps []Migration, err error) {
 	e, err := engineOf(url)
 	if err != nil {
 		return nil, err
@@ -152,33 +148,31 @@ func migrate(ctx context.Context, url string, do func(context.Context, engine, *
 
 // provider runs the migrations of an engine. On PostgreSQL, one node does while others wait; SQLite runs each migration
 // in a transaction that excludes others.
-func provider(e engine, db *sql.DB) (*goose.Provider, error) {
-	files, err := fs.Sub(migrations.Files, e.name())
+func provider(e *engine, db *sql.DB) (*goose.Provider, error) {
+	files, err := fs.Sub(migrations.Files, e.name)
 	if err != nil {
 		return nil, err
 	}
 	options := []goose.ProviderOption{goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true)}
-	dialect := goose.DialectSQLite3
-	if e.name() == "postgres" {
-		dialect = goose.DialectPostgres
+	if e.migrations == goose.DialectPostgres {
 		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, lockTries))
 		if err != nil {
 			return nil, err
 		}
 		options = append(options, goose.WithSessionLocker(locker))
 	}
-	return goose.NewProvider(dialect, db, files, options...)
+	return goose.NewProvider(e.migrations, db, files, options...)
 }
 
 // migrateUp runs the migrations that are missing. Where another node runs one, it waits until that is done, and looks again.
-func migrateUp(ctx context.Context, e engine, db *sql.DB) error {
+func migrateUp(ctx context.Context, e *engine, db *sql.DB) error {
 	p, err := provider(e, db)
 	if err != nil {
 		return err
 	}
 	for tries := 1; ; tries++ {
 		err = inTime(ctx, func(ctx context.Context) error { return checkSchema(ctx, p) })
-		if err != nil && !e.locked(err) {
+		if err != nil && e.fault(err) != faultLocked {
 			return err
 		}
 		if err == nil {
@@ -186,7 +180,7 @@ func migrateUp(ctx context.Context, e engine, db *sql.DB) error {
 				return nil
 			}
 		}
-		if ctx.Err() != nil || tries >= migrateTries && !e.locked(err) {
+		if ctx.Err() != nil || tries >= migrateTries && e.fault(err) != faultLocked {
 			return fmt.Errorf("archive: migration: %w; what was done before the failed step stands, and nothing of that: remove the cause and start again", err)
 		}
 	}
@@ -212,8 +206,8 @@ func (m move) all(ctx context.Context, db *sql.DB) error {
 }
 
 // up runs the migrations in their order, and between two of them what the engine does itself.
-func up(ctx context.Context, p *goose.Provider, e engine, db *sql.DB) error {
-	for _, m := range e.moves() {
+func up(ctx context.Context, p *goose.Provider, e *engine, db *sql.DB) error {
+	for _, m := range e.moves {
 		has, err := p.GetDBVersion(ctx)
 		if err == nil && has <= m.version {
 			if _, err = p.UpTo(ctx, m.version); err == nil {

@@ -43,7 +43,7 @@ func testModel(t *testing.T, url string) {
 		}
 		t.Repeat(map[string]func(*rapid.T){"": m.compare, "grow": m.grow, "archive": m.archive, "archive both": m.archiveBoth, "lose the end": m.lose, "drop": m.drop})
 	})
-	if s.engine.name() != "sqlite" {
+	if s.engine.name != "sqlite" {
 		return
 	}
 	for _, index := range []string{"search", "log_search"} {
@@ -213,7 +213,7 @@ func (m *machine) compareSearch(t *rapid.T) {
 	if rapid.Bool().Draw(t, "in time") {
 		q.SinceMs, q.UntilMs = firstSentMs+2000, firstSentMs+8000
 	}
-	if e, ok := m.both[0].(*Store).engine.(*sqlite); ok {
+	if e, ok := m.both[0].(*Store).engine.driver.(*sqlite); ok {
 		e.fewMax = rapid.SampledFrom([]int{0, fewMax}).Draw(t, "few")
 	}
 	for _, w := range m.logs[:rapid.IntRange(0, len(m.logs)).Draw(t, "visible")] {

@@ -105,7 +105,7 @@ func (s *Store) readNumbers(ctx context.Context, list []archive.Log) (map[archiv
 		return nil, err
 	}
 	read := make(map[archive.Log]int64, len(list))
-	err = s.query(ctx, s.read, `SELECT l.number, l."group", l.epoch FROM `+s.engine.names()+` JOIN logs AS l ON l."group" = w.a AND l.epoch = w.b`,
+	err = s.query(ctx, s.read, `SELECT l.number, l."group", l.epoch FROM `+s.engine.names+` JOIN logs AS l ON l."group" = w.a AND l.epoch = w.b`,
 		[]any{string(text)}, func(rows *sql.Rows) error {
 			var number int64
 			var log archive.Log

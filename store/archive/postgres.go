@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -12,9 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
-
-	"github.com/chatd/chatd/chat/archive"
-	"github.com/chatd/chatd/chat/archive/tokens"
+	"github.com/pressly/goose/v3"
 )
 
 const (
@@ -30,7 +27,20 @@ type postgres struct {
 	settling sync.Mutex
 }
 
-func (*postgres) name() string { return "postgres" }
+func (e *postgres) dialect() dialect {
+	return dialect{
+		name: "postgres", migrations: goose.DialectPostgres,
+		tables: `SELECT count(to_regclass(?))`, numbered: true,
+		pairs:    `(SELECT (v ->> 0)::bigint AS a, (v ->> 1)::bigint AS b FROM jsonb_array_elements(?::jsonb) AS v) AS w`,
+		names:    `(SELECT v ->> 0 AS a, v ->> 1 AS b FROM jsonb_array_elements(?::jsonb) AS v) AS w`,
+		lockLogs: " FOR UPDATE OF l",
+		authored: `SELECT e.doc, l."group", l.epoch, e.id FROM entries AS e JOIN logs AS l ON l.number = e.log
+			WHERE e.words @@ ?::text::tsquery AND e.author = ? AND e.doc > ? ORDER BY e.doc LIMIT ?`,
+		facet:   "':%s'",
+		writers: postgresWriters, settles: true,
+		words: tsWords, finders: []finder{e.walk, e.index},
+	}
+}
 
 func (e *postgres) open(ctx context.Context) (write, read *sql.DB, err error) {
 	config, err := pgxpool.ParseConfig(e.url)
@@ -61,37 +71,6 @@ func (e *postgres) close() error {
 	return err
 }
 
-func (*postgres) moves() []move { return nil }
-
-func (*postgres) bind(query string) string {
-	var b strings.Builder
-	for n := 1; ; n++ {
-		before, after, found := strings.Cut(query, "?")
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		b.WriteString("$" + strconv.Itoa(n))
-		query = after
-	}
-}
-
-func (*postgres) pairs() string {
-	return `(SELECT (v ->> 0)::bigint AS a, (v ->> 1)::bigint AS b FROM jsonb_array_elements(?::jsonb) AS v) AS w`
-}
-
-func (*postgres) names() string {
-	return `(SELECT v ->> 0 AS a, v ->> 1 AS b FROM jsonb_array_elements(?::jsonb) AS v) AS w`
-}
-
-func (*postgres) lockLogs() string { return " FOR UPDATE OF l" }
-
-func (*postgres) byTarget() string { return "" }
-
-func (*postgres) writers() int { return postgresWriters }
-
-func (*postgres) words(list []tokens.Token) string { return tsWords(list) }
-
 func (e *postgres) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*row, err error) {
 	n := len(rows)
 	docs, logs, ids, targets := make([]int64, n), make([]int64, n), make([]int64, n), make([]*int64, n)
@@ -103,7 +82,7 @@ func (e *postgres) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken [
 		marks[i], authors[i], kinds[i], alive[i], texts[i] = r.Mark, r.author, string(r.kind), r.alive, string(r.JSON)
 		waiting[r.doc] = r
 		if r.alive {
-			vector := r.index(e) + tsFacets(r.facets())
+			vector := r.index(tsWords) + tsFacets(r.facets())
 			words[i] = &vector
 		}
 	}
@@ -133,38 +112,40 @@ func (e *postgres) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken [
 // unindex has nothing to do: the index holds what the rows hold.
 func (*postgres) unindex(context.Context, *sql.Tx, string, ...any) error { return nil }
 
-// few: it has no index by logs.
-func (*postgres) few(context.Context, tokens.Query, archive.Query, []logRange, int64, int64, int) (*few, error) {
-	return nil, nil
-}
-
-// search leaves it to PostgreSQL whether it asks the index of words, or walks down from the highest doc: it knows how
+// index leaves it to PostgreSQL whether it asks the index of words, or walks down from the highest doc: it knows how
 // frequent the words are. What may be seen are sorted arrays, not a table: joined with one, it would read every entry of every
 // log. The CASE keeps its guesses about ids out of this decision.
 //
 // What is checked is no condition of the index: IS TRUE keeps it from that.
-func (*postgres) search(q, check tokens.Query, facets [][]string, visible []logRange) (query string, args []any, done func()) {
-	n, cut := len(visible), false
+func (e *postgres) index(ctx context.Context, q *question) (*plan, error) {
+	asked, checked, err := q.split(ctx, e.rare)
+	if err != nil {
+		return nil, err
+	}
+	n, cut := len(q.visible), false
 	logs, lowest, highest := make([]int64, n), make([]int64, n), make([]int64, n)
-	for i, v := range visible {
+	for i, v := range q.visible {
 		logs[i], lowest[i], highest[i] = v.number, v.From, v.To
 		cut = cut || v.From > 1
 	}
 	if !cut {
 		lowest = nil // each log from its first id, which is usual: an array less to send and to read
 	}
-	query, args = `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM (SELECT ?::bigint[] AS logs, ?::bigint[] AS lowest, ?::bigint[] AS highest) AS v, entries AS e
+	p := &plan{args: []any{logs, lowest, highest, tsQuery(asked, q.logFacets())}, query: `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json
+		FROM (SELECT ?::bigint[] AS logs, ?::bigint[] AS lowest, ?::bigint[] AS highest) AS v, entries AS e
 		WHERE CASE WHEN v.logs[width_bucket(e.log, v.logs)] = e.log
 			THEN e.id BETWEEN coalesce(v.lowest[width_bucket(e.log, v.logs)], 1) AND v.highest[width_bucket(e.log, v.logs)] ELSE false END
-		AND e.words @@ ?::text::tsquery`, []any{logs, lowest, highest, tsQuery(q, facets)}
-	if len(check.Terms) > 0 {
-		query, args = query+` AND (e.words @@ ?::text::tsquery) IS TRUE`, append(args, tsQuery(check, nil))
+		AND e.words @@ ?::text::tsquery`}
+	if len(checked.Terms) > 0 {
+		p.query, p.args = p.query+` AND (e.words @@ ?::text::tsquery) IS TRUE`, append(p.args, tsQuery(checked, nil))
 	}
-	return query + ` AND e.doc BETWEEN ? AND ? ORDER BY e.doc DESC LIMIT ?`, args, func() {}
+	p.query += ` AND e.doc BETWEEN ? AND ? ORDER BY e.doc DESC LIMIT ?`
+	p.args = append(p.args, q.low, q.top, q.limit())
+	return p, nil
 }
 
 // rare words are those that PostgreSQL does not count as frequent.
-func (e *postgres) rare(ctx context.Context, words []string, _, _ int64, _ int) (asked []bool, err error) {
+func (e *postgres) rare(ctx context.Context, words []string, _ *question) (asked []bool, err error) {
 	of, err := e.shares.get(ctx, e.db)
 	if err != nil {
 		return nil, err
@@ -175,32 +156,20 @@ func (e *postgres) rare(ctx context.Context, words []string, _, _ int64, _ int) 
 	return asked, nil
 }
 
-func (*postgres) authored(user string) (query string, args []any) {
-	return `SELECT e.doc, l."group", l.epoch, e.id FROM entries AS e JOIN logs AS l ON l.number = e.log
-		WHERE e.words @@ ?::text::tsquery AND e.author = ? AND e.doc > ? ORDER BY e.doc LIMIT ?`, []any{"':" + authorFacet(user) + "'"}
-}
-
-// refused leaves out what time may mend: connections, resources, shutdowns, and transactions that gave way.
-func (*postgres) refused(err error) bool {
+// fault counts as away what time may mend: connections, resources, shutdowns.
+func (*postgres) fault(err error) fault {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
-		return false
+		return faultAway
 	}
 	switch e.Code[:2] {
-	case "08", "40", "53", "55", "57", "58":
-		return false
+	case "40":
+		return faultConflicted
+	case "08", "53", "55", "57", "58":
+		return faultAway
 	}
-	return true
+	return faultRefused
 }
-
-func (*postgres) conflicted(err error) bool {
-	var e *pgconn.PgError
-	return errors.As(err, &e) && e.Code[:2] == "40"
-}
-
-func (*postgres) locked(error) bool { return false } // its statements wait
-
-func (*postgres) settles() bool { return true }
 
 // scrub merges into the index of words what waits to be: each search reads all of that. What VACUUM frees is overwritten in its
 // time.
@@ -210,7 +179,7 @@ func (e *postgres) scrub(ctx context.Context, db *sql.DB) (again bool, err error
 	}
 	defer e.settling.Unlock()
 	_, err = db.ExecContext(ctx, `SELECT gin_clean_pending_list('entries_words')`)
-	if err != nil && e.refused(err) {
+	if err != nil && e.fault(err) == faultRefused {
 		return false, nil // not the owner: PostgreSQL does it by itself, later
 	}
 	return false, err

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat/archive"
-	"github.com/chatd/chatd/chat/archive/tokens"
 )
 
 // testRare: where a word is rare, the index is asked for it alone, and the search finds what it finds otherwise.
@@ -31,14 +30,19 @@ func testRare(t *testing.T, url string) {
 			visible = append(visible, archive.Visible{Log: w.log, From: 5, To: 180})
 		}
 	}
-	if e, ok := s.engine.(*postgres); ok {
+	var among rare
+	switch e := s.engine.driver.(type) {
+	case *sqlite:
+		among = e.rare
+	case *postgres:
+		among = e.rare
 		e.shares.read, e.shares.of = time.Now().Add(time.Hour), map[string]float64{"frequent": 0.9, "also": 0.9}
 	}
 	for text, want := range map[string]int{"frequent seldom": 1, "frequent also seldom": 2, "frequent also": 0, "frequent": 0, "frequent -seldom": 0,
 		`"frequent also" seldom`: 0, "freq* seldom": 0} {
-		q := tokens.Parse(text)
-		asked, checked, err := s.split(t.Context(), q, 0, 1<<62, 20)
-		if err != nil || len(checked.Terms) != want || len(asked.Terms)+want != len(q.Terms) {
+		q := asking(t, s, text, nil, 20)
+		asked, checked, err := q.split(t.Context(), among)
+		if err != nil || len(checked.Terms) != want || len(asked.Terms)+want != len(q.wanted.Terms) {
 			t.Errorf("%s: asks for %+v, checks %+v, %v", text, asked, checked, err)
 		}
 	}
@@ -81,7 +85,7 @@ func TestSQLiteRare(t *testing.T) {
 	w.add(1)
 	words := []string{"frequent", "sparse", "even"}
 	for limit, want := range map[int][]bool{20: {false, true, true}, spanOf / rareTimes: {true, true, true}} {
-		if got, err := s.engine.rare(t.Context(), words, 0, 1<<62, limit); !slices.Equal(got, want) || err != nil {
+		if got, err := s.engine.driver.(*sqlite).rare(t.Context(), words, asking(t, s, "", nil, limit)); !slices.Equal(got, want) || err != nil {
 			t.Errorf("for %d: asks for %v, want %v, %v", limit, got, want, err)
 		}
 	}

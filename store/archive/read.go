@@ -93,7 +93,7 @@ func (s *Store) Entries(ctx context.Context, log archive.Log, ids []int64) ([]ch
 	var found []chat.Message
 	err := s.reads(ctx, func(ctx context.Context) error {
 		return s.query(ctx, s.read, `SELECT e.id, e.mark, e.edits, e.json FROM entries AS e
-			WHERE e.id IN (SELECT w.b FROM `+s.engine.pairs()+`) AND e.log = `+logNumber+` ORDER BY e.id`,
+			WHERE e.id IN (SELECT w.b FROM `+s.engine.pairs+`) AND e.log = `+logNumber+` ORDER BY e.id`,
 			[]any{encodePairs(pairs), log.Group, log.Epoch}, func(rows *sql.Rows) error {
 				m, err := scanMessage(rows)
 				found = append(found, m)
@@ -128,7 +128,7 @@ func (s *Store) Reactions(ctx context.Context, log archive.Log, user string, fro
 // ReactionsTo implements archive.Store.
 func (s *Store) ReactionsTo(ctx context.Context, log archive.Log, target, after int64, limit int) (found []chat.Message, err error) {
 	err = s.reads(ctx, func(ctx context.Context) error {
-		return s.query(ctx, s.read, `SELECT e.id, e.mark, e.edits, e.json FROM entries AS e`+s.engine.byTarget()+`
+		return s.query(ctx, s.read, `SELECT e.id, e.mark, e.edits, e.json FROM entries AS e`+s.engine.byTarget+`
 			WHERE e.log = `+logNumber+` AND e.target = ? AND e.kind = 'reaction' AND e.id > ? ORDER BY e.id LIMIT ?`,
 			[]any{log.Group, log.Epoch, target, after, limit}, func(rows *sql.Rows) error {
 				m, err := scanMessage(rows)

@@ -12,7 +12,8 @@ import (
 	"strings"
 	"time"
 
-	driver "modernc.org/sqlite"
+	"github.com/pressly/goose/v3"
+	sqlitedriver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/chatd/chatd/chat/archive/tokens"
@@ -31,7 +32,22 @@ type sqlite struct {
 	write, read *sql.DB
 }
 
-func (*sqlite) name() string { return "sqlite" }
+const sqlitePairs = `(SELECT value ->> 0 AS a, value ->> 1 AS b FROM json_each(?)) AS w`
+
+func (e *sqlite) dialect() dialect {
+	return dialect{
+		name: "sqlite", migrations: goose.DialectSQLite3, moves: []move{{5, moveStep, moveEntries}, {7, fillStep, e.fill}},
+		tables: `SELECT count(*) FROM sqlite_master WHERE name = ?`,
+		pairs:  sqlitePairs, names: sqlitePairs,
+		lockLogs: "",                           // its transactions lock everything
+		byTarget: " INDEXED BY entries_target", // without it, the whole log would be read, because its entries are at hand there
+		authored: `SELECT e.doc, l."group", l.epoch, e.id FROM search AS s CROSS JOIN entries AS e ON e.doc = s.rowid CROSS JOIN logs AS l ON l.number = e.log
+			WHERE s.search MATCH ? AND e.author = ? AND s.rowid > ? ORDER BY s.rowid LIMIT ?`,
+		facet:   `facets : "%s"`,
+		writers: 1, // the database takes no more
+		words:   ftsText, finders: []finder{e.few, e.index},
+	}
+}
 
 // open makes one connection that writes and a pool that only reads. What was deleted is overwritten with zeros. A commit
 // waits for the disk: the store trims what was committed.
@@ -61,7 +77,7 @@ func (e *sqlite) connect(ctx context.Context) error {
 	again := backoff.Backoff{Min: 5 * time.Millisecond, Max: 200 * time.Millisecond}
 	for {
 		err := e.write.PingContext(ctx)
-		if err == nil || !e.locked(err) {
+		if err == nil || e.fault(err) != faultLocked {
 			return err
 		}
 		select {
@@ -102,25 +118,6 @@ func (e *sqlite) close() error {
 	return errors.Join(errs...)
 }
 
-func (e *sqlite) moves() []move { return []move{{5, moveStep, moveEntries}, {7, fillStep, e.fill}} }
-
-func (*sqlite) bind(query string) string { return query }
-
-func (*sqlite) pairs() string {
-	return `(SELECT value ->> 0 AS a, value ->> 1 AS b FROM json_each(?)) AS w`
-}
-
-func (e *sqlite) names() string { return e.pairs() }
-
-func (*sqlite) lockLogs() string { return "" } // its transactions lock everything
-
-// byTarget: without it, the whole log would be read, because its entries are at hand there.
-func (*sqlite) byTarget() string { return " INDEXED BY entries_target" }
-
-func (*sqlite) writers() int { return 1 } // the database takes no more
-
-func (*sqlite) words(list []tokens.Token) string { return ftsText(list) }
-
 // insert goes by time: the index of words starts another part of itself at each entry that is older than the one before.
 func (e *sqlite) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*row, err error) {
 	stmt, err := tx.PrepareContext(ctx, `INSERT INTO entries (doc, log, id, mark, author, kind, alive, target, edits, json)
@@ -145,7 +142,7 @@ func (e *sqlite) insert(ctx context.Context, tx *sql.Tx, rows []*row) (taken []*
 		} else if n == 0 {
 			taken = append(taken, r)
 		} else if r.alive {
-			if _, err := index.ExecContext(ctx, r.doc, r.index(e), strings.Join(r.facets(), " ")); err != nil {
+			if _, err := index.ExecContext(ctx, r.doc, r.index(ftsText), strings.Join(r.facets(), " ")); err != nil {
 				return nil, err
 			}
 			indexed = append(indexed, r)
@@ -167,7 +164,7 @@ func (e *sqlite) unindex(ctx context.Context, tx *sql.Tx, where string, args ...
 		for _, r := range list {
 			after = r.doc
 			_, err := tx.ExecContext(ctx, `INSERT INTO search (search, rowid, words, facets) VALUES ('delete', ?, ?, ?)`,
-				r.doc, r.index(e), strings.Join(r.facets(), " "))
+				r.doc, r.index(ftsText), strings.Join(r.facets(), " "))
 			if err != nil {
 				return err
 			}
@@ -204,15 +201,22 @@ func (*sqlite) indexed(ctx context.Context, tx *sql.Tx, where string, args []any
 	return list, rows.Err()
 }
 
-// search walks the index from the highest doc down, and looks at entries only until it has enough.
-func (*sqlite) search(q, check tokens.Query, facets [][]string, visible []logRange) (query string, args []any, done func()) {
-	handle, done := lend(lending{visible, check})
-	query, args = `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json FROM search AS s CROSS JOIN entries AS d INDEXED BY entries_doc ON d.doc = s.rowid
-		CROSS JOIN entries AS e ON e.log = d.log AND e.id = d.id WHERE `+visibleFunction+`(?, d.log, d.id)`, []any{handle}
-	if len(check.Terms) > 0 {
-		query, args = query+` AND `+hasFunction+`(?, e.json)`, append(args, handle)
+// index walks the index from the highest doc down, and looks at entries only until it has enough.
+func (e *sqlite) index(ctx context.Context, q *question) (*plan, error) {
+	asked, checked, err := q.split(ctx, e.rare)
+	if err != nil {
+		return nil, err
 	}
-	return query + ` AND s.search MATCH ? AND s.rowid BETWEEN ? AND ? ORDER BY s.rowid DESC LIMIT ?`, append(args, ftsMatch(q, facets)), done
+	handle, done := lend(lending{q.visible, checked})
+	p := &plan{done: done, args: []any{handle}, query: `SELECT e.doc, e.log, e.id, e.mark, e.edits, e.json
+		FROM search AS s CROSS JOIN entries AS d INDEXED BY entries_doc ON d.doc = s.rowid
+		CROSS JOIN entries AS e ON e.log = d.log AND e.id = d.id WHERE ` + visibleFunction + `(?, d.log, d.id)`}
+	if len(checked.Terms) > 0 {
+		p.query, p.args = p.query+` AND `+hasFunction+`(?, e.json)`, append(p.args, handle)
+	}
+	p.query += ` AND s.search MATCH ? AND s.rowid BETWEEN ? AND ? ORDER BY s.rowid DESC LIMIT ?`
+	p.args = append(p.args, ftsMatch(asked, q.logFacets()), q.low, q.top, q.limit())
+	return p, nil
 }
 
 const (
@@ -224,17 +228,17 @@ const (
 )
 
 // rare finds the word that the fewest entries have, if it is rare, and leaves out those that are far more frequent.
-func (e *sqlite) rare(ctx context.Context, words []string, low, top int64, limit int) (asked []bool, err error) {
+func (e *sqlite) rare(ctx context.Context, words []string, q *question) (asked []bool, err error) {
 	asked = slices.Repeat([]bool{true}, len(words))
 	newest, ends := int64(0), make([]int64, len(words)) // ends: the oldest of spanOf entries
 	rarest, known := 0, false
 	for i, word := range words {
-		n, first, last, err := e.newestWith(ctx, word, low, top, spanOf)
+		n, first, last, err := e.newestWith(ctx, word, q, spanOf)
 		if err != nil {
 			return nil, err
 		}
 		if n < spanOf {
-			last = low
+			last = q.low
 		}
 		newest, ends[i] = max(newest, first), last
 		if ends[i] <= ends[rarest] {
@@ -242,8 +246,8 @@ func (e *sqlite) rare(ctx context.Context, words []string, low, top int64, limit
 		}
 	}
 	if !known {
-		n, _, _, err := e.newestWith(ctx, words[rarest], low, top, rareTimes*limit)
-		if err != nil || n == rareTimes*limit {
+		n, _, _, err := e.newestWith(ctx, words[rarest], q, rareTimes*q.limit())
+		if err != nil || n == rareTimes*q.limit() {
 			return asked, err
 		}
 	}
@@ -254,43 +258,26 @@ func (e *sqlite) rare(ctx context.Context, words []string, low, top int64, limit
 }
 
 // newestWith counts the newest entries with a word, at most limit, and tells where they begin and end.
-func (e *sqlite) newestWith(ctx context.Context, word string, low, top int64, limit int) (n int, first, last int64, err error) {
+func (e *sqlite) newestWith(ctx context.Context, word string, q *question, limit int) (n int, first, last int64, err error) {
 	err = e.read.QueryRowContext(ctx, `SELECT count(*), coalesce(max(rowid), 0), coalesce(min(rowid), 0)
 		FROM (SELECT rowid FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?)`,
-		ftsMatch(tokens.Query{Terms: []tokens.Term{{Tokens: []string{word}}}}, nil), low, top, limit).Scan(&n, &first, &last)
+		ftsMatch(tokens.Query{Terms: []tokens.Term{{Tokens: []string{word}}}}, nil), q.low, q.top, limit).Scan(&n, &first, &last)
 	return n, first, last, err
 }
 
-// walk: the index is asked from the highest doc down anyway.
-func (*sqlite) walk(context.Context, tokens.Query, [][]string, []logRange, int64, int64, int) (query string, args []any, err error) {
-	return "", nil, nil
-}
-
-func (*sqlite) authored(user string) (query string, args []any) {
-	return `SELECT e.doc, l."group", l.epoch, e.id FROM search AS s CROSS JOIN entries AS e ON e.doc = s.rowid CROSS JOIN logs AS l ON l.number = e.log
-		WHERE s.search MATCH ? AND e.author = ? AND s.rowid > ? ORDER BY s.rowid LIMIT ?`, []any{`facets : "` + authorFacet(user) + `"`}
-}
-
-func (*sqlite) refused(err error) bool {
-	var e *driver.Error
+func (*sqlite) fault(err error) fault {
+	var e *sqlitedriver.Error
 	if !errors.As(err, &e) {
-		return false
+		return faultAway
 	}
 	switch e.Code() & 0xff {
 	case lib.SQLITE_ERROR, lib.SQLITE_CONSTRAINT, lib.SQLITE_MISMATCH, lib.SQLITE_RANGE, lib.SQLITE_TOOBIG, lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
-		return true
+		return faultRefused
+	case lib.SQLITE_BUSY:
+		return faultLocked
 	}
-	return false
+	return faultAway
 }
-
-func (*sqlite) conflicted(error) bool { return false }
-
-func (*sqlite) locked(err error) bool {
-	var e *driver.Error
-	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_BUSY
-}
-
-func (*sqlite) settles() bool { return false }
 
 // scrub empties the write-ahead log, which holds pages as they were.
 func (*sqlite) scrub(ctx context.Context, db *sql.DB) (again bool, err error) {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	driver "modernc.org/sqlite"
+	sqlitedriver "modernc.org/sqlite"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
@@ -57,7 +57,7 @@ var registerFunctions = sync.OnceValue(func() error {
 })
 
 func register(name string, arguments int32, call func(lending, []sqldriver.Value) bool) error {
-	return driver.RegisterScalarFunction(name, arguments, func(_ *driver.FunctionContext, args []sqldriver.Value) (sqldriver.Value, error) {
+	return sqlitedriver.RegisterScalarFunction(name, arguments, func(_ *sqlitedriver.FunctionContext, args []sqldriver.Value) (sqldriver.Value, error) {
 		handle, _ := args[0].(int64)
 		if search, ok := lent.Load(handle); ok && call(search.(lending), args) {
 			return int64(1), nil

@@ -81,31 +81,35 @@ func shareOf(q tokens.Query, facets [][]string, of map[string]float64) float64 {
 }
 
 // walk merges the newest entries of each log, and stops as soon as it has a page.
-func (e *postgres) walk(ctx context.Context, q tokens.Query, facets [][]string, visible []logRange, low, top int64, limit int) (query string, args []any, err error) {
+func (e *postgres) walk(ctx context.Context, q *question) (*plan, error) {
+	if len(q.visible) > facetsMax {
+		return nil, nil
+	}
 	of, err := e.shares.get(ctx, e.db)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	share := shareOf(q, facets, of)
-	if share*walkMax < float64(walkSpare*limit) {
-		return "", nil, nil
+	share := shareOf(q.wanted, q.facets(), of)
+	if share*walkMax < float64(walkSpare*q.limit()) {
+		return nil, nil
 	}
-	depth := strconv.Itoa(int(float64(walkSpare*limit) / share))
+	depth := strconv.Itoa(int(float64(walkSpare*q.limit()) / share))
 	// While it plans, PostgreSQL looks up the first or the last doc for each bound that is near it, and that for each log.
 	var bounds string
-	var docs []any
-	if low > 0 {
-		bounds, docs = ` AND doc >= ?`, append(docs, low)
+	var docs, args []any
+	if q.low > 0 {
+		bounds, docs = ` AND doc >= ?`, append(docs, q.low)
 	}
-	if top < math.MaxInt64 {
-		bounds, docs = bounds+` AND doc <= ?`, append(docs, top)
+	if q.top < math.MaxInt64 {
+		bounds, docs = bounds+` AND doc <= ?`, append(docs, q.top)
 	}
-	parts := make([]string, len(visible))
-	for i, v := range visible {
+	parts := make([]string, len(q.visible))
+	for i, v := range q.visible {
 		parts[i] = `(SELECT doc, log, id, mark, edits, json, words FROM entries WHERE log = ? AND id BETWEEN ? AND ?` + bounds + `
 			ORDER BY doc DESC LIMIT ` + depth + `)`
 		args = append(append(args, v.number, v.From, v.To), docs...)
 	}
-	return `SELECT doc, log, id, mark, edits, json FROM (SELECT * FROM (` + strings.Join(parts, " UNION ALL ") + `) AS e ORDER BY doc DESC LIMIT ` + depth + `) AS e
-		WHERE words @@ ?::text::tsquery ORDER BY doc DESC LIMIT ?`, append(args, tsQuery(q, facets), limit), nil
+	return &plan{part: true, args: append(args, tsQuery(q.wanted, q.facets()), q.limit()), query: `SELECT doc, log, id, mark, edits, json
+		FROM (SELECT * FROM (` + strings.Join(parts, " UNION ALL ") + `) AS e ORDER BY doc DESC LIMIT ` + depth + `) AS e
+		WHERE words @@ ?::text::tsquery ORDER BY doc DESC LIMIT ?`}, nil
 }

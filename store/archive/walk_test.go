@@ -9,14 +9,13 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
-	"github.com/chatd/chatd/chat/archive/tokens"
 	"github.com/chatd/chatd/internal/pgtest"
 )
 
 // TestPostgresWalk: whether a search looks at the newest entries first or asks the index at once, it finds the same pages.
 func TestPostgresWalk(t *testing.T) {
 	s := open(t, pgtest.Start(t).Database())
-	e := s.engine.(*postgres)
+	e := s.engine.driver.(*postgres)
 	var visible []archive.Visible
 	for _, group := range []string{"a", "b", "hidden"} {
 		w := newLog(t, s, archive.Log{Group: group, Epoch: "e"})
@@ -42,11 +41,11 @@ func TestPostgresWalk(t *testing.T) {
 		t.Fatalf("shares: %v, %v", of, err)
 	}
 	walks := func(text string, limit int) bool {
-		query, _, err := e.walk(t.Context(), tokens.Parse(text), nil, []logRange{{1, &visible[0]}}, 0, 1<<62, limit)
+		plan, err := e.walk(t.Context(), asking(t, s, text, visible[:1], limit))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return query != ""
+		return plan != nil
 	}
 	for text, want := range map[string]bool{"common": true, "seldom": true, "absent": false, "common -absent": true, "common -common": false,
 		"comm*": false, `"common seldom"`: false, "common absent": false} {

@@ -39,7 +39,7 @@ type write struct {
 func startWriter(s *Store) *writer {
 	ctx, halt := context.WithCancel(context.Background())
 	w := &writer{store: s, tasks: make(chan *write), ctx: ctx, halt: halt}
-	for range s.engine.writers() {
+	for range s.engine.writers {
 		w.runs.Go(w.run)
 	}
 	return w
@@ -99,7 +99,7 @@ func (w *writer) run() {
 			list, next = w.joined(next)
 			erased = w.commit(list)
 		}
-		if (erased || w.store.engine.settles()) && scrub == nil {
+		if (erased || w.store.engine.settles) && scrub == nil {
 			scrub = time.After(scrubDelay)
 		}
 	}
@@ -166,7 +166,7 @@ func (w *writer) transaction(task *write) (erased bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 	for range conflictTries {
-		if erased, err = w.try(ctx, task); !w.store.engine.conflicted(err) {
+		if erased, err = w.try(ctx, task); w.store.engine.fault(err) != faultConflicted {
 			break
 		}
 	}
