@@ -11,13 +11,11 @@ import (
 
 // Authored finds the messages of a user that have content, in all logs, oldest first.
 func (s *Store) Authored(ctx context.Context, user string, after int64, limit int) (list []archive.Authored, err error) {
-	err = s.reads(ctx, func(ctx context.Context) error {
-		return s.query(ctx, s.read, s.engine.authored, []any{fmt.Sprintf(s.engine.facet, authorFacet(user)), user, after, limit}, func(rows *sql.Rows) error {
-			var one archive.Authored
-			err := rows.Scan(&one.Doc, &one.Group, &one.Epoch, &one.ID)
-			list = append(list, one)
-			return err
-		})
+	err = s.list(ctx, s.engine.authored, []any{fmt.Sprintf(s.engine.facet, authorFacet(user)), user, after, limit}, func(rows *sql.Rows) error {
+		var one archive.Authored
+		err := rows.Scan(&one.Doc, &one.Group, &one.Epoch, &one.ID)
+		list = append(list, one)
+		return err
 	})
 	return list, err
 }
@@ -30,17 +28,15 @@ func (s *Store) OthersOf(ctx context.Context, user, after string, limit int) (li
 			return nil, "", chat.Invalid("a position among entries cannot be read")
 		}
 	}
-	err = s.reads(ctx, func(ctx context.Context) error {
-		return s.query(ctx, s.read, `SELECT e.log, e.id, l."group", l.epoch FROM entries AS e JOIN logs AS l ON l.number = e.log
-			WHERE e.author = ? AND NOT e.alive AND e.kind <> 'notice' AND (e.log, e.id) > (?, ?) ORDER BY e.log, e.id LIMIT ?`,
-			[]any{user, log, id, limit}, func(rows *sql.Rows) error {
-				var one archive.Other
-				err := rows.Scan(&log, &one.ID, &one.Group, &one.Epoch)
-				list = append(list, one)
-				next = fmt.Sprintf("%d %d", log, one.ID)
-				return err
-			})
-	})
+	err = s.list(ctx, `SELECT e.log, e.id, l."group", l.epoch FROM entries AS e JOIN logs AS l ON l.number = e.log
+		WHERE e.author = ? AND NOT e.alive AND e.kind <> 'notice' AND (e.log, e.id) > (?, ?) ORDER BY e.log, e.id LIMIT ?`,
+		[]any{user, log, id, limit}, func(rows *sql.Rows) error {
+			var one archive.Other
+			err := rows.Scan(&log, &one.ID, &one.Group, &one.Epoch)
+			list = append(list, one)
+			next = fmt.Sprintf("%d %d", log, one.ID)
+			return err
+		})
 	if err != nil || len(list) < limit {
 		next = ""
 	}

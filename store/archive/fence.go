@@ -10,11 +10,8 @@ import (
 
 // Version implements archive.Store.
 func (s *Store) Version(ctx context.Context, log archive.Log) (version int64, err error) {
-	err = s.reads(ctx, func(ctx context.Context) error {
-		version = 0
-		return s.query(ctx, s.read, `SELECT version FROM logs WHERE "group" = ? AND epoch = ?`, []any{log.Group, log.Epoch},
-			func(rows *sql.Rows) error { return rows.Scan(&version) })
-	})
+	err = s.list(ctx, `SELECT version FROM logs WHERE "group" = ? AND epoch = ?`, []any{log.Group, log.Epoch},
+		func(rows *sql.Rows) error { return rows.Scan(&version) })
 	return version, err
 }
 

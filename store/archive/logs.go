@@ -9,16 +9,13 @@ import (
 
 // LogsAfter implements archive.Store.
 func (s *Store) LogsAfter(ctx context.Context, after int64, limit int) (logs []archive.Log, next int64, err error) {
-	err = s.reads(ctx, func(ctx context.Context) error {
-		logs, next = nil, 0
-		return s.query(ctx, s.read, `SELECT number, "group", epoch FROM logs WHERE number > ? ORDER BY number LIMIT ?`, []any{after, limit},
-			func(rows *sql.Rows) error {
-				var log archive.Log
-				err := rows.Scan(&next, &log.Group, &log.Epoch)
-				logs = append(logs, log)
-				return err
-			})
-	})
+	err = s.list(ctx, `SELECT number, "group", epoch FROM logs WHERE number > ? ORDER BY number LIMIT ?`, []any{after, limit},
+		func(rows *sql.Rows) error {
+			var log archive.Log
+			err := rows.Scan(&next, &log.Group, &log.Epoch)
+			logs = append(logs, log)
+			return err
+		})
 	if len(logs) < limit {
 		next = 0
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/chatd/chatd/chat"
@@ -19,21 +18,19 @@ func (s *Store) Read(ctx context.Context, log archive.Log, span archive.Span) ([
 	}
 	var found []chat.Message
 	bytes := 0
-	err := s.reads(ctx, func(ctx context.Context) error {
-		return s.query(ctx, s.read, `SELECT e.id, e.mark, e.edits, e.json FROM entries AS e
-			WHERE e.log = `+logNumber+` AND e.id BETWEEN ? AND ? ORDER BY e.id `+order+` LIMIT ?`,
-			[]any{log.Group, log.Epoch, span.From, span.To, span.Limit}, func(rows *sql.Rows) error {
-				m, err := scanMessage(rows)
-				if err != nil {
-					return err
-				}
-				if bytes += len(m.JSON); bytes > span.BytesMax && len(found) > 0 {
-					return errEnough
-				}
-				found = append(found, m)
-				return nil
-			})
-	})
+	err := s.list(ctx, `SELECT e.id, e.mark, e.edits, e.json FROM entries AS e
+		WHERE e.log = `+logNumber+` AND e.id BETWEEN ? AND ? ORDER BY e.id `+order+` LIMIT ?`,
+		[]any{log.Group, log.Epoch, span.From, span.To, span.Limit}, func(rows *sql.Rows) error {
+			m, err := scanMessage(rows)
+			if err != nil {
+				return err
+			}
+			if bytes += len(m.JSON); bytes > span.BytesMax && len(found) > 0 {
+				return errEnough
+			}
+			found = append(found, m)
+			return nil
+		})
 	if span.Backward {
 		slices.Reverse(found)
 	}
@@ -43,29 +40,37 @@ func (s *Store) Read(ctx context.Context, log archive.Log, span archive.Span) ([
 // Logs lists logs in the order of group and epoch, those behind after, at most limit.
 func (s *Store) Logs(ctx context.Context, after archive.Log, limit int) ([]archive.Log, error) {
 	var logs []archive.Log
-	err := s.reads(ctx, func(ctx context.Context) error {
-		return s.query(ctx, s.read, `SELECT "group", epoch FROM logs WHERE ("group", epoch) > (?, ?) ORDER BY "group", epoch LIMIT ?`,
-			[]any{after.Group, after.Epoch, limit}, func(rows *sql.Rows) error {
-				var log archive.Log
-				err := rows.Scan(&log.Group, &log.Epoch)
-				logs = append(logs, log)
-				return err
-			})
-	})
+	err := s.list(ctx, `SELECT "group", epoch FROM logs WHERE ("group", epoch) > (?, ?) ORDER BY "group", epoch LIMIT ?`,
+		[]any{after.Group, after.Epoch, limit}, func(rows *sql.Rows) error {
+			var log archive.Log
+			err := rows.Scan(&log.Group, &log.Epoch)
+			logs = append(logs, log)
+			return err
+		})
 	return logs, err
 }
 
 // logNumber is the number of a log, from its group and its epoch.
 const logNumber = `(SELECT number FROM logs WHERE "group" = ? AND epoch = ?)`
 
-// reads gives a read the open archive, its time limit, and its error the form that the domain takes.
-func (s *Store) reads(ctx context.Context, read func(context.Context) error) error {
+// list runs a statement that reads in the open archive, within a time limit, and gives its error the form that the domain takes.
+func (s *Store) list(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) error {
 	if err := s.Connect(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	return s.failed(read(ctx))
+	return s.failed(s.query(ctx, s.read, query, args, scan))
+}
+
+// messages lists entries.
+func (s *Store) messages(ctx context.Context, query string, args ...any) (found []chat.Message, err error) {
+	err = s.list(ctx, query, args, func(rows *sql.Rows) error {
+		m, err := scanMessage(rows)
+		found = append(found, m)
+		return err
+	})
+	return found, err
 }
 
 func scanMessage(rows *sql.Rows) (m chat.Message, err error) {
@@ -90,53 +95,35 @@ func (s *Store) Entries(ctx context.Context, log archive.Log, ids []int64) ([]ch
 	for i, id := range ids {
 		pairs[i] = pair{0, id}
 	}
-	var found []chat.Message
-	err := s.reads(ctx, func(ctx context.Context) error {
-		return s.query(ctx, s.read, `SELECT e.id, e.mark, e.edits, e.json FROM entries AS e
-			WHERE e.id IN (SELECT w.b FROM `+s.engine.pairs+`) AND e.log = `+logNumber+` ORDER BY e.id`,
-			[]any{encodePairs(pairs), log.Group, log.Epoch}, func(rows *sql.Rows) error {
-				m, err := scanMessage(rows)
-				found = append(found, m)
-				return err
-			})
-	})
-	return found, err
+	return s.messages(ctx, `SELECT e.id, e.mark, e.edits, e.json FROM entries AS e
+		WHERE e.id IN (SELECT w.b FROM `+s.engine.pairs+`) AND e.log = `+logNumber+` ORDER BY e.id`, encodePairs(pairs), log.Group, log.Epoch)
 }
 
 // Reactions implements archive.Store.
 func (s *Store) Reactions(ctx context.Context, log archive.Log, user string, from, to int64) (map[int64]map[string]chat.ReactionCount, error) {
 	found := map[int64]map[string]chat.ReactionCount{}
-	err := s.reads(ctx, func(ctx context.Context) error {
-		return s.query(ctx, s.read, `SELECT r.target, r.emoji, count(*), sum(CASE WHEN r.author = ? THEN 1 ELSE 0 END) FROM reactions AS r
-			WHERE r.log = `+logNumber+` AND r.target BETWEEN ? AND ? AND r.added GROUP BY r.target, r.emoji`,
-			[]any{user, log.Group, log.Epoch, from, to}, func(rows *sql.Rows) error {
-				var target, count, mine int64
-				var emoji string
-				if err := rows.Scan(&target, &emoji, &count, &mine); err != nil {
-					return err
-				}
-				if found[target] == nil {
-					found[target] = map[string]chat.ReactionCount{}
-				}
-				found[target][emoji] = chat.ReactionCount{Count: count, Mine: mine > 0}
-				return nil
-			})
-	})
+	err := s.list(ctx, `SELECT r.target, r.emoji, count(*), sum(CASE WHEN r.author = ? THEN 1 ELSE 0 END) FROM reactions AS r
+		WHERE r.log = `+logNumber+` AND r.target BETWEEN ? AND ? AND r.added GROUP BY r.target, r.emoji`,
+		[]any{user, log.Group, log.Epoch, from, to}, func(rows *sql.Rows) error {
+			var target, count, mine int64
+			var emoji string
+			if err := rows.Scan(&target, &emoji, &count, &mine); err != nil {
+				return err
+			}
+			if found[target] == nil {
+				found[target] = map[string]chat.ReactionCount{}
+			}
+			found[target][emoji] = chat.ReactionCount{Count: count, Mine: mine > 0}
+			return nil
+		})
 	return found, err
 }
 
 // ReactionsTo implements archive.Store.
 func (s *Store) ReactionsTo(ctx context.Context, log archive.Log, target, after int64, limit int) (found []chat.Message, err error) {
-	err = s.reads(ctx, func(ctx context.Context) error {
-		return s.query(ctx, s.read, `SELECT e.id, e.mark, e.edits, e.json FROM entries AS e`+s.engine.byTarget+`
-			WHERE e.log = `+logNumber+` AND e.target = ? AND e.kind = 'reaction' AND e.id > ? ORDER BY e.id LIMIT ?`,
-			[]any{log.Group, log.Epoch, target, after, limit}, func(rows *sql.Rows) error {
-				m, err := scanMessage(rows)
-				found = append(found, m)
-				return err
-			})
-	})
-	return found, err
+	return s.messages(ctx, `SELECT e.id, e.mark, e.edits, e.json FROM entries AS e`+s.engine.byTarget+`
+		WHERE e.log = `+logNumber+` AND e.target = ? AND e.kind = 'reaction' AND e.id > ? ORDER BY e.id LIMIT ?`,
+		log.Group, log.Epoch, target, after, limit)
 }
 
 // Reacted implements archive.Store.
@@ -144,17 +131,12 @@ func (s *Store) Reacted(ctx context.Context, log archive.Log, target int64, user
 	var found archive.Reacted
 	var entry sql.NullInt64
 	var on sql.NullBool
-	err := s.reads(ctx, func(ctx context.Context) error {
-		err := s.read.QueryRowContext(ctx, s.engine.bind(`SELECT e.alive, r.id, r.added,
-			(SELECT count(DISTINCT o.emoji) FROM reactions AS o WHERE o.log = e.log AND o.target = e.id AND o.added),
-			EXISTS (SELECT 1 FROM reactions AS o WHERE o.log = e.log AND o.target = e.id AND o.emoji = ? AND o.added)
-			FROM entries AS e LEFT JOIN reactions AS r ON r.log = e.log AND r.target = e.id AND r.emoji = ? AND r.author = ?
-			WHERE e.log = `+logNumber+` AND e.id = ?`), emoji, emoji, user, log.Group, log.Epoch, target).
-			Scan(&found.Alive, &entry, &on, &found.Emojis, &found.Has)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		return err
+	err := s.list(ctx, `SELECT e.alive, r.id, r.added,
+		(SELECT count(DISTINCT o.emoji) FROM reactions AS o WHERE o.log = e.log AND o.target = e.id AND o.added),
+		EXISTS (SELECT 1 FROM reactions AS o WHERE o.log = e.log AND o.target = e.id AND o.emoji = ? AND o.added)
+		FROM entries AS e LEFT JOIN reactions AS r ON r.log = e.log AND r.target = e.id AND r.emoji = ? AND r.author = ?
+		WHERE e.log = `+logNumber+` AND e.id = ?`, []any{emoji, emoji, user, log.Group, log.Epoch, target}, func(rows *sql.Rows) error {
+		return rows.Scan(&found.Alive, &entry, &on, &found.Emojis, &found.Has)
 	})
 	found.Entry, found.On = entry.Int64, on.Bool
 	return found, err
