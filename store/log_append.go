@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/store/conn"
 )
 
@@ -18,6 +19,16 @@ var (
 // Append appends an entry, or returns the first answer again if the key is known. With a key it is repeated once after the
 // connection broke; without one an unknown outcome stays unknown: 0 or 1 copies, never 2.
 func (s *Logs) Append(ctx context.Context, a chat.Append) (chat.Appended, error) {
+	if !s.traces.Sampled(ctx) {
+		return s.append(ctx, a)
+	}
+	ctx, span := s.traced(ctx, "append", a)
+	done, err := s.append(ctx, a)
+	tracing.Stored(span, done.ID, err)
+	return done, err
+}
+
+func (s *Logs) append(ctx context.Context, a chat.Append) (chat.Appended, error) {
 	if len(a.Files) == 0 && moreOf(a) == "" && !conn.Durability(a.Durability).Waits() {
 		if out := s.appendJoined(ctx, a); !out.alone && !(conn.Broken(out.err) && a.Key != "" && ctx.Err() == nil) {
 			return out.done, out.err
@@ -96,10 +107,11 @@ func (s *Logs) moreText(k groupKeys, a *chat.Append) string {
 }
 
 // appendOutcome is what became of an entry. alone: the server wants it to come alone, because its memory is full. refused: the
-// server did nothing, as in laneAnswer.
+// server did nothing, as in laneAnswer. joined is how many entries its call had.
 type appendOutcome struct {
 	done           chat.Appended
 	alone, refused bool
+	joined         int
 	err            error
 }
 
@@ -112,6 +124,7 @@ func (s *Logs) appendOutcomes(ctx context.Context, answer laneAnswer, list []*ch
 	outcomes := make([]appendOutcome, len(list))
 	for i, a := range list {
 		outcomes[i] = appendOutcomeOf(r, 4+i, r.text(1), a)
+		outcomes[i].joined = len(list)
 	}
 	s.afterAppend(ctx, list[0].Group, r.text(2), r.number(3) == 1)
 	return outcomes

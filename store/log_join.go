@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/queue/batch"
 	"github.com/chatd/chatd/store/conn"
 )
@@ -28,6 +29,7 @@ func (s *Logs) appendJoined(ctx context.Context, a chat.Append) appendOutcome {
 	if err != nil {
 		return appendOutcome{err: fail(appendScript.Name, err)}
 	}
+	tracing.Shared(ctx, out.joined)
 	out.alone = out.alone || out.refused // a call of its own follows redirects
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store/conn"
 )
@@ -27,6 +28,7 @@ type Options struct {
 	Existing   bool   // to look at a store: an empty one is refused, and a server that nobody should serve from is not
 	Limits     chat.Limits
 	Log        *slog.Logger
+	Traces     *tracing.Tracer // nil: sends are not traced
 }
 
 // Store is all parts together. Each is a type in the files of its name, and says which others it uses.
@@ -59,6 +61,7 @@ type base struct {
 	keys   keyspace
 	limits chat.Limits
 	log    *slog.Logger
+	traces *tracing.Tracer
 	queues map[string]*queue.Client // by name; set once the number of partitions is known
 }
 
@@ -97,7 +100,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	o.Partitions = cmp.Or(o.Partitions, servers.Partitions())
-	s := assemble(&base{conn: servers, limits: o.Limits, log: o.Log, keys: newKeyspace(o.Prefix, 1)})
+	s := assemble(&base{conn: servers, limits: o.Limits, log: o.Log, traces: o.Traces, keys: newKeyspace(o.Prefix, 1)})
 	if err := s.prepare(ctx, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("store: %w", err), s.conn.Close())
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/queue/script"
 	"github.com/chatd/chatd/store/conn"
 )
@@ -21,6 +22,16 @@ var (
 // Revise appends an edit or a delete entry and changes what it touches, in one step. The script adds the id of an edit
 // to the edits of its target; those of Change.New are not looked at.
 func (s *Logs) Revise(ctx context.Context, a chat.Append, changes []chat.Change, asAdmin bool) (chat.Appended, error) {
+	if !s.traces.Sampled(ctx) {
+		return s.revise(ctx, a, changes, asAdmin)
+	}
+	ctx, span := s.traced(ctx, "revise", a)
+	done, err := s.revise(ctx, a, changes, asAdmin)
+	tracing.Stored(span, done.ID, err)
+	return done, err
+}
+
+func (s *Logs) revise(ctx context.Context, a chat.Append, changes []chat.Change, asAdmin bool) (chat.Appended, error) {
 	if len(changes) == 0 {
 		return chat.Appended{}, broke("revise", errors.New("there is no target"))
 	}

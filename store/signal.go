@@ -4,7 +4,9 @@ import (
 	"context"
 	"strings"
 
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/store/conn"
 )
 
@@ -20,6 +22,26 @@ func (s *Signals) Typing(ctx context.Context, group, user string) error {
 	return fail("typing", s.conn.Publish(ctx, s.keys.group(group).channel(), "t "+user))
 }
 
+// traced begins the span of a send, and publishes which span its signal will belong to: on the same channel, so it comes
+// first. If it is lost, the trace ends here.
+func (s *Logs) traced(ctx context.Context, name string, a chat.Append) (context.Context, tracing.Span) {
+	ctx, span, hint := s.traces.Store(ctx, name, a.Group, a.Mark)
+	if err := s.conn.Publish(ctx, s.keys.group(a.Group).channel(), "o "+hint); err != nil {
+		s.log.Debug("the nodes do not hear of a traced send", "error", err)
+	}
+	return ctx, span
+}
+
+// deliverTraced delivers a signal in a span, if it belongs to a traced send.
+func (s *Signals) deliverTraced(sig live.Signal, deliver func(live.Signal)) {
+	if sig.Kind == live.SignalMessage {
+		if span := s.traces.Deliver(sig.Group, sig.Message.Mark, sig.Message.ID); span != nil {
+			defer span.End()
+		}
+	}
+	deliver(sig)
+}
+
 // Listen starts the node's subscription and delivers signals until ctx ends.
 func (s *Signals) Listen(ctx context.Context, deliver func(live.Signal)) error {
 	return s.conn.Listen(ctx, func(e conn.Event) {
@@ -29,8 +51,11 @@ func (s *Signals) Listen(ctx context.Context, deliver func(live.Signal)) error {
 		case conn.EventLost:
 			deliver(live.Signal{Kind: live.SignalLost})
 		case conn.EventMessage:
-			if sig, ok := s.keys.decodeSignal(e.Channel, e.Payload); ok {
-				deliver(sig)
+			if hint, ok := strings.CutPrefix(e.Payload, "o "); ok {
+				group, _, _ := s.keys.followed(e.Channel)
+				s.traces.Expect(group, hint)
+			} else if sig, ok := s.keys.decodeSignal(e.Channel, e.Payload); ok {
+				s.deliverTraced(sig, deliver)
 			} else {
 				s.log.Debug("ignored an unknown signal", "channel", e.Channel)
 			}
@@ -63,6 +88,7 @@ func (s *Signals) channels(groups, users []string) []string {
 // decodeSignal reads what was published on a channel. A payload begins with a word that says what it is:
 //
 //	group   m <epoch> LF <message> [LF <changed message>]...   c <user> <seen> <read> [<origin>]   t <user>   d <epoch>   x <epoch> <id>
+//	        o <mark> <traceparent>, before the m of a traced send
 //	user    i   j <group>   l <group>
 //
 // ok is false for anything else: a node of another version may publish more.

@@ -14,13 +14,30 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/limit"
 	"github.com/chatd/chatd/web/wire"
 )
 
-// The middleware in front of every handler, from the outside in: observe, refuseEarly, boundStalls, recoverPanic,
+// The middleware in front of every handler, from the outside in: trace (if asked for), observe, refuseEarly, boundStalls, recoverPanic,
 // secureHeaders, cors, admit.
+
+// trace records a request of the API in a span, with its errors answered: it is outside observe. A websocket is none: what
+// matters of it are its commands.
+func (s *Server) trace(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := s.routeOf(c)
+		if r == nil || r.template == websocketPath {
+			return next(c)
+		}
+		ctx, span := s.opt.Traces.Request(c.Request(), r.method, r.template)
+		c.SetRequest(c.Request().WithContext(ctx))
+		err := next(c)
+		tracing.Answered(span, c.Response().Status)
+		return err
+	}
+}
 
 // observe counts and times requests by route template, and logs them at debug level. Neither contains any user data.
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {

@@ -21,6 +21,7 @@ import (
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
+	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/auth"
@@ -53,6 +54,7 @@ type Options struct {
 	Away         func() []string        // what the server does without at the moment; nil: nothing ever
 	ServeMetrics bool                   // /metrics is on this address, for clients of the same host
 	Collectors   []prometheus.Collector // further metrics, served beside the server's own
+	Traces       *tracing.Tracer        // nil: nothing is traced
 	Log          *slog.Logger
 }
 
@@ -124,6 +126,9 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	e.HTTPErrorHandler = s.fail
 	e.Binder = &binder{bytesMax: int64(opt.Limits.RequestBytesMax)}
 	s.address = opt.Proxies.Address
+	if opt.Traces != nil {
+		e.Use(s.trace)
+	}
 	e.Use(s.observe, s.refuseEarly, s.boundStalls, s.recoverPanic, s.secureHeaders, s.cors, s.admit)
 	s.echo = e
 	api.RegisterHandlersWithOptions(e, api.NewStrictHandler(s, []api.StrictMiddlewareFunc{settled, inTurn}), api.RegisterHandlersOptions{

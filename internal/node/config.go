@@ -54,6 +54,7 @@ type Config struct {
 	NotifyDelay    string   `env:"CHATD_NOTIFY_DELAY" default:"3s" help:"How long a message stays unread before offline members get notified."`
 	Log            string   `env:"CHATD_LOG" default:"info" help:"Log level: debug, info, warn or error."`
 	LogFormat      string   `env:"CHATD_LOG_FORMAT" default:"text" help:"Log format: text or json."`
+	Tracing        string   `env:"CHATD_TRACING" default:"off" help:"Whether to trace requests and the way of messages: off, or otlp (spans go by OTLP over HTTP to OTEL_EXPORTER_OTLP_ENDPOINT)."`
 
 	MaxBody    string `env:"CHATD_MAX_BODY" help:"Maximum bytes of a message's body, and of its data."`
 	MaxRequest string `env:"CHATD_MAX_REQUEST" help:"Maximum bytes of a request."`
@@ -126,6 +127,7 @@ func (c Config) check() (settings, error) {
 	s.checkNetworks(&p)
 	s.checkLimits(&p)
 	s.checkCallers(&p)
+	s.checkTracing(&p)
 	s.checkAbsent(&p)
 	s.checkDev(&p)
 	return s, errors.Join(p...)
@@ -250,6 +252,7 @@ func (s *settings) checkChoices(p *problems) {
 		{"CHATD_ADD", s.Add, []string{"all", "shared", "operators"}},
 		{"CHATD_LOG", s.Log, []string{"debug", "info", "warn", "error"}},
 		{"CHATD_LOG_FORMAT", s.LogFormat, []string{"text", "json"}},
+		{"CHATD_TRACING", s.Tracing, []string{"off", "otlp"}},
 	} {
 		if !oneOf(c.value, c.allowed) {
 			p.add(c.key, "want one of %s; not %q", strings.Join(c.allowed, ", "), c.value)

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -50,6 +51,7 @@ func TestConfigRefuses(t *testing.T) {
 		"user claim":            {func(c *Config) { c.JWTUserClaim = " sub" }, []string{"CHATD_JWT_USER_CLAIM", "spaces"}},
 		"role claim":            {func(c *Config) { c.JWTRoleClaim = strings.Repeat("r", 257) }, []string{"CHATD_JWT_ROLE_CLAIM", "256"}},
 		"admin value":           {func(c *Config) { c.JWTAdminValue = "a\nb" }, []string{"CHATD_JWT_ADMIN_VALUE"}},
+		"tracing":               {func(c *Config) { c.Tracing = "on" }, []string{"CHATD_TRACING", "off, otlp"}},
 		"durability":            {func(c *Config) { c.Durability = "all" }, []string{"CHATD_DURABILITY", "memory, disk, replica"}},
 		"direct":                {func(c *Config) { c.Direct = "x" }, []string{"CHATD_DIRECT", "all, shared"}},
 		"log":                   {func(c *Config) { c.Log = "loud" }, []string{"CHATD_LOG", "debug"}},
@@ -111,6 +113,35 @@ func TestConfigRefuses(t *testing.T) {
 				t.Errorf("error %q shows a secret", err)
 			}
 		})
+	}
+}
+
+// TestTracingRefuses sets the variables of OpenTelemetry wrongly: they matter with tracing on.
+func TestTracingRefuses(t *testing.T) {
+	c, err := Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := map[string]string{
+		"OTEL_TRACES_SAMPLER": "sometimes", "OTEL_TRACES_SAMPLER_ARG": "1.5", "OTEL_EXPORTER_OTLP_ENDPOINT": "localhost:4318",
+		"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_EXPORTER_OTLP_HEADERS": "secret", "OTEL_EXPORTER_OTLP_TIMEOUT": "10s",
+		"OTEL_EXPORTER_OTLP_COMPRESSION": "zstd", "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE": "/nowhere",
+	}
+	for key, value := range wrong {
+		t.Setenv(key, value)
+	}
+	if _, err := c.check(); err != nil {
+		t.Errorf("with tracing off: %v", err)
+	}
+	c.Tracing = "otlp"
+	_, err = c.check()
+	for key := range wrong {
+		if err == nil || !strings.Contains(err.Error(), key+": want ") {
+			t.Errorf("%s is not named: %v", key, err)
+		}
+	}
+	if strings.Contains(fmt.Sprint(err), "secret") {
+		t.Errorf("the error holds a header: %v", err)
 	}
 }
 

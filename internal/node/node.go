@@ -26,6 +26,7 @@ import (
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/deliver"
+	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/queue/metrics"
 	"github.com/chatd/chatd/static"
@@ -47,6 +48,7 @@ type Node struct {
 	log         *slog.Logger
 	causes      *causeLog
 	output      *output         // of the log
+	traces      *tracing.Tracer // nil: nothing is traced
 	embedded    *embedded.Store // nil with Redis
 	store       *store.Store
 	archiveDB   *sqlarchive.Store // nil without an archive
@@ -85,6 +87,11 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 			err = errors.Join(err, n.Close())
 		}
 	}()
+	if set.Tracing == "otlp" {
+		if n.traces, err = tracing.Open(ctx, n.log); err != nil {
+			return n, fmt.Errorf("CHATD_TRACING: %w", err)
+		}
+	}
 	if err := n.openTokens(ctx); err != nil {
 		return n, err
 	}
@@ -137,7 +144,7 @@ func (n *Node) openTokens(ctx context.Context) (err error) {
 
 func (n *Node) openStore(ctx context.Context) (err error) {
 	log := n.causes.over(newLogger(n.set, n.output), true)
-	opt := store.Options{URL: n.set.Redis, Prefix: n.set.Prefix, Limits: n.set.limits, Log: log}
+	opt := store.Options{URL: n.set.Redis, Prefix: n.set.Prefix, Limits: n.set.limits, Log: log, Traces: n.traces}
 	if n.set.Redis == "" {
 		dir := filepath.Join(n.set.Data, "store")
 		if n.embedded, err = embedded.Open(ctx, embedded.Options{Dir: dir, Log: log}); err != nil {
@@ -215,7 +222,7 @@ func (n *Node) openWeb() (err error) {
 	n.sessions = ws.NewSessions(services, n.verifier.Verify, ws.SessionOptions{
 		SessionsUserMax: n.set.limits.SessionsUserMax, SessionsNodeMax: n.set.limits.SessionsNodeMax,
 		Origins: origins, Durability: n.set.durability,
-		Address: origin.Proxies(n.set.proxies).Address, Limits: n.callers, Line: line, Unsent: room, Log: n.log,
+		Address: origin.Proxies(n.set.proxies).Address, Limits: n.callers, Line: line, Unsent: room, Traces: n.traces, Log: n.log,
 	})
 	site, err := static.Site(static.Files)
 	if err != nil {
@@ -224,7 +231,7 @@ func (n *Node) openWeb() (err error) {
 	opt := web.Options{
 		Limits: n.set.limits, Callers: n.callers, Line: line, Unsent: room, Durability: n.set.durability, Origins: origins, Proxies: n.set.proxies,
 		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.ready, Away: n.away,
-		ServeMetrics: n.set.AdminAddr == "", Log: n.log,
+		ServeMetrics: n.set.AdminAddr == "", Traces: n.traces, Log: n.log,
 		Collectors: []prometheus.Collector{
 			buildInfo(), n.taskMetrics, archiveMetrics{n.archiver}, searchMetrics{n.services.Search}, n.watch.gauge, n.callers.Metrics(), line, room,
 			&webhookMetrics{totals: n.services.Webhooks.Totals},
@@ -373,6 +380,10 @@ func (n *Node) Close() error {
 		errs = append(errs, n.embedded.Close())
 		n.embedded = nil
 	}
+	if err := n.traces.Close(); err != nil {
+		n.log.Warn("the last spans were not exported", "error", err)
+	}
+	n.traces = nil
 	if n.output != nil {
 		n.output.Close()
 		n.output = nil

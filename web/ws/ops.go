@@ -9,6 +9,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/limit"
@@ -90,7 +91,10 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 		if s.all.opt.Durability == chat.DurabilityDisk || s.all.opt.Durability == chat.DurabilityReplica {
 			slot.Leave() // it waits for a disk or a replica, not for this node
 		}
-		return s.send(ctx, by, args)
+		ctx, span := s.all.opt.Traces.Command(ctx, c.op)
+		more, err = s.send(ctx, by, args)
+		tracing.Done(span, err)
+		return more, err
 	case *markArgs:
 		return s.mark(ctx, by, c.op, args)
 	case *inboxMarkArgs:

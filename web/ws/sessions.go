@@ -17,6 +17,7 @@ import (
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/limit"
@@ -53,6 +54,7 @@ type SessionOptions struct {
 	Limits  *limit.Limits   // on each caller; nil: none
 	Line    *admission.Line // where commands wait for their turn; nil: none
 	Unsent  *unsent.Budget  // what welcomes may hold for clients that do not take them; nil: no bound
+	Traces  *tracing.Tracer // nil: nothing is traced
 	Log     *slog.Logger
 }
 

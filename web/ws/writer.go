@@ -8,7 +8,9 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/queue/backoff"
 )
 
@@ -48,7 +50,8 @@ type writer struct {
 	unsent  [][]byte  // what is being written, of head, buf and tail; nil: nothing
 	lists   [2][]byte // holds unsent
 	answers int       // bytes of the answers among it
-	broken  bool      // a write failed: nothing may follow
+	spans   []tracing.Span
+	broken  bool // a write failed: nothing may follow
 }
 
 func (w *writer) nextPing() time.Time {
@@ -231,6 +234,9 @@ func (w *writer) ask() (next outcome) {
 
 // gather adds the frame of an event to this turn's.
 func (w *writer) gather(e live.Event) {
+	if w.all.opt.Traces != nil && e.Messages != nil {
+		w.trace(e.Messages)
+	}
 	var frame []byte
 	if e.Messages != nil && e.Messages.Shared != nil {
 		frame = sharedFrame(e.Messages)
@@ -249,6 +255,15 @@ func (w *writer) gather(e live.Event) {
 		w.tail = frame
 	default:
 		w.buffer().Write(frame)
+	}
+}
+
+// trace begins the spans of the traced messages among those that are about to be written.
+func (w *writer) trace(b *chat.Batch) {
+	for _, m := range b.Messages {
+		if span := w.all.opt.Traces.Write(b.Group, m.Mark, m.ID); span != nil {
+			w.spans = append(w.spans, span)
+		}
 	}
 }
 
@@ -319,6 +334,10 @@ func (w *writer) sent() {
 	}
 	w.unsent, w.lists = nil, [2][]byte{}
 	w.head, w.buf, w.tail = nil, nil, nil
+	for _, span := range w.spans {
+		span.End()
+	}
+	w.spans = nil
 	if w.follower != nil {
 		w.room.Free()
 	}
