@@ -122,10 +122,7 @@ func TestBrowserWithoutWebsocket(t *testing.T) {
 			alice.tool(mine, "Add reaction")
 			alice.click(mine + " .picker button:nth-child(2)")
 			alice.see(`document.querySelector(".reaction")?.textContent === "❤️1"`)
-			page := must(bob.Messages(ctx, "team", client.Range{After: client.At(0)}))(t)
-			if last := page.Messages[len(page.Messages)-1]; last.Kind != "reaction" || last.From != "alice" {
-				t.Errorf("the server has %+v as the last message", last)
-			}
+			serverHasReaction(ctx, t, bob, "team", "alice")
 			must(bob.Read(ctx, "team", 4))(t)
 			must(bob.Send(ctx, "team", client.Text("how are you?")))(t)
 			alice.stands("how are you?")
