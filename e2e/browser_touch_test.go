@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
 )
 
 // phone makes the window one of a phone that is touched.
