@@ -172,7 +172,7 @@ func unpackDump(t *testing.T, dump string) {
 func writeCanaries(ctx context.Context, t *testing.T, group string, alice, bob *client.Client) {
 	t.Helper()
 	word := func(field string) string { return canary + group + field }
-	_, err := bob.CreateGroup(ctx, client.GroupDraft{ID: group, Members: []string{"alice"}, Keep: new(int64(map[string]int64{"stored": 100}[group]))})
+	_, err := bob.CreateGroup(ctx, client.GroupDraft{ID: group, Members: []string{"alice"}, Keep: new(map[string]int64{"stored": 100}[group])})
 	try(t, err)
 	kept, err := bob.Send(ctx, group, client.Text("a message that stays"))
 	try(t, err)

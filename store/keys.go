@@ -68,7 +68,6 @@ func (p *partKeys) taskID() string { return queue.NewID(p.number) }
 
 func (p *partKeys) layout() string         { return p.base + "layout" }
 func (p *partKeys) public() string         { return p.base + "public" }
-func (p *partKeys) wants() string          { return p.base + "wants" }
 func (p *partKeys) users() string          { return p.base + "users" }
 func (p *partKeys) unused() string         { return p.base + "unused" }
 func (p *partKeys) grown() string          { return p.base + "grown" }

@@ -96,9 +96,6 @@ func broke(step string, err error) *chat.Error {
 	return &chat.Error{Code: chat.CodeInternal, Message: "internal error", Cause: fmt.Errorf("store: %s: %w", step, err)}
 }
 
-// isFull reports whether a server refused a write because its memory is full.
-func isFull(err error) bool { return conn.CauseOf(err) == conn.CauseFull }
-
 // fail translates an error of go-redis: everything that has to do with reaching the store is unavailable, the rest
 // is a mistake of ours. One that was translated before stays as it is.
 func fail(step string, err error) error {

@@ -36,7 +36,7 @@ func TestOpeningOutlivesTheCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
+	defer func() { _ = other.Close() }()
 	held, err := other.BeginTx(t.Context(), nil) // the opening waits for it
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestOpeningEndsWithClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer silent.Close()
+	defer func() { _ = silent.Close() }()
 	s := later(t, "postgres://chatd@"+silent.Addr().String()+"/chatd?sslmode=disable", "")
 	ended := make(chan error, 1)
 	go func() { ended <- s.Connect(context.WithoutCancel(t.Context())) }()

@@ -35,17 +35,24 @@ func NewPreview(ctx context.Context, r io.ReadSeeker) (Preview, error) {
 		h.decodedBytes() > decodedBytesMax {
 		return Preview{}, fmt.Errorf("%w: %d x %d", ErrTooLarge, h.config.Width, h.config.Height)
 	}
-	decoded, err := h.decodeFrom(ctx, r)
+	small, err := h.shrunk(ctx, r)
 	if err != nil {
 		return Preview{}, err
 	}
-	small := shrink(decoded)
-	decoded = nil
 	if h.decodedBytes() >= collectedBytes {
 		// Otherwise two or three more are decoded before the heap has doubled. It takes a twentieth of the time of decoding.
 		runtime.GC()
 	}
 	return encode(upright(small, h.orientation))
+}
+
+// shrunk is a small copy of the picture. The decoded one is free when it returns.
+func (h header) shrunk(ctx context.Context, r io.ReadSeeker) (*image.RGBA, error) {
+	decoded, err := h.decodeFrom(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return shrink(decoded), nil
 }
 
 // collectedBytes is from when on the memory of a decoded picture is collected at once. Tests lower it.
