@@ -58,7 +58,7 @@ func (s *Logs) runAppend(ctx context.Context, c call, a chat.Append) (chat.Appen
 }
 
 // rowArgs is how many arguments an entry has.
-const rowArgs = 7
+const rowArgs = 6
 
 // moreOf is what an entry needs of lib/append.lua that is not plain; "" for a plain one.
 func moreOf(a chat.Append) string {
@@ -79,7 +79,7 @@ func (s *Logs) appendCall(c call, k groupKeys, list ...*chat.Append) call {
 		Arg("durable", conn.Durability(first.Durability).Waits()).Arg("more", more)
 	for _, a := range list {
 		c = c.More("own", "by", k.by(a.From), "sent", k.sent(a.From)).
-			MoreArgs("rows", "kind", string(a.Kind), "from", &a.From, "mark", &a.Mark, "rest", a.Rest, "sent_ms", &a.SentAtMs,
+			MoreArgs("rows", "from", &a.From, "mark", &a.Mark, "rest", a.Rest, "sent_ms", &a.SentAtMs,
 				"key", shortHash(a.Key), "content", shortHash(a.Content))
 	}
 	for _, user := range first.Mentions {
@@ -103,7 +103,7 @@ func (s *Logs) moreText(k groupKeys, a *chat.Append) string {
 			same = fmt.Sprint(a.Below.Same.ID, " ", a.Below.Same.Mark)
 		}
 	}
-	return fmt.Sprintf("%d %d %d %d %s %s %s %s", a.ReplyTo, a.Target, s.limits.EmojisMax, removed, task, below, same, a.Emoji)
+	return fmt.Sprintf("%s %d %d %d %d %s %s %s %s", a.Kind, a.ReplyTo, a.Target, s.limits.EmojisMax, removed, task, below, same, a.Emoji)
 }
 
 // appendOutcome is what became of an entry. alone: the server wants it to come alone, because its memory is full. refused: the

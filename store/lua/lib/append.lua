@@ -8,7 +8,7 @@
 -- updates senders, as does the first entry of a sender: log/forget.lua checks by itself whether retry keys were added since.
 --
 -- anyone is true if the sender need not be a member; bytes_added is the size of the files that the entry names. count is how many
--- entries come, and more is what one that is not plain needs, which comes alone, or '': it holds the words reply_to, target, emojis_max,
+-- entries come, and more is what one that is not plain needs, which comes alone, or '': it holds the words kind, reply_to, target, emojis_max,
 -- removed, task_id, the epoch and late that stood when the target was read in the archive, the id and mark of the same
 -- reaction there, and the emoji; `-` stands for nothing.
 --
@@ -25,7 +25,7 @@ if not epoch then return {'NOTFOUND'} end
 local checked = more ~= '' or anyone or post == 'admins' or overflow == 'block'
 
 local answer, n, q = {'OK', epoch, '', 0}, 4, own
-local first, number, newest_mark, newest_ms, newest_kind, previous, now_ms, wanted, reaction, mentioned
+local first, number, newest_mark, newest_ms, previous, now_ms, wanted, reaction, mentioned
 for i = rows, rows + (count - 1) * rows_row, rows_row do
   -- bind: rows at i
   -- bind: own at q
@@ -62,16 +62,15 @@ for i = rows, rows + (count - 1) * rows_row, rows_row do
       -- include: append_known
       answer[n] = append_known(call('HGET', sent, key))
     else
-      local message = kind ~= 'reaction'
-      local entry = id .. ' ' .. mark .. (message and ' - {"id":' or ' x {"id":') .. id .. ',' .. rest
+      local entry = id .. ' ' .. mark .. (reaction and ' x {"id":' or ' - {"id":') .. id .. ',' .. rest
       call('ZADD', msgs, id, entry)
-      call('ZADD', message and by or skip, id, id)
+      call('ZADD', reaction and skip or by, id, id)
       if seen_at and tonumber(seen_at) == number then
         call('ZADD', seen, id, from)
         if tonumber(call('ZSCORE', read, from)) == number then call('ZADD', read, id, from) end
       end
       number = number + 1
-      newest_mark, newest_ms, newest_kind, previous = mark, sent_ms, kind, from
+      newest_mark, newest_ms, previous = mark, sent_ms, from
       local chosen = string.byte(mark) == 65
       if kept == 0 or chosen then
         if not now_ms then
@@ -100,7 +99,7 @@ if not first then return answer end
 if number ~= first then call('INCRBY', last_id, string.format('%d', number - first)) end
 if number < first then return answer end
 local id = string.format('%d', number)
-if newest_kind == 'reaction' then
+if reaction then
   call('HSET', meta, 'mark', newest_mark, 'active_ms', newest_ms, 'changed', id, reaction.archived and 'late' or 'changed', id)
 else
   call('HSET', meta, 'mark', newest_mark, 'active_ms', newest_ms, 'newest', id)
@@ -117,7 +116,7 @@ if wanted then
   local counted = not since or waiting[2] and string.match(events or '', '^%d+') == string.match(since, '^%d+')
   if notify and not waiting[1] or archive and not waiting[3] or not counted then
     -- include: log_grew
-    log_grew(epoch, id, now_ms or clock_ms(), newest_kind ~= 'reaction', first)
+    log_grew(epoch, id, now_ms or clock_ms(), not reaction, first)
   end
 end
 if number % 64 <= number - first then

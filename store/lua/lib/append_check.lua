@@ -1,6 +1,6 @@
 -- append_check checks an entry that is not plain, or whose sender is no member. It returns what became of it, or nil: it is to be
 -- written, with reaction and mentioned as they are set here.
--- needs: call from kind key content sent_ms durable sent seen_at epoch post overflow more anyone bytes_added meta members msgs seen
+-- needs: call from key content sent_ms durable sent seen_at epoch post overflow more anyone bytes_added meta members msgs seen
 -- needs: last_id joined named senders reactions reacted reaction mentioned rows count own
 -- include: base
 -- include: not_member
@@ -36,9 +36,9 @@ local function append_check()
   end
   if more == '' then return nil end
 
-  local words, emoji = string.match(more, '^(%S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+) (.*)$')
-  local reply_to, target, emojis_max, removed, task_id, below_epoch, below_late, same_id, same_mark =
-    string.match(words, '(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)')
+  local words, emoji = string.match(more, '^(%S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+) (.*)$')
+  local kind, reply_to, target, emojis_max, removed, task_id, below_epoch, below_late, same_id, same_mark =
+    string.match(words, '(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)')
   if reply_to ~= '0' then
     local low, high = 1, tonumber(call('GET', last_id))
     if history == '0' and seen_at then low = tonumber(call('ZSCORE', joined, from)) end
