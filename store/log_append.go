@@ -29,7 +29,7 @@ func (s *Logs) Append(ctx context.Context, a chat.Append) (chat.Appended, error)
 }
 
 func (s *Logs) append(ctx context.Context, a chat.Append) (chat.Appended, error) {
-	if len(a.Files) == 0 && moreOf(a) == "" && !conn.Durability(a.Durability).Waits() {
+	if len(a.Files) == 0 && plain(&a) && !conn.Durability(a.Durability).Waits() {
 		if out := s.appendJoined(ctx, a); !out.alone && !(conn.Broken(out.err) && a.Key != "" && ctx.Err() == nil) {
 			return out.done, out.err
 		}
@@ -60,19 +60,15 @@ func (s *Logs) runAppend(ctx context.Context, c call, a chat.Append) (chat.Appen
 // rowArgs is how many arguments an entry has.
 const rowArgs = 6
 
-// moreOf is what an entry needs of lib/append.lua that is not plain; "" for a plain one.
-func moreOf(a chat.Append) string {
-	if a.Kind != chat.Reaction && len(a.Mentions) == 0 && a.ReplyTo == 0 {
-		return ""
-	}
-	return "more"
+// plain tells whether an entry needs nothing of lib/append.lua that only some need. Whether it names files is not looked at.
+func plain(a *chat.Append) bool {
+	return a.Kind != chat.Reaction && len(a.Mentions) == 0 && a.ReplyTo == 0
 }
 
 // appendCall gives a call what lib/append.lua needs: entries of one group, of which one that is not plain comes alone.
 func (s *Logs) appendCall(c call, k groupKeys, list ...*chat.Append) call {
-	first := list[0]
-	more := moreOf(*first)
-	if more != "" {
+	first, more := list[0], ""
+	if !plain(first) {
 		more = s.moreText(k, first)
 	}
 	c = c.Arg("channel", k.channel()).Arg("group", &first.Group).Arg("keys_max", s.limits.KeysMax).Arg("count", len(list)).
