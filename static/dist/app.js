@@ -196,7 +196,7 @@ function fe(){try{return decodeURIComponent(location.hash.slice(1))}catch{return
           ${n?_`<textarea key="token" name="token" rows="4" required spellcheck=${!1} autocomplete="off" value=${r}
                 onInput=${c=>i(c.target.value)}></textarea>`:_`<input key="name" name="name" required maxlength="128" autocomplete="username" autocapitalize="none" spellcheck=${!1}
                 placeholder="alice" value=${r} onInput=${c=>i(c.target.value)} />`}
-          <small>${n?"A JWT: three parts separated by dots.":"Letters, digits and . _ - @ + only. It can\u2019t start with a dot."}</small>
+          <small>${n?"A JWT: three parts separated by dots.":"Letters, digits and . _ - @ + | : only. It can\u2019t start with a dot."}</small>
         </label>
         <${de} text=${s} />
         <button class="button primary wide" disabled=${f}>Sign in</button>

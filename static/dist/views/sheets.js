@@ -103,7 +103,7 @@ import{Avatar as te,counted as se,html as v,Problem as ne,Sheet as _,titleOf as 
         </fieldset>
         <details><summary>Set a custom ID</summary>
           <label class="field"><span class="unseen">Custom ID</span><input name="id" maxlength="128" autocomplete="off" autocapitalize="none" spellcheck=${!1} placeholder="weekend-trip" />
-            <small>The group’s name in the API: letters, digits and . _ - @ + only. It can’t be changed later.</small></label></details>
+            <small>The group’s name in the API: letters, digits and . _ - @ + | : only. It can’t be changed later.</small></label></details>
         <${Se} text=${t} />
         <button class="button primary wide" disabled=${r}>Create group</button>
       </form>

@@ -42,7 +42,7 @@ export function NewGroup({ actions, onClose }) {
         </fieldset>
         <details><summary>Set a custom ID</summary>
           <label class="field"><span class="unseen">Custom ID</span><input name="id" maxlength="128" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="weekend-trip" />
-            <small>The group’s name in the API: letters, digits and . _ - @ + only. It can’t be changed later.</small></label></details>
+            <small>The group’s name in the API: letters, digits and . _ - @ + | : only. It can’t be changed later.</small></label></details>
         <${Problem} text=${problem} />
         <button class="button primary wide" disabled=${busy}>Create group</button>
       </form>

@@ -48,7 +48,7 @@ export function SignIn({ reason, actions }) {
                 onInput=${(/** @type {any} */ e) => setText(e.target.value)}></textarea>`
             : html`<input key="name" name="name" required maxlength="128" autocomplete="username" autocapitalize="none" spellcheck=${false}
                 placeholder="alice" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} />`}
-          <small>${byToken ? "A JWT: three parts separated by dots." : "Letters, digits and . _ - @ + only. It can’t start with a dot."}</small>
+          <small>${byToken ? "A JWT: three parts separated by dots." : "Letters, digits and . _ - @ + | : only. It can’t start with a dot."}</small>
         </label>
         <${Problem} text=${problem} />
         <button class="button primary wide" disabled=${busy}>Sign in</button>
