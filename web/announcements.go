@@ -10,18 +10,20 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
+type announcementHandlers struct {
+	core          *chat.Service
+	announcements *announce.Service
+}
+
 // CreateAnnouncement serves POST /v1/announcements.
-func (s *Server) CreateAnnouncement(ctx context.Context, r api.CreateAnnouncementRequestObject) (api.CreateAnnouncementResponseObject, error) {
-	if r.Body == nil {
-		return nil, errNoBody
-	}
+func (h announcementHandlers) CreateAnnouncement(ctx context.Context, r api.CreateAnnouncementRequestObject) (api.CreateAnnouncementResponseObject, error) {
 	draft, err := announcementDraft(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	return s.keyed(ctx, "createAnnouncement", r.Params.IdempotencyKey, r.Body, http.StatusAccepted, func(key string) (any, error) {
+	return keyed(ctx, h.core, "createAnnouncement", r.Params.IdempotencyKey, r.Body, http.StatusAccepted, func(key string) (any, error) {
 		draft.Key = key
-		a, err := s.announcements.Create(ctx, callerOf(ctx), draft)
+		a, err := h.announcements.Create(ctx, callerOf(ctx), draft)
 		return announced{Announcement: a}, err
 	})
 }
@@ -51,21 +53,18 @@ func announcementDraft(b *api.AnnouncementDraft) (announce.Draft, error) {
 }
 
 // ListAnnouncements serves GET /v1/announcements.
-func (s *Server) ListAnnouncements(ctx context.Context, r api.ListAnnouncementsRequestObject) (api.ListAnnouncementsResponseObject, error) {
-	list, err := s.announcements.List(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
-	if err != nil {
-		return nil, err
-	}
-	return api.ListAnnouncements200JSONResponse{Announcements: orEmpty(list.Items), Next: next(list.Next)}, nil
+func (h announcementHandlers) ListAnnouncements(ctx context.Context, r api.ListAnnouncementsRequestObject) (api.ListAnnouncementsResponseObject, error) {
+	list, err := h.announcements.List(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
+	return api.ListAnnouncements200JSONResponse{Announcements: orEmpty(list.Items), Next: next(list.Next)}, err
 }
 
 // GetAnnouncement serves GET /v1/announcements/{announcement}.
-func (s *Server) GetAnnouncement(ctx context.Context, r api.GetAnnouncementRequestObject) (api.GetAnnouncementResponseObject, error) {
-	announcement, err := s.announcements.Get(ctx, callerOf(ctx), r.Announcement)
+func (h announcementHandlers) GetAnnouncement(ctx context.Context, r api.GetAnnouncementRequestObject) (api.GetAnnouncementResponseObject, error) {
+	announcement, err := h.announcements.Get(ctx, callerOf(ctx), r.Announcement)
 	return api.GetAnnouncement200JSONResponse(announcement), err
 }
 
 // CancelAnnouncement serves DELETE /v1/announcements/{announcement}.
-func (s *Server) CancelAnnouncement(ctx context.Context, r api.CancelAnnouncementRequestObject) (api.CancelAnnouncementResponseObject, error) {
-	return api.CancelAnnouncement204Response{}, s.announcements.Cancel(ctx, callerOf(ctx), r.Announcement)
+func (h announcementHandlers) CancelAnnouncement(ctx context.Context, r api.CancelAnnouncementRequestObject) (api.CancelAnnouncementResponseObject, error) {
+	return api.CancelAnnouncement204Response{}, h.announcements.Cancel(ctx, callerOf(ctx), r.Announcement)
 }

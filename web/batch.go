@@ -208,11 +208,3 @@ var (
 	_ api.CreateGroupResponseObject   = rawAnswer{}
 	_ api.CreateWebhookResponseObject = rawAnswer{}
 )
-
-// orEmpty makes clients see an empty list as [].
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}

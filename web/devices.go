@@ -10,18 +10,17 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
+type deviceHandlers struct{ notifications *notify.Service }
+
 // ListDevices serves GET /v1/devices.
-func (s *Server) ListDevices(ctx context.Context, _ api.ListDevicesRequestObject) (api.ListDevicesResponseObject, error) {
-	devices, err := s.notifications.Devices(ctx, callerOf(ctx))
+func (h deviceHandlers) ListDevices(ctx context.Context, _ api.ListDevicesRequestObject) (api.ListDevicesResponseObject, error) {
+	devices, err := h.notifications.Devices(ctx, callerOf(ctx))
 	return api.ListDevices200JSONResponse{Devices: orEmpty(devices)}, err
 }
 
 // PutDevice serves PUT /v1/devices/{device}.
-func (s *Server) PutDevice(ctx context.Context, r api.PutDeviceRequestObject) (api.PutDeviceResponseObject, error) {
+func (h deviceHandlers) PutDevice(ctx context.Context, r api.PutDeviceRequestObject) (api.PutDeviceResponseObject, error) {
 	b := r.Body
-	if b == nil {
-		return nil, errNoBody
-	}
 	if at := b.ExpirationTime; len(at) > 0 && json.Unmarshal(at, new(*float64)) != nil {
 		return nil, chat.Invalid("expirationTime: want a number or null")
 	}
@@ -29,7 +28,7 @@ func (s *Server) PutDevice(ctx context.Context, r api.PutDeviceRequestObject) (a
 	if b.Keys != nil {
 		draft.P256dh, draft.Auth = b.Keys.P256dh, b.Keys.Auth
 	}
-	device, created, err := s.notifications.PutDevice(ctx, callerOf(ctx), r.Device, draft)
+	device, created, err := h.notifications.PutDevice(ctx, callerOf(ctx), r.Device, draft)
 	if created {
 		return api.PutDevice201JSONResponse(device), err
 	}
@@ -37,21 +36,18 @@ func (s *Server) PutDevice(ctx context.Context, r api.PutDeviceRequestObject) (a
 }
 
 // GetDevice serves GET /v1/devices/{device}.
-func (s *Server) GetDevice(ctx context.Context, r api.GetDeviceRequestObject) (api.GetDeviceResponseObject, error) {
-	device, err := s.notifications.Device(ctx, callerOf(ctx), r.Device)
+func (h deviceHandlers) GetDevice(ctx context.Context, r api.GetDeviceRequestObject) (api.GetDeviceResponseObject, error) {
+	device, err := h.notifications.Device(ctx, callerOf(ctx), r.Device)
 	return api.GetDevice200JSONResponse(device), err
 }
 
 // DeleteDevice serves DELETE /v1/devices/{device}.
-func (s *Server) DeleteDevice(ctx context.Context, r api.DeleteDeviceRequestObject) (api.DeleteDeviceResponseObject, error) {
-	return api.DeleteDevice204Response{}, s.notifications.DropDevice(ctx, callerOf(ctx), r.Device)
+func (h deviceHandlers) DeleteDevice(ctx context.Context, r api.DeleteDeviceRequestObject) (api.DeleteDeviceResponseObject, error) {
+	return api.DeleteDevice204Response{}, h.notifications.DropDevice(ctx, callerOf(ctx), r.Device)
 }
 
 // PutNotify serves PUT /v1/groups/{group}/notify.
-func (s *Server) PutNotify(ctx context.Context, r api.PutNotifyRequestObject) (api.PutNotifyResponseObject, error) {
-	if r.Body == nil {
-		return nil, errNoBody
-	}
+func (h deviceHandlers) PutNotify(ctx context.Context, r api.PutNotifyRequestObject) (api.PutNotifyResponseObject, error) {
 	set := notify.Setting{Level: r.Body.Level}
 	until, err := wire.Instant("until", r.Body.Until)
 	if err != nil {
@@ -61,18 +57,18 @@ func (s *Server) PutNotify(ctx context.Context, r api.PutNotifyRequestObject) (a
 		at := chat.TimeMs(until.UnixMilli())
 		set.Until = &at
 	}
-	set, err = s.notifications.SetLevel(ctx, callerOf(ctx), r.Group, set)
+	set, err = h.notifications.SetLevel(ctx, callerOf(ctx), r.Group, set)
 	return api.PutNotify200JSONResponse(set), err
 }
 
 // GetNotify serves GET /v1/groups/{group}/notify.
-func (s *Server) GetNotify(ctx context.Context, r api.GetNotifyRequestObject) (api.GetNotifyResponseObject, error) {
-	set, err := s.notifications.Level(ctx, callerOf(ctx), r.Group)
+func (h deviceHandlers) GetNotify(ctx context.Context, r api.GetNotifyRequestObject) (api.GetNotifyResponseObject, error) {
+	set, err := h.notifications.Level(ctx, callerOf(ctx), r.Group)
 	return api.GetNotify200JSONResponse(set), err
 }
 
 // GetPushKey serves GET /v1/push/key.
-func (s *Server) GetPushKey(ctx context.Context, _ api.GetPushKeyRequestObject) (api.GetPushKeyResponseObject, error) {
-	key, err := s.notifications.PushKey(ctx)
+func (h deviceHandlers) GetPushKey(ctx context.Context, _ api.GetPushKeyRequestObject) (api.GetPushKeyResponseObject, error) {
+	key, err := h.notifications.PushKey(ctx)
 	return api.GetPushKey200JSONResponse{Key: key}, err
 }

@@ -16,8 +16,12 @@ type (
 	Finding = api.Finding
 )
 
+type doctorHandlers struct {
+	examine func(ctx context.Context) (DoctorReport, error)
+}
+
 // Examine serves GET /v1/doctor.
-func (s *Server) Examine(ctx context.Context, _ api.ExamineRequestObject) (api.ExamineResponseObject, error) {
-	report, err := s.opt.Doctor(ctx)
+func (h doctorHandlers) Examine(ctx context.Context, _ api.ExamineRequestObject) (api.ExamineResponseObject, error) {
+	report, err := h.examine(ctx)
 	return api.Examine200JSONResponse(report), err
 }

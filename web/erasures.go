@@ -7,23 +7,25 @@ import (
 	"github.com/chatd/chatd/web/api"
 )
 
+type erasureHandlers struct{ erasures *erase.Service }
+
 // EraseMe serves DELETE /v1/me.
-func (s *Server) EraseMe(ctx context.Context, _ api.EraseMeRequestObject) (api.EraseMeResponseObject, error) {
-	e, err := s.erasures.Begin(ctx, callerOf(ctx), callerOf(ctx).User)
+func (h erasureHandlers) EraseMe(ctx context.Context, _ api.EraseMeRequestObject) (api.EraseMeResponseObject, error) {
+	e, err := h.erasures.Begin(ctx, callerOf(ctx), callerOf(ctx).User)
 	return api.EraseMe202JSONResponse(begun(e)), err
 }
 
 // EraseUser serves DELETE /v1/users/{user}.
-func (s *Server) EraseUser(ctx context.Context, r api.EraseUserRequestObject) (api.EraseUserResponseObject, error) {
-	e, err := s.erasures.Begin(ctx, callerOf(ctx), r.User)
+func (h erasureHandlers) EraseUser(ctx context.Context, r api.EraseUserRequestObject) (api.EraseUserResponseObject, error) {
+	e, err := h.erasures.Begin(ctx, callerOf(ctx), r.User)
 	return api.EraseUser202JSONResponse(begun(e)), err
 }
 
 func begun(e erase.Erasure) api.ErasureBegun { return api.ErasureBegun{Id: e.ID, State: e.State} }
 
 // GetErasure serves GET /v1/erasures/{erasure}.
-func (s *Server) GetErasure(ctx context.Context, r api.GetErasureRequestObject) (api.GetErasureResponseObject, error) {
-	e, err := s.erasures.Get(ctx, callerOf(ctx), r.Erasure)
+func (h erasureHandlers) GetErasure(ctx context.Context, r api.GetErasureRequestObject) (api.GetErasureResponseObject, error) {
+	e, err := h.erasures.Get(ctx, callerOf(ctx), r.Erasure)
 	e.Held = orEmpty(e.Held)
 	return api.GetErasure200JSONResponse(e), err
 }

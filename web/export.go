@@ -35,20 +35,26 @@ func endExport(w http.ResponseWriter, line any, trailer string) error {
 	return nil
 }
 
+type exportHandlers struct {
+	core    *chat.Service
+	persons *person.Service
+	polls   *polls
+}
+
 // ExportGroup serves GET /v1/groups/{group}/export.
-func (s *Server) ExportGroup(ctx context.Context, r api.ExportGroupRequestObject) (api.ExportGroupResponseObject, error) {
-	export, err := s.service.Export(ctx, callerOf(ctx), r.Group, deref(r.Params.After))
+func (h exportHandlers) ExportGroup(ctx context.Context, r api.ExportGroupRequestObject) (api.ExportGroupResponseObject, error) {
+	export, err := h.core.Export(ctx, callerOf(ctx), r.Group, deref(r.Params.After))
 	if err != nil {
 		return nil, err
 	}
 	first, err := export.Next(ctx)
-	return &exportAnswer{s, ctx, export, linesOf(first)}, err
+	return &exportAnswer{h.polls, ctx, export, linesOf(first)}, err
 }
 
 // exportAnswer streams an export. A page is read when the client has taken the one before and there is room for it, and only the
 // request's own place among the calls of its user is held meanwhile.
 type exportAnswer struct {
-	server *Server
+	polls  *polls
 	ctx    context.Context //nolint:containedctx // the generated code hands the answer nothing else of the request
 	export *chat.Export
 	lines  []byte // the next page
@@ -60,7 +66,7 @@ func (a *exportAnswer) VisitExportGroupResponse(w http.ResponseWriter) error {
 	w.Header().Set("Trailer", exportEnd)
 	w.WriteHeader(http.StatusOK)
 	for ; len(a.lines) > 0; a.lines = a.next() {
-		if err := writePart(w, a.lines); err != nil || a.server.draining() {
+		if err := writePart(w, a.lines); err != nil || a.polls.draining() {
 			panic(http.ErrAbortHandler) //nolint:forbidigo // the status is sent: only a cut connection says that this is not the end
 		}
 		a.lines = nil
@@ -103,20 +109,20 @@ func writePart(w http.ResponseWriter, part []byte) error {
 }
 
 // ExportMe serves GET /v1/me/export.
-func (s *Server) ExportMe(ctx context.Context, _ api.ExportMeRequestObject) (api.ExportMeResponseObject, error) {
-	end, err := s.persons.Begin(callerOf(ctx))
+func (h exportHandlers) ExportMe(ctx context.Context, _ api.ExportMeRequestObject) (api.ExportMeResponseObject, error) {
+	end, err := h.persons.Begin(callerOf(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return personAnswer{s, ctx, end}, nil
+	return personAnswer{h, ctx, end}, nil
 }
 
 // personAnswer streams everything about the caller. Nothing more is read before the client has taken what was read before and there
 // is room for more.
 type personAnswer struct {
-	server *Server
-	ctx    context.Context //nolint:containedctx // as above
-	end    func()
+	from exportHandlers
+	ctx  context.Context //nolint:containedctx // as above
+	end  func()
 }
 
 // VisitExportMeResponse implements api.ExportMeResponseObject.
@@ -125,7 +131,7 @@ func (a personAnswer) VisitExportMeResponse(w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Trailer", exportEnd)
 	wrote := false
-	err := a.server.persons.Export(a.ctx, callerOf(a.ctx), func(records []person.Record) error {
+	err := a.from.persons.Export(a.ctx, callerOf(a.ctx), func(records []person.Record) error {
 		var lines bytes.Buffer
 		encoder := json.NewEncoder(&lines)
 		encoder.SetEscapeHTML(false)
@@ -134,7 +140,7 @@ func (a personAnswer) VisitExportMeResponse(w http.ResponseWriter) error {
 				return err
 			}
 		}
-		if a.server.draining() {
+		if a.from.polls.draining() {
 			return chat.ErrUnavailable
 		}
 		if lines.Len() == 0 {

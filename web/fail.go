@@ -20,7 +20,7 @@ func (s *Server) fail(err error, c echo.Context) {
 		return // the client is gone: there is nobody to answer
 	}
 	if isOverload(err) && !c.Response().Committed {
-		s.refuseOverload(c)
+		refuseOverload(c, s.metrics)
 		return
 	}
 	e, status := translate(err)
@@ -45,6 +45,11 @@ func (s *Server) fail(err error, c echo.Context) {
 	}
 	problem.Write(c.Response(), status, e, id)
 }
+
+var (
+	errNoBody  = chat.Errorf(chat.CodeInvalid, "the request body must be a JSON object")
+	errNoRoute = chat.Errorf(chat.CodeNotFound, "no such route")
+)
 
 // refusal is an error whose status HTTP has a better one for than that of its code.
 type refusal struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -22,13 +23,19 @@ import (
 // filePolicy keeps a browser from doing anything with a file, even where it is opened by itself.
 const filePolicy = "sandbox; default-src 'none'; frame-ancestors 'none'"
 
+type fileHandlers struct {
+	core  *chat.Service
+	files *files.Service
+	log   *slog.Logger
+}
+
 // registerFiles adds the routes that speak of bytes, and so are no part of the generated server.
-func (s *Server) registerFiles(e *echo.Echo) {
+func (h fileHandlers) registerFiles(e *echo.Echo) {
 	const collection, one = "/v1/groups/:group/files", "/v1/groups/:group/files/:file"
-	e.OPTIONS(collection, s.describeUploads("OPTIONS, POST"))
-	e.OPTIONS(one, s.describeUploads("OPTIONS, GET, HEAD, PATCH, DELETE"))
-	e.GET(one, s.getFile, s.tus)
-	e.PATCH(one, s.writeFile, s.tus)
+	e.OPTIONS(collection, h.describeUploads("OPTIONS, POST"))
+	e.OPTIONS(one, h.describeUploads("OPTIONS, GET, HEAD, PATCH, DELETE"))
+	e.GET(one, h.getFile, h.tus)
+	e.PATCH(one, h.writeFile, h.tus)
 }
 
 // upload is the answer to a creation.
@@ -39,7 +46,7 @@ type upload struct {
 }
 
 // CreateFile serves POST /v1/groups/{group}/files.
-func (s *Server) CreateFile(ctx context.Context, r api.CreateFileRequestObject) (api.CreateFileResponseObject, error) {
+func (h fileHandlers) CreateFile(ctx context.Context, r api.CreateFileRequestObject) (api.CreateFileResponseObject, error) {
 	draft, err := draftOf(r)
 	if err != nil {
 		return nil, err
@@ -52,14 +59,14 @@ func (s *Server) CreateFile(ctx context.Context, r api.CreateFileRequestObject) 
 	if r.Body != nil && r.Body.From != nil {
 		content.From = &files.Source{Group: r.Body.From.Group, File: r.Body.From.Id}
 	}
-	answer, err := s.keyed(ctx, "createFile", r.Params.IdempotencyKey, content, http.StatusCreated, func(string) (any, error) {
+	answer, err := keyed(ctx, h.core, "createFile", r.Params.IdempotencyKey, content, http.StatusCreated, func(string) (any, error) {
 		// An upload that was begun twice expires.
 		var f files.File
 		var err error
 		if content.From != nil {
-			f, err = s.files.Forward(ctx, callerOf(ctx), r.Group, *content.From)
+			f, err = h.files.Forward(ctx, callerOf(ctx), r.Group, *content.From)
 		} else {
-			f, err = s.files.Create(ctx, callerOf(ctx), r.Group, draft)
+			f, err = h.files.Create(ctx, callerOf(ctx), r.Group, draft)
 		}
 		return upload{f.ID, f.Offset, f.Expires}, err
 	})
@@ -105,18 +112,18 @@ func (a fileAnswer) VisitCreateFileResponse(w http.ResponseWriter) error {
 }
 
 // DeleteFile serves DELETE /v1/groups/{group}/files/{file}.
-func (s *Server) DeleteFile(ctx context.Context, r api.DeleteFileRequestObject) (api.DeleteFileResponseObject, error) {
-	return api.DeleteFile204Response{}, s.files.Remove(ctx, callerOf(ctx), r.Group, r.File)
+func (h fileHandlers) DeleteFile(ctx context.Context, r api.DeleteFileRequestObject) (api.DeleteFileResponseObject, error) {
+	return api.DeleteFile204Response{}, h.files.Remove(ctx, callerOf(ctx), r.Group, r.File)
 }
 
 // writeFile serves PATCH /v1/groups/{group}/files/{file}.
-func (s *Server) writeFile(c echo.Context) error {
+func (h fileHandlers) writeFile(c echo.Context) error {
 	r := c.Request()
 	media := r.Header.Get(echo.HeaderContentType)
 	offset, ok := wire.Decimal(r.Header.Get(uploadOffset))
 	if media == "" || !ok {
 		// Who asks for a file that is not there learns that: the headers are missing in most such requests.
-		if _, err := s.files.Get(r.Context(), callerOf(r.Context()), pathValue(c, "group"), pathValue(c, "file")); err != nil {
+		if _, err := h.files.Get(r.Context(), callerOf(r.Context()), pathValue(c, "group"), pathValue(c, "file")); err != nil {
 			return err
 		}
 	}
@@ -138,7 +145,7 @@ func (s *Server) writeFile(c echo.Context) error {
 		return err
 	}
 	turnOf(c).leave() // the sender takes time, not the server
-	f, err := s.files.Write(r.Context(), callerOf(r.Context()), pathValue(c, "group"), pathValue(c, "file"), piece)
+	f, err := h.files.Write(r.Context(), callerOf(r.Context()), pathValue(c, "group"), pathValue(c, "file"), piece)
 	if isChecksum(err) {
 		return &refusal{statusChecksum, files.ErrChecksum}
 	}
@@ -150,14 +157,14 @@ func (s *Server) writeFile(c echo.Context) error {
 }
 
 // getFile serves GET and HEAD /v1/groups/{group}/files/{file}.
-func (s *Server) getFile(c echo.Context) error {
+func (h fileHandlers) getFile(c echo.Context) error {
 	r, head := c.Request(), isHead(c.Request())
 	ctx, by, group, id := r.Context(), callerOf(r.Context()), pathValue(c, "group"), pathValue(c, "file")
 	if err := turnOf(c).come(ctx); err != nil {
 		return err
 	}
 	if head {
-		f, err := s.files.Get(ctx, by, group, id)
+		f, err := h.files.Get(ctx, by, group, id)
 		if err != nil {
 			return err
 		}
@@ -167,7 +174,7 @@ func (s *Server) getFile(c echo.Context) error {
 		}
 	}
 	if !head && c.QueryString() == "" && r.Header.Get("If-None-Match") == "" {
-		link, err := s.files.Link(ctx, by, group, id, func(f files.File) string { return disposition(f, false) })
+		link, err := h.files.Link(ctx, by, group, id, func(f files.File) string { return disposition(f, false) })
 		if err != nil {
 			return err
 		}
@@ -175,9 +182,9 @@ func (s *Server) getFile(c echo.Context) error {
 			return c.Redirect(http.StatusTemporaryRedirect, link)
 		}
 	}
-	open := s.files.Open
+	open := h.files.Open
 	if c.QueryParam("size") == "preview" {
-		open = s.files.OpenPreview
+		open = h.files.OpenPreview
 		turnOf(c).leave() // it may have to be made, one after the other
 	}
 	f, content, err := open(ctx, by, group, id)
@@ -185,12 +192,12 @@ func (s *Server) getFile(c echo.Context) error {
 		return err
 	}
 	defer content.Close()
-	h := c.Response().Header()
-	h.Set("Content-Type", f.Type)
-	h.Set("Content-Disposition", disposition(f, c.QueryParam("inline") == "1"))
-	h.Set("Content-Security-Policy", filePolicy)
-	h.Set("Cache-Control", "private, no-cache")
-	h.Set("ETag", `"`+f.SHA256+`"`)
+	header := c.Response().Header()
+	header.Set("Content-Type", f.Type)
+	header.Set("Content-Disposition", disposition(f, c.QueryParam("inline") == "1"))
+	header.Set("Content-Security-Policy", filePolicy)
+	header.Set("Cache-Control", "private, no-cache")
+	header.Set("ETag", `"`+f.SHA256+`"`)
 	// What net/http knows of ranges and conditions depends on the method; its writer keeps the body of HEAD back by itself.
 	asked := r.Clone(ctx)
 	if head {

@@ -15,8 +15,6 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/tracing"
-	"github.com/chatd/chatd/web/auth"
-	"github.com/chatd/chatd/web/limit"
 	"github.com/chatd/chatd/web/wire"
 )
 
@@ -27,7 +25,7 @@ import (
 // matters of it are its commands.
 func (s *Server) trace(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		r := s.routeOf(c)
+		r := s.routes.of(c)
 		if r == nil || r.template == websocketPath {
 			return next(c)
 		}
@@ -52,23 +50,15 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		took := time.Since(begin)
 		name, method := "unmatched", "other"
-		if r := s.routeOf(c); r != nil {
+		if r := s.routes.of(c); r != nil {
 			name, method = r.template, r.method
 		}
 		s.metrics.observe(method, name, c.Response().Status, took)
 		if s.log.Enabled(c.Request().Context(), slog.LevelDebug) {
 			s.log.LogAttrs(c.Request().Context(), slog.LevelDebug, "request", slog.String("method", method), slog.String("route", name),
-				slog.Int("status", c.Response().Status), slog.Duration("took", took), slog.String("ip", s.address(c.Request()).String()))
+				slog.Int("status", c.Response().Status), slog.Duration("took", took), slog.String("ip", s.opt.Proxies.Address(c.Request()).String()))
 		}
 		return nil
-	}
-}
-
-// endConnection asks the client or proxy of a server that is about to stop to use another connection for its next
-// request. One sent on an idle connection while the server closes it would fail, and nobody would know whether it was done.
-func (s *Server) endConnection(c echo.Context) {
-	if s.unready.Load() {
-		c.Response().Header().Set(echo.HeaderConnection, "close")
 	}
 }
 
@@ -94,7 +84,7 @@ func (s *Server) recoverPanic(next echo.HandlerFunc) echo.HandlerFunc {
 // apiPolicy does not let a browser do anything with an answer except read it.
 const apiPolicy = "default-src 'none'; frame-ancestors 'none'"
 
-func (s *Server) secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
+func secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		secure(c.Response().Header())
 		if methods, ok := c.Get(echo.ContextKeyHeaderAllow).(string); ok { // the answer will name them
@@ -152,60 +142,6 @@ func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 		h.Set("Access-Control-Max-Age", "600")
 		return c.NoContent(http.StatusNoContent)
 	}
-}
-
-// admit lets a request through to a route of the description: with a token that holds and has the role the route asks for,
-// ids that are ids, and query parameters that the route has, within the limits of its caller. What is no such route (pages, the
-// client's files, unknown paths) is limited by address alone.
-func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		r := s.routeOf(c)
-		if r == nil {
-			if err := s.admitAddress(c, limit.CostOf("", 0)); err != nil {
-				return err
-			}
-			defer turnOf(c).leave()
-			return next(c)
-		}
-		req := c.Request()
-		if r.open {
-			if err := s.admitOpen(c, r); err != nil {
-				return err
-			}
-			defer turnOf(c).leave()
-		} else {
-			one, err := s.admitCaller(c, r)
-			if err != nil {
-				return err
-			}
-			defer one.leave()
-			defer one.turn.end()
-		}
-		if enc := req.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
-			c.Response().Header().Set(echo.HeaderAcceptEncoding, "identity")
-			return unsupported("Content-Encoding: compressed requests are not supported")
-		}
-		if err := checkPath(c, r); err != nil {
-			return err
-		}
-		if err := checkQuery(req.URL.RawQuery, r); err != nil {
-			return err
-		}
-		return next(c)
-	}
-}
-
-func (s *Server) routeOf(c echo.Context) *route { return s.routes[c.Request().Method+" "+c.Path()] }
-
-func (s *Server) authenticate(r *http.Request) (auth.Identity, error) {
-	token, err := auth.Bearer(r.Header)
-	switch {
-	case err != nil:
-		return auth.Identity{}, err
-	case token == "":
-		return auth.Identity{}, auth.ErrNoToken
-	}
-	return s.verify(r.Context(), token)
 }
 
 // checkPath refuses invalid ids before they reach the domain, let alone a key of the store.

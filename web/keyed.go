@@ -3,6 +3,8 @@ package web
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"net/http"
 
@@ -11,7 +13,7 @@ import (
 
 // keyed answers a creation that may carry an Idempotency-Key: the same key with the same request gets the first answer
 // again. create gets the key, or "" if there is none, and may run twice without harm.
-func (s *Server) keyed(ctx context.Context, operation string, key *string, request any, status int,
+func keyed(ctx context.Context, core *chat.Service, operation string, key *string, request any, status int,
 	create func(key string) (any, error),
 ) (rawAnswer, error) {
 	do := func() (chat.Answer, error) {
@@ -33,7 +35,7 @@ func (s *Server) keyed(ctx context.Context, operation string, key *string, reque
 	if err != nil {
 		return rawAnswer{}, err
 	}
-	answer, replayed, err := s.service.Once(ctx, callerOf(ctx), *key, content, do)
+	answer, replayed, err := core.Once(ctx, callerOf(ctx), *key, content, do)
 	return rawAnswer{Answer: answer, replayed: replayed}, err
 }
 
@@ -52,3 +54,13 @@ func (a rawAnswer) write(w http.ResponseWriter) error {
 
 func (a rawAnswer) VisitCreateGroupResponse(w http.ResponseWriter) error   { return a.write(w) }
 func (a rawAnswer) VisitCreateWebhookResponse(w http.ResponseWriter) error { return a.write(w) }
+
+// contentHash tells requests with the same retry key apart by what they ask for, no matter how they are written.
+func contentHash(operation string, body any) (string, error) {
+	b, err := json.Marshal(body)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(append([]byte(operation+"\n"), b...))
+	return hex.EncodeToString(sum[:16]), nil
+}

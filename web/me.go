@@ -6,8 +6,10 @@ import (
 	"github.com/chatd/chatd/web/api"
 )
 
+type meHandlers struct{}
+
 // GetMe serves GET /v1/me.
-func (s *Server) GetMe(ctx context.Context, _ api.GetMeRequestObject) (api.GetMeResponseObject, error) {
+func (meHandlers) GetMe(ctx context.Context, _ api.GetMeRequestObject) (api.GetMeResponseObject, error) {
 	by := callerOf(ctx)
 	me := api.GetMe200JSONResponse{User: by.User}
 	if by.Admin {

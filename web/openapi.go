@@ -6,6 +6,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/labstack/echo/v4"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/wire"
 )
 
@@ -25,6 +29,20 @@ type route struct {
 	admin    bool   // for operators
 	path     []string
 	query    map[string]parameter
+}
+
+// routes are those of the description, by method and Echo path.
+type routes map[string]*route
+
+// of is the route of a request; nil: the description has none.
+func (r routes) of(c echo.Context) *route { return r[c.Request().Method+" "+c.Path()] }
+
+// allows refuses who may not call the route.
+func (r *route) allows(who auth.Identity) error {
+	if r.admin && !who.Admin {
+		return chat.Errorf(chat.CodeForbidden, "only operators (role admin) may do this")
+	}
+	return nil
 }
 
 // parameter is what a query parameter may hold.

@@ -74,14 +74,14 @@ func (t *turn) end() {
 
 // answerMost is how many bytes the answer of a route may have, or the part of it that is in memory at once, as far as that is
 // more than a small one. limit is how many entries a page may have.
-func (s *Server) answerMost(r *route, limit int) int64 {
-	page := int64(s.opt.Limits.PageBytesMax)
+func (a *admitter) answerMost(r *route, limit int) int64 {
+	page := int64(a.limits.PageBytesMax)
 	_, paged := r.query["limit"]
 	switch {
 	case r.id == "exportGroup", r.id == "exportMe":
 		return chat.ExportPageBytes
 	case paged:
-		return min(page, int64(limit)*int64(s.opt.Limits.BodyBytesMax))
+		return min(page, int64(limit)*int64(a.limits.BodyBytesMax))
 	case r.id == "sync", r.id == "getUnread":
 		return page
 	}
@@ -89,15 +89,15 @@ func (s *Server) answerMost(r *route, limit int) int64 {
 }
 
 // lineUp refuses a request at once where it would be refused later, and lets it wait for its turn otherwise.
-func (s *Server) lineUp(c echo.Context, key admission.Key, units int) error {
+func (a *admitter) lineUp(c echo.Context, key admission.Key, units int) error {
 	t := turnOf(c)
 	if t == nil {
 		return nil
 	}
-	if s.opt.Line.Full(key, units) {
+	if a.line.Full(key, units) {
 		return admission.ErrOverload
 	}
-	t.line, t.key, t.cost = s.opt.Line, key, units
+	t.line, t.key, t.cost = a.line, key, units
 	return nil
 }
 
@@ -114,32 +114,32 @@ func inTurn(next api.StrictHandlerFunc, _ string) api.StrictHandlerFunc {
 // refuseEarly refuses requests with a token right after the router where they would be refused later, without what the
 // middleware prepares for an answer: under overload this is done most, and each time takes from what is served. A page of
 // another origin needs the headers of cors to read the refusal.
-func (s *Server) refuseEarly(next echo.HandlerFunc) echo.HandlerFunc {
+func (a *admitter) refuseEarly(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if !s.opt.Line.Overloaded() {
+		if !a.line.Overloaded() {
 			return next(c)
 		}
 		req := c.Request()
-		r := s.routeOf(c)
+		r := a.routes.of(c)
 		if r == nil || r.open || req.Header["Origin"] != nil {
 			return next(c)
 		}
-		who, err := s.authenticate(req)
+		who, err := a.verify.Identify(req)
 		if err != nil {
 			return next(c)
 		}
-		units := s.opt.Callers.Weigh(who.User, limit.CostOf(r.id, s.pageOf(c)))
-		if !s.opt.Line.Full(admission.Key{User: who.User}, units) {
+		units := a.callers.Weigh(who.User, limit.CostOf(r.id, a.pageOf(c)))
+		if !a.line.Full(admission.Key{User: who.User}, units) {
 			return next(c)
 		}
-		s.refuseOverload(c)
+		refuseOverload(c, a.metrics)
 		return nil
 	}
 }
 
 // refuseOverload answers with what problem.Write would write behind the middleware, at less cost.
-func (s *Server) refuseOverload(c echo.Context) {
-	s.metrics.errors.WithLabelValues(string(chat.CodeUnavailable)).Inc()
+func refuseOverload(c echo.Context, m *metrics) {
+	m.errors.WithLabelValues(string(chat.CodeUnavailable)).Inc()
 	h := c.Response().Header()
 	maps.Copy(h, overloadHeader)
 	h["Retry-After"] = retryAfters[min(int(admission.RetryAfter()/time.Second), len(retryAfters)-1)]

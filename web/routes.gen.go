@@ -3,8 +3,8 @@
 package web
 
 // describedRoutes is what the description says of each route, by method and Echo path.
-func describedRoutes() map[string]*route {
-	return map[string]*route{
+func describedRoutes() routes {
+	return routes{
 		"DELETE /v1/announcements/:announcement": {id: "cancelAnnouncement", method: "DELETE", template: "/v1/announcements/{announcement}", admin: true, path: []string{"announcement"}},
 		"DELETE /v1/devices/:device":             {id: "deleteDevice", method: "DELETE", template: "/v1/devices/{device}", path: []string{"device"}},
 		"DELETE /v1/groups/:group":               {id: "deleteGroup", method: "DELETE", template: "/v1/groups/{group}", path: []string{"group"}},

@@ -11,18 +11,20 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
+type scheduleHandlers struct {
+	core      *chat.Service
+	schedules *schedule.Service
+}
+
 // CreateSchedule serves POST /v1/schedules.
-func (s *Server) CreateSchedule(ctx context.Context, r api.CreateScheduleRequestObject) (api.CreateScheduleResponseObject, error) {
-	if r.Body == nil {
-		return nil, errNoBody
-	}
+func (h scheduleHandlers) CreateSchedule(ctx context.Context, r api.CreateScheduleRequestObject) (api.CreateScheduleResponseObject, error) {
 	draft, err := scheduleDraft(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	return s.keyed(ctx, "createSchedule", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(key string) (any, error) {
+	return keyed(ctx, h.core, "createSchedule", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(key string) (any, error) {
 		draft.Key = key
-		return s.schedules.Create(ctx, callerOf(ctx), draft)
+		return h.schedules.Create(ctx, callerOf(ctx), draft)
 	})
 }
 
@@ -66,26 +68,20 @@ func checkPlan(cron, timezone *string, misfire *schedule.Misfire, count *int64) 
 }
 
 // ListSchedules serves GET /v1/schedules.
-func (s *Server) ListSchedules(ctx context.Context, r api.ListSchedulesRequestObject) (api.ListSchedulesResponseObject, error) {
-	list, err := s.schedules.List(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
-	if err != nil {
-		return nil, err
-	}
-	return api.ListSchedules200JSONResponse{Schedules: orEmpty(list.Items), Next: next(list.Next)}, nil
+func (h scheduleHandlers) ListSchedules(ctx context.Context, r api.ListSchedulesRequestObject) (api.ListSchedulesResponseObject, error) {
+	list, err := h.schedules.List(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
+	return api.ListSchedules200JSONResponse{Schedules: orEmpty(list.Items), Next: next(list.Next)}, err
 }
 
 // GetSchedule serves GET /v1/schedules/{schedule}.
-func (s *Server) GetSchedule(ctx context.Context, r api.GetScheduleRequestObject) (api.GetScheduleResponseObject, error) {
-	schedule, err := s.schedules.Get(ctx, callerOf(ctx), r.Schedule)
+func (h scheduleHandlers) GetSchedule(ctx context.Context, r api.GetScheduleRequestObject) (api.GetScheduleResponseObject, error) {
+	schedule, err := h.schedules.Get(ctx, callerOf(ctx), r.Schedule)
 	return api.GetSchedule200JSONResponse(schedule), err
 }
 
 // UpdateSchedule serves PATCH /v1/schedules/{schedule}.
-func (s *Server) UpdateSchedule(ctx context.Context, r api.UpdateScheduleRequestObject) (api.UpdateScheduleResponseObject, error) {
+func (h scheduleHandlers) UpdateSchedule(ctx context.Context, r api.UpdateScheduleRequestObject) (api.UpdateScheduleResponseObject, error) {
 	b := r.Body
-	if b == nil {
-		return nil, errNoBody
-	}
 	if err := checkPlan(b.Cron, b.Timezone, b.Misfire, b.Count); err != nil {
 		return nil, err
 	}
@@ -98,19 +94,19 @@ func (s *Server) UpdateSchedule(ctx context.Context, r api.UpdateScheduleRequest
 	if change.Until, err = wire.Instant("until", b.Until); err != nil {
 		return nil, err
 	}
-	schedule, err := s.schedules.Change(ctx, callerOf(ctx), r.Schedule, change)
+	schedule, err := h.schedules.Change(ctx, callerOf(ctx), r.Schedule, change)
 	return api.UpdateSchedule200JSONResponse(schedule), err
 }
 
 // CancelSchedule serves DELETE /v1/schedules/{schedule}.
-func (s *Server) CancelSchedule(ctx context.Context, r api.CancelScheduleRequestObject) (api.CancelScheduleResponseObject, error) {
-	return api.CancelSchedule204Response{}, s.schedules.Cancel(ctx, callerOf(ctx), r.Schedule)
+func (h scheduleHandlers) CancelSchedule(ctx context.Context, r api.CancelScheduleRequestObject) (api.CancelScheduleResponseObject, error) {
+	return api.CancelSchedule204Response{}, h.schedules.Cancel(ctx, callerOf(ctx), r.Schedule)
 }
 
 // RunSchedule serves POST /v1/schedules/{schedule}/run.
-func (s *Server) RunSchedule(ctx context.Context, r api.RunScheduleRequestObject) (api.RunScheduleResponseObject, error) {
-	return s.keyed(ctx, "runSchedule", r.Params.IdempotencyKey, r.Schedule, http.StatusOK, func(key string) (any, error) {
-		return s.schedules.SendNow(ctx, callerOf(ctx), r.Schedule, key)
+func (h scheduleHandlers) RunSchedule(ctx context.Context, r api.RunScheduleRequestObject) (api.RunScheduleResponseObject, error) {
+	return keyed(ctx, h.core, "runSchedule", r.Params.IdempotencyKey, r.Schedule, http.StatusOK, func(key string) (any, error) {
+		return h.schedules.SendNow(ctx, callerOf(ctx), r.Schedule, key)
 	})
 }
 

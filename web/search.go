@@ -12,8 +12,10 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
+type searchHandlers struct{ searcher *archive.Searcher }
+
 // Search serves GET /v1/search.
-func (s *Server) Search(ctx context.Context, r api.SearchRequestObject) (api.SearchResponseObject, error) {
+func (h searchHandlers) Search(ctx context.Context, r api.SearchRequestObject) (api.SearchResponseObject, error) {
 	p := r.Params
 	want := archive.Search{Text: p.Q, Group: deref(p.Group), From: deref(p.From), Kind: chat.Kind(deref(p.Kind)), Sort: deref(p.Sort),
 		Limit: limitOf(p.Limit), Cursor: deref(p.Cursor)}
@@ -25,7 +27,7 @@ func (s *Server) Search(ctx context.Context, r api.SearchRequestObject) (api.Sea
 		return nil, err
 	}
 	leaveTurn(ctx) // it waits for the archive
-	found, err := s.searcher.Search(ctx, callerOf(ctx), want)
+	found, err := h.searcher.Search(ctx, callerOf(ctx), want)
 	return &searchAnswer{found}, err
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/netip"
-	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -74,33 +72,13 @@ type Services struct {
 
 // Server is the HTTP layer. Make one with New.
 type Server struct {
-	service       *chat.Service
-	live          *live.Service
-	schedules     *schedule.Service
-	announcements *announce.Service
-	erasures      *erase.Service
-	persons       *person.Service
-	notifications *notify.Service
-	webhooks      *webhook.Service
-	searcher      *archive.Searcher
-	files         *files.Service
-
-	verify  auth.Verify
+	*polls
 	opt     Options
 	log     *slog.Logger
-	routes  map[string]*route
+	routes  routes
 	metrics *metrics
 	echo    *echo.Echo
-	address func(*http.Request) netip.Addr // of the client
-
-	unready   atomic.Bool     // /readyz says no
-	drain     context.Context // ends when long polls are to be answered and no websocket is taken any longer
-	stopDrain context.CancelFunc
-	polls     atomic.Int64 // calls that wait
-	spread    atomic.Int64 // of the drain: the time.Duration over which it answers them
 }
-
-var _ api.StrictServerInterface = (*Server)(nil)
 
 const websocketPath = "/v1/ws"
 
@@ -112,29 +90,25 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	if opt.Origins == nil {
 		opt.Origins = origin.New(nil, opt.Proxies, opt.Log)
 	}
-	s := &Server{
-		service: services.Chat, live: services.Live, schedules: services.Schedules, announcements: services.Announcements,
-		notifications: services.Notifications, webhooks: services.Webhooks, searcher: services.Search, erasures: services.Erasures, persons: services.Persons, files: services.Files,
-		verify: verify, opt: opt, log: opt.Log, routes: describedRoutes(),
-	}
-	s.drain, s.stopDrain = context.WithCancel(context.Background())
-	s.metrics = newMetrics(opt.Sessions)
-	s.metrics.registry.MustRegister(opt.Collectors...)
-
 	e := echo.New()
+	s := &Server{polls: newPolls(opt.Limits.WaitMax), opt: opt, log: opt.Log, routes: describedRoutes(), metrics: newMetrics(opt.Sessions), echo: e}
+	s.metrics.registry.MustRegister(opt.Collectors...)
+	admits := &admitter{
+		verify: verify, know: services.Chat.Know, routes: s.routes, limits: &s.opt.Limits, callers: opt.Callers, line: opt.Line, unsent: opt.Unsent,
+		address: opt.Proxies.Address, metrics: s.metrics,
+	}
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail
 	e.Binder = &binder{bytesMax: int64(opt.Limits.RequestBytesMax)}
-	s.address = opt.Proxies.Address
 	if opt.Traces != nil {
 		e.Use(s.trace)
 	}
-	e.Use(s.observe, s.refuseEarly, s.boundStalls, s.recoverPanic, s.secureHeaders, s.cors, s.admit)
-	s.echo = e
-	api.RegisterHandlersWithOptions(e, api.NewStrictHandler(s, []api.StrictMiddlewareFunc{settled, inTurn}), api.RegisterHandlersOptions{
-		OperationMiddlewares: map[string][]echo.MiddlewareFunc{"sync": {s.longPoll}, "listReceipts": {s.longPoll}, "createFile": {s.tus}, "deleteFile": {s.tus}},
+	e.Use(s.observe, admits.refuseEarly, boundStalls, s.recoverPanic, secureHeaders, s.cors, admits.admit)
+	h := newHandlers(services, s)
+	api.RegisterHandlersWithOptions(e, api.NewStrictHandler(h, []api.StrictMiddlewareFunc{settled, inTurn}), api.RegisterHandlersOptions{
+		OperationMiddlewares: map[string][]echo.MiddlewareFunc{"sync": {s.longPoll}, "listReceipts": {s.longPoll}, "createFile": {h.tus}, "deleteFile": {h.tus}},
 	})
-	s.registerFiles(e)
+	h.registerFiles(e)
 	if opt.Sessions != nil {
 		e.GET(websocketPath, s.websocket)
 	}
@@ -149,6 +123,15 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	return s
 }
 
+// websocket hands the connection over. A server that is about to stop takes no new ones.
+func (s *Server) websocket(c echo.Context) error {
+	if s.draining() {
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "restarting", RetryAfter: time.Second}
+	}
+	s.opt.Sessions.ServeHTTP(c.Response(), c.Request())
+	return nil
+}
+
 // Handler serves everything.
 func (s *Server) Handler() http.Handler { return overrideMethod(answerHead(s.echo)) }
 
@@ -157,7 +140,7 @@ func (s *Server) Admin() http.Handler {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail
-	e.Use(s.recoverPanic, s.secureHeaders)
+	e.Use(s.recoverPanic, secureHeaders)
 	s.registerHealth(e)
 	e.GET("/metrics", echo.WrapHandler(s.metrics.handler()))
 	return answerHead(e)
@@ -179,25 +162,6 @@ func answerHead(next http.Handler) http.Handler {
 type headKey struct{}
 
 func isHead(r *http.Request) bool { return r.Context().Value(headKey{}) != nil }
-
-// Unready makes /readyz say no, so that balancers send nothing new. Everything is served on.
-func (s *Server) Unready() { s.unready.Store(true) }
-
-// A drain answers so many long polls a second, or more if it would take too long.
-const (
-	drainRate      = 500
-	drainSpreadMax = 10 * time.Second
-)
-
-// Drain answers long polls with what there is, over several seconds if there are many, and takes no new websockets. It
-// may be called again.
-func (s *Server) Drain() {
-	s.Unready()
-	s.spread.Store(int64(min(drainSpreadMax, time.Duration(s.polls.Load())*time.Second/drainRate)))
-	s.stopDrain()
-}
-
-func (s *Server) draining() bool { return s.drain.Err() != nil }
 
 // Deadlines of the HTTP server. Routes that wait longer (sync, the websocket) extend their own.
 const (

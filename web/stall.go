@@ -16,7 +16,7 @@ const (
 
 // boundStalls ends the connections of clients that do not read their answers. Otherwise the answers would stay in memory until
 // the deadline of the whole request, which is over a minute for a long poll.
-func (s *Server) boundStalls(next echo.HandlerFunc) echo.HandlerFunc {
+func boundStalls(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		c.Response().Writer = &stallWriter{ResponseWriter: c.Response().Writer, within: stallWithin, most: writeTimeout}
 		return next(c)

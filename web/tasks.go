@@ -77,27 +77,29 @@ func validTaskID(id string) bool {
 	return id != "" && len(id) <= taskIDBytesMax && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' || r == '/' })
 }
 
+type taskHandlers struct{ tasks TaskAdmin }
+
 // ListQueues serves GET /v1/tasks/queues.
-func (s *Server) ListQueues(ctx context.Context, _ api.ListQueuesRequestObject) (api.ListQueuesResponseObject, error) {
-	queues, err := s.opt.Tasks.Queues(ctx)
+func (h taskHandlers) ListQueues(ctx context.Context, _ api.ListQueuesRequestObject) (api.ListQueuesResponseObject, error) {
+	queues, err := h.tasks.Queues(ctx)
 	return api.ListQueues200JSONResponse{Queues: orEmpty(queues)}, err
 }
 
 // PauseQueue serves POST /v1/tasks/queues/{queue}/pause.
-func (s *Server) PauseQueue(ctx context.Context, r api.PauseQueueRequestObject) (api.PauseQueueResponseObject, error) {
-	queue, err := s.opt.Tasks.Pause(ctx, r.Queue, true)
+func (h taskHandlers) PauseQueue(ctx context.Context, r api.PauseQueueRequestObject) (api.PauseQueueResponseObject, error) {
+	queue, err := h.tasks.Pause(ctx, r.Queue, true)
 	return api.PauseQueue200JSONResponse(queue), err
 }
 
 // ResumeQueue serves POST /v1/tasks/queues/{queue}/resume.
-func (s *Server) ResumeQueue(ctx context.Context, r api.ResumeQueueRequestObject) (api.ResumeQueueResponseObject, error) {
-	queue, err := s.opt.Tasks.Pause(ctx, r.Queue, false)
+func (h taskHandlers) ResumeQueue(ctx context.Context, r api.ResumeQueueRequestObject) (api.ResumeQueueResponseObject, error) {
+	queue, err := h.tasks.Pause(ctx, r.Queue, false)
 	return api.ResumeQueue200JSONResponse(queue), err
 }
 
 // ListTasks serves GET /v1/tasks.
-func (s *Server) ListTasks(ctx context.Context, r api.ListTasksRequestObject) (api.ListTasksResponseObject, error) {
-	list, cursor, err := s.opt.Tasks.Tasks(ctx, TaskQuery{
+func (h taskHandlers) ListTasks(ctx context.Context, r api.ListTasksRequestObject) (api.ListTasksResponseObject, error) {
+	list, cursor, err := h.tasks.Tasks(ctx, TaskQuery{
 		Queue: deref(r.Params.Queue), State: string(deref(r.Params.State)),
 		Cursor: deref(r.Params.Cursor), Limit: limitOf(r.Params.Limit),
 	})
@@ -105,25 +107,25 @@ func (s *Server) ListTasks(ctx context.Context, r api.ListTasksRequestObject) (a
 }
 
 // GetTask serves GET /v1/tasks/{task}.
-func (s *Server) GetTask(ctx context.Context, r api.GetTaskRequestObject) (api.GetTaskResponseObject, error) {
-	task, err := s.opt.Tasks.Task(ctx, r.Task)
+func (h taskHandlers) GetTask(ctx context.Context, r api.GetTaskRequestObject) (api.GetTaskResponseObject, error) {
+	task, err := h.tasks.Task(ctx, r.Task)
 	return api.GetTask200JSONResponse(task), err
 }
 
 // RetryTask serves POST /v1/tasks/{task}/retry.
-func (s *Server) RetryTask(ctx context.Context, r api.RetryTaskRequestObject) (api.RetryTaskResponseObject, error) {
-	task, err := s.opt.Tasks.Retry(ctx, r.Task)
+func (h taskHandlers) RetryTask(ctx context.Context, r api.RetryTaskRequestObject) (api.RetryTaskResponseObject, error) {
+	task, err := h.tasks.Retry(ctx, r.Task)
 	return api.RetryTask200JSONResponse(task), err
 }
 
 // DeleteTask serves DELETE /v1/tasks/{task}.
-func (s *Server) DeleteTask(ctx context.Context, r api.DeleteTaskRequestObject) (api.DeleteTaskResponseObject, error) {
-	return api.DeleteTask204Response{}, s.opt.Tasks.Delete(ctx, r.Task)
+func (h taskHandlers) DeleteTask(ctx context.Context, r api.DeleteTaskRequestObject) (api.DeleteTaskResponseObject, error) {
+	return api.DeleteTask204Response{}, h.tasks.Delete(ctx, r.Task)
 }
 
 // ChangeTasks serves POST /v1/tasks/bulk.
-func (s *Server) ChangeTasks(ctx context.Context, r api.ChangeTasksRequestObject) (api.ChangeTasksResponseObject, error) {
-	done, err := s.opt.Tasks.Bulk(ctx, *r.Body)
+func (h taskHandlers) ChangeTasks(ctx context.Context, r api.ChangeTasksRequestObject) (api.ChangeTasksResponseObject, error) {
+	done, err := h.tasks.Bulk(ctx, *r.Body)
 	return api.ChangeTasks200JSONResponse(done), err
 }
 
@@ -131,46 +133,46 @@ func (s *Server) ChangeTasks(ctx context.Context, r api.ChangeTasksRequestObject
 const daysDefault = 7
 
 // ListDays serves GET /v1/tasks/days.
-func (s *Server) ListDays(ctx context.Context, r api.ListDaysRequestObject) (api.ListDaysResponseObject, error) {
+func (h taskHandlers) ListDays(ctx context.Context, r api.ListDaysRequestObject) (api.ListDaysResponseObject, error) {
 	last := daysDefault
 	if r.Params.Days != nil {
 		last = int(*r.Params.Days)
 	}
-	list, err := s.opt.Tasks.Days(ctx, last)
+	list, err := h.tasks.Days(ctx, last)
 	return api.ListDays200JSONResponse{Days: orEmpty(list)}, err
 }
 
 // ListLimits serves GET /v1/tasks/limits.
-func (s *Server) ListLimits(ctx context.Context, r api.ListLimitsRequestObject) (api.ListLimitsResponseObject, error) {
-	list, cursor, err := s.opt.Tasks.Limits(ctx, deref(r.Params.Cursor), limitOf(r.Params.Limit))
+func (h taskHandlers) ListLimits(ctx context.Context, r api.ListLimitsRequestObject) (api.ListLimitsResponseObject, error) {
+	list, cursor, err := h.tasks.Limits(ctx, deref(r.Params.Cursor), limitOf(r.Params.Limit))
 	return api.ListLimits200JSONResponse{Limits: orEmpty(list), Next: next(cursor)}, err
 }
 
 // ListPeriodic serves GET /v1/tasks/periodic.
-func (s *Server) ListPeriodic(ctx context.Context, r api.ListPeriodicRequestObject) (api.ListPeriodicResponseObject, error) {
-	list, cursor, err := s.opt.Tasks.Periodic(ctx, deref(r.Params.Cursor), limitOf(r.Params.Limit))
+func (h taskHandlers) ListPeriodic(ctx context.Context, r api.ListPeriodicRequestObject) (api.ListPeriodicResponseObject, error) {
+	list, cursor, err := h.tasks.Periodic(ctx, deref(r.Params.Cursor), limitOf(r.Params.Limit))
 	return api.ListPeriodic200JSONResponse{Periodic: orEmpty(list), Next: next(cursor)}, err
 }
 
 // PausePeriodic serves POST /v1/tasks/periodic/{periodic}/pause.
-func (s *Server) PausePeriodic(ctx context.Context, r api.PausePeriodicRequestObject) (api.PausePeriodicResponseObject, error) {
-	p, err := s.opt.Tasks.PausePeriodic(ctx, r.Periodic, true)
+func (h taskHandlers) PausePeriodic(ctx context.Context, r api.PausePeriodicRequestObject) (api.PausePeriodicResponseObject, error) {
+	p, err := h.tasks.PausePeriodic(ctx, r.Periodic, true)
 	return api.PausePeriodic200JSONResponse(p), err
 }
 
 // ResumePeriodic serves POST /v1/tasks/periodic/{periodic}/resume.
-func (s *Server) ResumePeriodic(ctx context.Context, r api.ResumePeriodicRequestObject) (api.ResumePeriodicResponseObject, error) {
-	p, err := s.opt.Tasks.PausePeriodic(ctx, r.Periodic, false)
+func (h taskHandlers) ResumePeriodic(ctx context.Context, r api.ResumePeriodicRequestObject) (api.ResumePeriodicResponseObject, error) {
+	p, err := h.tasks.PausePeriodic(ctx, r.Periodic, false)
 	return api.ResumePeriodic200JSONResponse(p), err
 }
 
 // RunPeriodic serves POST /v1/tasks/periodic/{periodic}/run.
-func (s *Server) RunPeriodic(ctx context.Context, r api.RunPeriodicRequestObject) (api.RunPeriodicResponseObject, error) {
-	task, err := s.opt.Tasks.RunPeriodic(ctx, r.Periodic)
+func (h taskHandlers) RunPeriodic(ctx context.Context, r api.RunPeriodicRequestObject) (api.RunPeriodicResponseObject, error) {
+	task, err := h.tasks.RunPeriodic(ctx, r.Periodic)
 	return api.RunPeriodic202JSONResponse{Task: task}, err
 }
 
 // DeletePeriodic serves DELETE /v1/tasks/periodic/{periodic}.
-func (s *Server) DeletePeriodic(ctx context.Context, r api.DeletePeriodicRequestObject) (api.DeletePeriodicResponseObject, error) {
-	return api.DeletePeriodic204Response{}, s.opt.Tasks.DeletePeriodic(ctx, r.Periodic)
+func (h taskHandlers) DeletePeriodic(ctx context.Context, r api.DeletePeriodicRequestObject) (api.DeletePeriodicResponseObject, error) {
+	return api.DeletePeriodic204Response{}, h.tasks.DeletePeriodic(ctx, r.Periodic)
 }

@@ -44,13 +44,13 @@ const (
 )
 
 // tus answers in the version that the client speaks, if it says one. Others need none of it.
-func (s *Server) tus(next echo.HandlerFunc) echo.HandlerFunc {
+func (h fileHandlers) tus(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		h := c.Response().Header()
-		h.Set("Tus-Resumable", tusVersion)
+		header := c.Response().Header()
+		header.Set("Tus-Resumable", tusVersion)
 		version := c.Request().Header.Get("Tus-Resumable")
 		if version != "" && version != tusVersion {
-			h.Set("Tus-Version", tusVersion)
+			header.Set("Tus-Version", tusVersion)
 			return &refusal{http.StatusPreconditionFailed, chat.Errorf(chat.CodeConflict, "Tus-Resumable: this server speaks %s", tusVersion)}
 		}
 		if lengths := c.Request().Header[uploadLength]; len(lengths) > 0 {
@@ -61,7 +61,7 @@ func (s *Server) tus(next echo.HandlerFunc) echo.HandlerFunc {
 		err := next(c)
 		// After any other error for HEAD, a tus client begins a new upload; after 423 it resumes this one later.
 		if code := chat.CodeOf(err); version != "" && isHead(c.Request()) && (code == chat.CodeConflict || code == chat.CodeUnavailable) {
-			s.log.WarnContext(c.Request().Context(), "upload cannot be resumed now; the client will try again", "error", err)
+			h.log.WarnContext(c.Request().Context(), "upload cannot be resumed now; the client will try again", "error", err)
 			return &refusal{http.StatusLocked, chat.Errorf(chat.CodeInvalid, "the upload cannot be resumed right now; try again")}
 		}
 		return err
@@ -96,16 +96,16 @@ func (w bodiless) WriteHeader(status int) {
 func (w bodiless) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // describeUploads serves OPTIONS of a path of files, which has the methods.
-func (s *Server) describeUploads(methods string) echo.HandlerFunc {
+func (h fileHandlers) describeUploads(methods string) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		h := c.Response().Header()
-		h.Set(echo.HeaderAllow, methods)
-		h.Set("Tus-Resumable", tusVersion)
-		h.Set("Tus-Version", tusVersion)
-		h.Set("Tus-Extension", tusExtensions)
-		h.Set("Tus-Checksum-Algorithm", tusAlgorithms)
-		if most := s.files.SizeMax(); most > 0 {
-			h.Set("Tus-Max-Size", strconv.FormatInt(most, 10))
+		header := c.Response().Header()
+		header.Set(echo.HeaderAllow, methods)
+		header.Set("Tus-Resumable", tusVersion)
+		header.Set("Tus-Version", tusVersion)
+		header.Set("Tus-Extension", tusExtensions)
+		header.Set("Tus-Checksum-Algorithm", tusAlgorithms)
+		if most := h.files.SizeMax(); most > 0 {
+			header.Set("Tus-Max-Size", strconv.FormatInt(most, 10))
 		}
 		return c.NoContent(http.StatusNoContent)
 	}

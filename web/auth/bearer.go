@@ -12,16 +12,17 @@ var ErrNoToken = chat.Errorf(chat.CodeUnauthenticated, "no token: want the heade
 
 var errBearer = chat.Errorf(chat.CodeUnauthenticated, "the Authorization header must be one, of the form Bearer <token>")
 
-// Bearer returns the token of the Authorization header (RFC 6750), or "" if there is no such header.
-func Bearer(h http.Header) (token string, err error) {
-	values := h.Values("Authorization")
+// Identify finds out who makes a request, by the token in its Authorization header (RFC 6750): the one place where that is decided,
+// for calls and handshakes alike. Without the header its error is ErrNoToken, otherwise that of Verify.
+func (verify Verify) Identify(r *http.Request) (Identity, error) {
+	values := r.Header.Values("Authorization")
 	if len(values) == 0 {
-		return "", nil
+		return Identity{}, ErrNoToken
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
 	token = strings.Trim(token, " ") // RFC 9110 allows more than one space between the two
 	if len(values) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return "", errBearer
+		return Identity{}, errBearer
 	}
-	return token, nil
+	return verify(r.Context(), token)
 }

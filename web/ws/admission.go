@@ -103,20 +103,19 @@ var handshakeCost = limit.CostOf("openWebsocket", 0)
 
 // admitToken charges a handshake to the user of its token, or to its address. who is nil if there is no token yet.
 func (s *Sessions) admitToken(w http.ResponseWriter, r *http.Request, from netip.Addr) (who *auth.Identity, err error) {
-	token, err := auth.Bearer(r.Header)
-	if err == nil && token != "" {
-		id, wrong := s.verify(r.Context(), token)
-		if wrong == nil {
-			quotas, err := s.opt.Limits.Spend(id.Caller(), handshakeCost)
-			quotas.Write(w.Header())
-			return &id, err
-		}
-		err = wrong
+	id, err := s.verify.Identify(r)
+	if err == nil {
+		quotas, err := s.opt.Limits.Spend(id.Caller(), handshakeCost)
+		quotas.Write(w.Header())
+		return &id, err
 	}
 	quotas, limited := s.opt.Limits.SpendAddress(from, handshakeCost)
 	quotas.Write(w.Header())
 	if limited != nil {
 		return nil, limited
+	}
+	if r.Header["Authorization"] == nil {
+		return nil, nil
 	}
 	return nil, err
 }

@@ -1,0 +1,80 @@
+package web
+
+import (
+	"math"
+
+	"github.com/chatd/chatd/web/api"
+)
+
+// handlers answer the calls of the description that the generated code binds. Each noun has a part of its own, which holds
+// what its calls need.
+type handlers struct {
+	announcementHandlers
+	cursorHandlers
+	deviceHandlers
+	doctorHandlers
+	erasureHandlers
+	exportHandlers
+	fileHandlers
+	groupHandlers
+	inboxHandlers
+	meHandlers
+	memberHandlers
+	messageHandlers
+	scheduleHandlers
+	searchHandlers
+	syncHandlers
+	taskHandlers
+	webhookHandlers
+}
+
+var _ api.StrictServerInterface = handlers{}
+
+func newHandlers(of Services, s *Server) handlers {
+	return handlers{
+		announcementHandlers: announcementHandlers{of.Chat, of.Announcements},
+		cursorHandlers:       cursorHandlers{of.Chat, of.Live, s.polls},
+		deviceHandlers:       deviceHandlers{of.Notifications},
+		doctorHandlers:       doctorHandlers{s.opt.Doctor},
+		erasureHandlers:      erasureHandlers{of.Erasures},
+		exportHandlers:       exportHandlers{of.Chat, of.Persons, s.polls},
+		fileHandlers:         fileHandlers{of.Chat, of.Files, s.log},
+		groupHandlers:        groupHandlers{of.Chat},
+		inboxHandlers:        inboxHandlers{of.Chat, of.Schedules, s.metrics.sent},
+		memberHandlers:       memberHandlers{of.Chat},
+		messageHandlers:      messageHandlers{of.Chat, of.Schedules, s.opt.Durability, s.metrics.sent},
+		scheduleHandlers:     scheduleHandlers{of.Chat, of.Schedules},
+		searchHandlers:       searchHandlers{of.Search},
+		syncHandlers:         syncHandlers{of.Live, s.polls, &s.opt.Limits},
+		taskHandlers:         taskHandlers{s.opt.Tasks},
+		webhookHandlers:      webhookHandlers{of.Chat, of.Webhooks},
+	}
+}
+
+// deref is the value, or the zero value of an absent field.
+func deref[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+// limitOf is the limit as the domain takes it: 0 for the default. The domain bounds it.
+func limitOf(most *int64) int { return int(min(deref(most), math.MaxInt32)) }
+
+// next is the cursor of the following page, null at the end.
+func next(cursor string) *string {
+	if cursor == "" {
+		return nil
+	}
+	return &cursor
+}
+
+// orEmpty makes clients see an empty list as [].
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
