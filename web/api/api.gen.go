@@ -897,7 +897,7 @@ type PushKey struct {
 
 // Queue defines model for Queue.
 type Queue struct {
-	// Buried Tasks that became dead letters.
+	// Buried How often tasks became dead letters: one that is retried and dies again counts twice.
 	Buried int64 `json:"buried"`
 
 	// Crashed Runs that ended with their worker.
