@@ -24,6 +24,7 @@ type pair struct {
 	partitions      int
 	group           string // stored there
 	master, replica *redistest.Server
+	sentinel        *redistest.Server // nil: a cluster's masters promote
 }
 
 // TestSchedulesAcrossAFailover: messages that are due before, while and after a master dies come once each, those of the time
@@ -34,13 +35,14 @@ func TestSchedulesAcrossAFailover(t *testing.T) {
 		"cluster": func(t *testing.T) pair {
 			cluster := redistest.StartCluster(t, clusterMasters, 1)
 			_, master := cluster.Slot(logOf("g", queue.Partition("g", clusterPartitions)))
-			return pair{cluster.URL(), clusterPartitions, "g", master, cluster.ReplicaOf(master)}
+			return pair{cluster.URL(), clusterPartitions, "g", master, cluster.ReplicaOf(master), nil}
 		},
 		"sentinel": func(t *testing.T) pair {
 			master := redistest.Start(t, "--repl-diskless-sync-delay", "0")
 			replica := redistest.Start(t, append([]string{"--replicaof"}, strings.Split(master.Public(), ":")...)...)
+			master.AwaitReplica()
 			sentinel := redistest.StartSentinel(t, "chat", master)
-			return pair{"redis-sentinel://" + sentinel.Addr + "/0?master_name=chat", 1, "g", master, replica}
+			return pair{"redis-sentinel://" + sentinel.Addr + "/0?master_name=chat", 1, "g", master, replica, sentinel}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,6 +89,9 @@ func acrossFailover(t *testing.T, at pair) {
 		}
 		return nil
 	})
+	if at.sentinel != nil {
+		at.sentinel.Guard("chat")
+	}
 	at.master.Kill()
 	died := time.Now()
 	harness.Eventually(t, time.Minute, "a promotion", func() error {

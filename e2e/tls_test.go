@@ -95,17 +95,18 @@ func overTLS(c *redistest.Cluster) string {
 
 // tlsTrio is a primary, its replica and a sentinel that talk over TLS alone.
 type tlsTrio struct {
-	primary, replica *redistest.Server
-	url              string
+	primary, sentinel *redistest.Server
+	url               string
 }
 
 func startTLSTrio(t *testing.T, files redistest.TLS) *tlsTrio {
 	t.Helper()
 	primary := redistest.StartTLS(t, files, "--repl-diskless-sync-delay", "0")
 	host, port, _ := net.SplitHostPort(primary.Public())
-	replica := redistest.StartTLS(t, files, "--replicaof", host+" "+port)
+	redistest.StartTLS(t, files, "--replicaof", host+" "+port)
+	primary.AwaitReplica()
 	sentinel := redistest.StartTLSSentinel(t, "chat", primary, files)
-	return &tlsTrio{primary, replica, "redis-sentinel://" + sentinel.Public() + "/0?master_name=chat&tls=true"}
+	return &tlsTrio{primary, sentinel, "redis-sentinel://" + sentinel.Public() + "/0?master_name=chat&tls=true"}
 }
 
 // TestFailoverOverTLS: what was confirmed by a replica is there, and sends go on, when a sentinel has promoted it, all over TLS.
@@ -121,6 +122,7 @@ func TestFailoverOverTLS(t *testing.T) {
 	trio.primary.AwaitReplica()
 	stream := must(alice.Stream(ctx, quick(nil)))(t)
 	defer stream.Close()
+	trio.sentinel.Guard("chat")
 	trio.primary.Kill()
 	must(alice.Send(ctx, "g", client.Text("after")))(t)
 	var bodies []string

@@ -22,15 +22,7 @@ func startTrio(t *testing.T) *trio {
 	host, port, _ := net.SplitHostPort(primary.Public())
 	heir := redistest.Start(t, append(common, "--replicaof", host+" "+port)...)
 	primary.AwaitReplica()
-	sentinel := redistest.StartSentinel(t, "chat", primary)
-	known := func() bool {
-		replicas, _ := sentinel.Do("SENTINEL", "REPLICAS", "chat").([]any)
-		return len(replicas) == 1
-	}
-	if !comes(known) {
-		t.Fatal("the sentinel does not know the replica")
-	}
-	return &trio{primary, heir, sentinel}
+	return &trio{primary, heir, redistest.StartSentinel(t, "chat", primary)}
 }
 
 // promoted waits until the sentinel has made the replica the primary.
@@ -117,6 +109,7 @@ func (f sentinelFault) happen(t *testing.T, counts *faultCounts) {
 	g.await(t, 40)
 	slack := 20 * time.Duration(g.slowest.Load()) // of a machine that is busy
 	began := time.Now()
+	r.sentinel.Guard("chat")
 	f.fail(t, r, g)
 	r.promoted(t)
 	resumed := g.arrives(t, s, r.heir) // a primary that is cut off goes on taking sends

@@ -139,13 +139,6 @@ func withSentinel(tb testing.TB) *faultStore {
 	s.caughtUp()
 	s.sentinel = redistest.StartSentinel(t, primaryName, s.primary)
 	s.url = "redis-sentinel://" + s.sentinel.Addr + "/0?master_name=" + primaryName
-	await(t, "the sentinel does not know the replica", func() bool {
-		known, _ := s.sentinel.Do("SENTINEL", "REPLICAS", primaryName).([]any)
-		return len(known) == 1
-	})
-	// The machine alone says when the primary fails over. A sentinel also promotes no replica that was cut off for ten times
-	// this long, and a lagging one is for as long as the run takes.
-	s.sentinel.Do("SENTINEL", "SET", primaryName, "down-after-milliseconds", "3600000")
 	return s
 }
 

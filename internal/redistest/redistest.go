@@ -64,20 +64,33 @@ func alone(dir, port string) []string {
 		"--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--maxmemory-policy", "noeviction"}
 }
 
-// StartSentinel runs a sentinel that monitors a primary under a name and decides about its failover alone. extra are
-// additional lines of its configuration.
+// StartSentinel runs a sentinel that monitors a primary and its replicas under a name and decides about a failover alone: when
+// SENTINEL FAILOVER asks for one, and once the primary is gone after Guard. extra are additional lines of its configuration.
 func StartSentinel(tb testing.TB, name string, primary *Server, extra ...string) *Server {
 	tb.Helper()
 	host, port, _ := net.SplitHostPort(primary.Public())
-	return start(tb, Redis, func(dir, own string) []string {
+	sentinel := start(tb, Redis, func(dir, own string) []string {
 		file := filepath.Join(dir, "sentinel.conf") // the sentinel writes its state into it
-		text := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %s\nsentinel monitor %s %s %s 1\nsentinel down-after-milliseconds %s 1000\n",
+		text := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %s\nsentinel monitor %s %s %s 1\nsentinel down-after-milliseconds %s 3600000\n",
 			own, dir, name, host, port, name) + strings.Join(extra, "\n") + "\n"
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			tb.Fatal(err)
 		}
 		return []string{file, "--sentinel"}
 	})
+	replicas := int(primary.Field("replication", "connected_slaves"))
+	sentinel.await(func() bool {
+		known, _ := sentinel.Do("SENTINEL", "REPLICAS", name).([]any)
+		return len(known) == replicas
+	}, "the sentinel does not know %d replicas", replicas)
+	return sentinel
+}
+
+// Guard has a sentinel promote a replica once the primary does not answer for a second. Until then a primary that a busy machine
+// keeps from answering stays one.
+func (s *Server) Guard(name string) {
+	s.tb.Helper()
+	s.Do("SENTINEL", "SET", name, "down-after-milliseconds", "1000")
 }
 
 func start(tb testing.TB, program string, args func(dir, port string) []string) *Server {

@@ -11,13 +11,19 @@ import (
 func (s *Server) AwaitReplica() {
 	s.tb.Helper()
 	offset := s.Field("replication", "master_repl_offset")
+	s.await(func() bool { return s.hasReplica(offset) }, "no replica of %s has what was written before offset %d", s.Addr, offset)
+}
+
+// await looks again and again until ok, and else says what is not.
+func (s *Server) await(ok func() bool, format string, args ...any) {
+	s.tb.Helper()
 	deadline := time.After(formTimeout)
 	tick := time.NewTicker(formTick)
 	defer tick.Stop()
-	for !s.hasReplica(offset) {
+	for !ok() {
 		select {
 		case <-deadline:
-			s.tb.Fatalf("no replica of %s has what was written before offset %d:\n%v", s.Addr, offset, s.Do("INFO", "replication"))
+			s.tb.Fatalf(format, args...)
 		case <-tick.C:
 		}
 	}
