@@ -1467,7 +1467,8 @@ type RunScheduleParams struct {
 type SearchParams struct {
 	// Q Words that must all be there; `"a phrase"`, `-word` for one that must not be there, `word*` for the beginning of
 	// one. Case, accents and the width of letters do not matter; Chinese, Japanese, Korean and Thai are compared by
-	// pairs of characters. Everything else is punctuation, which separates words; `--word` is text. At most 32 words and phrases.
+	// pairs of characters. Everything else is punctuation, which separates words; `--word` is text. A word is compared up to 64
+	// characters; addresses and code are found by their parts (`example.com`, `user_name`). At most 32 words and phrases.
 	Q string `form:"q" json:"q"`
 
 	// Group Only in this group, of which the caller is a member.
@@ -1484,7 +1485,7 @@ type SearchParams struct {
 	Kind  *string `form:"kind,omitempty" json:"kind,omitempty"`
 
 	// Sort `best` puts those first in which the words are frequent and the text is short, among the newest 500 messages that
-	// match.
+	// match (4 MiB of them).
 	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
 
 	// Limit Maximum number of entries.
