@@ -22,6 +22,9 @@ const archiveFile = "archive.db"
 // archiveOff switches the archive off.
 const archiveOff = "off"
 
+// archived tells whether there is an archive.
+func (s settings) archived() bool { return s.Archive != "" && s.Archive != archiveOff }
+
 // checkArchive reads CHATD_ARCHIVE. The value may hold a password, so it is not shown.
 func (s *settings) checkArchive(p *problems) {
 	scheme, rest, _ := strings.Cut(s.Archive, ":")
@@ -54,41 +57,29 @@ func (n *Node) openArchive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var db archive.Store
-	switch {
-	case n.set.Archive == archiveOff:
-	case n.set.Archive == "" && state.On:
+	if n.set.Archive == "" && state.On {
 		return errors.New("CHATD_ARCHIVE is not set, but this store has an archive: set it to the database that the other nodes use, or to off to give the archive up")
-	case n.set.Archive == "":
-	default:
+	}
+	var db archive.Store
+	if n.set.archived() {
 		if !state.On {
 			state.ID = "" // it may become another one
 		}
 		if n.archiveDB, err = sqlarchive.Later(n.set.Archive, state.ID); err != nil {
 			return fmt.Errorf("CHATD_ARCHIVE: %w", err)
 		}
-		db = n.archiveDB
-	}
-	n.archiver = archive.New(archiveStore{n.store.Archive, n.store.Groups, n.store.Tasks}, db, archive.Options{Log: n.log})
-	if n.archiveDB != nil {
 		if err := n.archiveDB.Connect(ctx); err != nil && (!state.On || chat.CodeOf(err) != chat.CodeUnavailable) {
 			return fmt.Errorf("CHATD_ARCHIVE: %w", err)
 		} else if err != nil {
 			n.log.Error("the archive does not answer; messages stay in the store until it does", "error", err)
 		}
+		db = n.archiveDB
 	}
+	n.archiver = archive.New(archiveStore{n.store.Archive, n.store.Groups, n.store.Tasks}, db, archive.Options{Log: n.log})
 	if err := n.archiver.Switch(ctx); err != nil {
 		return fmt.Errorf("CHATD_ARCHIVE: %w", err)
 	}
 	return nil
-}
-
-// archived is the database of the archive, nil where there is none.
-func (n *Node) archived() archive.Store {
-	if n.archiveDB == nil {
-		return nil
-	}
-	return n.archiveDB
 }
 
 // archivedStore is the store as readers that wait ask it: pages go on in the archive.

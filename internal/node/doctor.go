@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/chatd/chatd/chat"
@@ -14,7 +13,6 @@ import (
 	sqlarchive "github.com/chatd/chatd/store/archive"
 	"github.com/chatd/chatd/store/blob"
 	"github.com/chatd/chatd/store/doctor"
-	"github.com/chatd/chatd/store/embedded"
 	"github.com/chatd/chatd/web"
 )
 
@@ -24,28 +22,19 @@ func (c Config) Examine(ctx context.Context, o doctor.Options, output io.Writer)
 	if err != nil {
 		return report, err
 	}
-	opt := store.Options{URL: set.Redis, Prefix: set.Prefix, Limits: set.limits, Existing: true}
-	if set.Redis == "" {
-		server, openErr := openStopped(ctx, set, output)
-		if errors.Is(openErr, errRunning) {
-			return report, fmt.Errorf("%w, or ask it with GET /v1/doctor", openErr)
-		}
-		if openErr != nil {
-			return report, openErr
-		}
-		defer func() { err = errors.Join(err, server.Close()) }()
-		opt.Embedded = server
+	s, err := set.open(ctx, store.Options{Existing: true}, newLogger(set, output))
+	if errors.Is(err, errRunning) {
+		return report, fmt.Errorf("%w, or ask it with GET /v1/doctor", err)
 	}
-	s, err := set.open(ctx, opt)
 	if err != nil {
 		return report, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	o.UserGroupsMax, o.ArchiveID = set.limits.UserGroupsMax, set.archiveID()
-	if o.Blobs, err = examinedBlobs(ctx, s, set); err != nil {
+	if o.Blobs, err = examinedBlobs(ctx, s.Store, set); err != nil {
 		return report, err
 	}
-	d, err := doctor.New(s, o)
+	d, err := doctor.New(s.Store, o)
 	if err != nil {
 		return report, err
 	}
@@ -54,7 +43,7 @@ func (c Config) Examine(ctx context.Context, o doctor.Options, output io.Writer)
 
 // archiveID reads the id of the database that is configured, as it is now; nil: none is.
 func (s settings) archiveID() func(context.Context) (string, error) {
-	if s.Archive == "" || s.Archive == archiveOff {
+	if !s.archived() {
 		return nil
 	}
 	return func(ctx context.Context) (string, error) { return sqlarchive.Look(ctx, s.Archive) }
@@ -92,27 +81,9 @@ func (c Config) checkForStore() (settings, error) {
 	return s, errors.Join(p...)
 }
 
-var errRunning = errors.New("a server is running with this data; stop it first")
-
-// openStopped opens the embedded store of a node that is not running.
-func openStopped(ctx context.Context, set settings, output io.Writer) (*embedded.Store, error) {
-	dir := filepath.Join(set.Data, "store")
-	if _, err := os.Stat(dir); err != nil {
-		return nil, fmt.Errorf("there is no embedded store in %s: set CHATD_DATA to its folder, or CHATD_REDIS", dir)
-	}
-	server, err := embedded.Open(ctx, embedded.Options{Dir: dir, Log: newLogger(set, output)})
-	if errors.Is(err, embedded.ErrLocked) {
-		return nil, fmt.Errorf("%s: %w", absolute(set.Data), errRunning)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the embedded store in %s: %w", dir, err)
-	}
-	return server, nil
-}
-
 // examine checks the server of the store and the queues for operators.
 func (n *Node) examine(ctx context.Context) (web.DoctorReport, error) {
-	d, err := doctor.New(n.store, doctor.Options{ArchiveID: n.set.archiveID()})
+	d, err := doctor.New(n.store.Store, doctor.Options{ArchiveID: n.set.archiveID()})
 	if err != nil {
 		return web.DoctorReport{}, err
 	}

@@ -45,17 +45,13 @@ func (c Config) withImporter(ctx context.Context, output io.Writer, do func(*imp
 	if err != nil {
 		return err
 	}
-	s, closeStore, err := set.openForDump(ctx, store.Options{}, output)
+	log := newLogger(set, output)
+	s, err := set.open(ctx, store.Options{Log: log}, log)
 	if err != nil {
 		return err
 	}
-	n := &Node{set: set, log: newLogger(set, output), store: s}
-	defer func() {
-		if n.archiveDB != nil {
-			err = errors.Join(err, n.archiveDB.Close())
-		}
-		err = errors.Join(err, closeStore())
-	}()
+	n := &Node{set: set, log: log, store: s}
+	defer func() { err = errors.Join(err, n.Close()) }()
 	if set.Archive == archiveOff { // a server that starts like this gives the archive up; an import does not
 		if state, err := s.ArchiveState(ctx); err != nil || state.On {
 			return errors.Join(err, errors.New("CHATD_ARCHIVE: the store is archived: set the database that its servers have"))
@@ -68,7 +64,7 @@ func (c Config) withImporter(ctx context.Context, output io.Writer, do func(*imp
 	if n.archiveDB != nil {
 		db = n.archiveDB
 	}
-	return do(importer.New(chat.New(s, chat.Options{Limits: set.limits}), s, db, set.limits))
+	return do(importer.New(chat.New(s.Store, chat.Options{Limits: set.limits}), s.Store, db, set.limits))
 }
 
 // spooled is the path of a file that can be read twice: standard input (`-`) is copied first.

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -32,7 +31,6 @@ import (
 	"github.com/chatd/chatd/static"
 	"github.com/chatd/chatd/store"
 	sqlarchive "github.com/chatd/chatd/store/archive"
-	"github.com/chatd/chatd/store/embedded"
 	"github.com/chatd/chatd/web"
 	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/auth"
@@ -49,8 +47,7 @@ type Node struct {
 	causes      *causeLog
 	output      *output         // of the log
 	traces      *tracing.Tracer // nil: nothing is traced
-	embedded    *embedded.Store // nil with Redis
-	store       *store.Store
+	store       opened
 	archiveDB   *sqlarchive.Store // nil without an archive
 	archiver    *archive.Archiver
 	blobs       files.Blobs // nil without files
@@ -144,15 +141,7 @@ func (n *Node) openTokens(ctx context.Context) (err error) {
 
 func (n *Node) openStore(ctx context.Context) (err error) {
 	log := n.causes.over(newLogger(n.set, n.output), true)
-	opt := store.Options{URL: n.set.Redis, Prefix: n.set.Prefix, Limits: n.set.limits, Log: log, Traces: n.traces}
-	if n.set.Redis == "" {
-		dir := filepath.Join(n.set.Data, "store")
-		if n.embedded, err = embedded.Open(ctx, embedded.Options{Dir: dir, Log: log}); err != nil {
-			return fmt.Errorf("the embedded store in %s: %w", dir, err)
-		}
-		opt.Embedded = n.embedded
-	}
-	if n.store, err = n.set.open(ctx, opt); err != nil {
+	if n.store, err = n.set.open(ctx, store.Options{Log: log, Traces: n.traces}, log); err != nil {
 		return err
 	}
 	n.causes.writable = n.store.Conn().Writable
@@ -160,51 +149,38 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 	return nil
 }
 
-// open opens a store. Its error names the setting with the address, if there is one.
-func (s settings) open(ctx context.Context, o store.Options) (*store.Store, error) {
-	opened, err := store.Open(ctx, o)
-	switch {
-	case err == nil || o.Embedded != nil:
-		return opened, err
-	case s.RedisFile != "":
-		return nil, fmt.Errorf("CHATD_REDIS_FILE: %w", err)
-	}
-	return nil, fmt.Errorf("CHATD_REDIS: %w", err)
-}
-
 // openServices makes the services of the domain, each over the core.
 func (n *Node) openServices() {
 	var groups chat.Store = n.store
 	var logs live.Store = n.store
+	// Without an archive, these are nil.
 	var authors erase.Archive
 	var written person.Archive
+	var searched archive.Store
+	var kept retention.Archive
 	if n.archiveDB != nil {
-		authors, written = n.archiveDB, n.archiveDB
+		authors, written, searched, kept = n.archiveDB, n.archiveDB, n.archiveDB, n.archiver
 		serving := archive.Serve(n.store, n.archiveDB, n.archiver.CatchUp, n.set.limits)
 		groups, logs = serving, archivedStore{n.store, serving}
 	}
 	core := chat.New(groups, chat.Options{
 		Limits: n.set.limits, Direct: n.set.direct, Add: chat.AddPolicy(n.set.Add), Log: n.log,
 	})
-	var db retention.Archive
-	if n.archiveDB != nil {
-		db = n.archiver
-	}
-	n.retention = retention.New(retainedStore{n.store, groups}, db, retention.Options{Days: n.set.retainDays, Log: n.log})
+	n.retention = retention.New(retainedStore{n.store, groups}, kept, retention.Options{Days: n.set.retainDays, Log: n.log})
 	webhooks := webhook.New(core, n.store.Webhooks, n.sender)
 	schedules := schedule.New(core, n.store.Schedules, webhooks)
 	notifications := notify.New(core, notifyStore{n.store.Notifications, n.store.Inboxes, n.store.Logs, n.store.Tasks}, notify.Options{Delay: n.set.notifyDelay, Pusher: n.sender})
 	n.services = web.Services{
 		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks),
 		Chat:          core,
-		Files:         files.New(core, n.store.Files, n.blobs, files.Options{SizeMax: n.set.fileMax, Sole: n.embedded != nil, Log: n.log}),
+		Files:         files.New(core, n.store.Files, n.blobs, files.Options{SizeMax: n.set.fileMax, Sole: n.store.server != nil, Log: n.log}),
 		Live:          live.New(core, logs),
 		Schedules:     schedules,
 		Announcements: announce.New(core, announceStore{n.store.Announcements, n.store.Schedules}),
 		Notifications: notifications,
 		Persons:       person.New(core, schedules, notifications, written),
 		Webhooks:      webhooks,
-		Search:        archive.NewSearcher(core, n.store.Archive, n.archived(), n.archiver.CatchUp),
+		Search:        archive.NewSearcher(core, n.store.Archive, searched, n.archiver.CatchUp),
 	}
 }
 
@@ -372,13 +348,9 @@ func (n *Node) Close() error {
 	if n.archiveDB != nil {
 		errs = append(errs, n.archiveDB.Close())
 	}
-	if n.store != nil {
+	if n.store.Store != nil {
 		errs = append(errs, n.store.Close())
-		n.store = nil
-	}
-	if n.embedded != nil {
-		errs = append(errs, n.embedded.Close())
-		n.embedded = nil
+		n.store = opened{}
 	}
 	if err := n.traces.Close(); err != nil {
 		n.log.Warn("the last spans were not exported", "error", err)

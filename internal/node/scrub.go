@@ -11,7 +11,6 @@ import (
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/store"
 	sqlarchive "github.com/chatd/chatd/store/archive"
-	"github.com/chatd/chatd/store/embedded"
 )
 
 // Scrub rewrites the files of the configured store and archive, so that they hold nothing that was deleted or erased, and says what
@@ -21,20 +20,7 @@ func (c Config) Scrub(ctx context.Context, output io.Writer, say func(line strin
 	if err != nil {
 		return err
 	}
-	var p problems
-	if set.checkArchive(&p); len(p) > 0 {
-		return errors.Join(p...)
-	}
-	opt := store.Options{URL: set.Redis, Prefix: set.Prefix, Limits: set.limits, Existing: true}
-	var server *embedded.Store
-	if set.Redis == "" {
-		if server, err = openStopped(ctx, set, output); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, server.Close()) }()
-		opt.Embedded = server
-	}
-	s, err := set.open(ctx, opt)
+	s, err := set.open(ctx, store.Options{Existing: true}, newLogger(set, output))
 	if err != nil {
 		return err
 	}
@@ -42,15 +28,15 @@ func (c Config) Scrub(ctx context.Context, output io.Writer, say func(line strin
 	if s.Conn().IsCluster() {
 		return errors.New("this version of chatd cannot rewrite the files of a Redis Cluster: run BGREWRITEAOF and BGSAVE on each of its nodes yourself")
 	}
-	if err := set.scrubArchive(ctx, s, say); err != nil {
+	if err := set.scrubArchive(ctx, s.Store, say); err != nil {
 		return err
 	}
-	if err := eachGroup(ctx, s, func(name string) error { return expireFiles(ctx, s, name) }); err != nil {
+	if err := eachGroup(ctx, s.Store, func(name string) error { return expireFiles(ctx, s.Store, name) }); err != nil {
 		return err
 	}
 	done := []string{"embedded store: rewritten as a new snapshot with an empty journal"}
-	if server != nil {
-		err = server.Compact()
+	if s.server != nil {
+		err = s.server.Compact()
 	} else {
 		done, err = s.Conn().Scrub(ctx)
 	}
@@ -73,14 +59,11 @@ func sayAll(say func(string) error, lines []string) (err error) {
 // scrubArchive has the archive take over what it lacks, deletions above all, and rewrites its files.
 func (s *settings) scrubArchive(ctx context.Context, groups *store.Store, say func(string) error) (err error) {
 	state, err := groups.ArchiveState(ctx)
-	if err != nil || !state.On && s.Archive == "" {
-		return err
+	if err == nil && state.On && !s.archived() {
+		err = errors.New("CHATD_ARCHIVE is not set, but this store has an archive: set it to the database that its nodes use")
 	}
-	if s.Archive == "" || s.Archive == archiveOff {
-		if state.On {
-			return errors.New("CHATD_ARCHIVE is not set, but this store has an archive: set it to the database that its nodes use")
-		}
-		return nil
+	if err != nil || !s.archived() {
+		return err
 	}
 	db, err := sqlarchive.Open(ctx, s.Archive)
 	if err != nil {

@@ -1,6 +1,16 @@
 package node
 
-import "github.com/chatd/chatd/store"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/chatd/chatd/store"
+	"github.com/chatd/chatd/store/embedded"
+)
 
 // What the parts of the domain ask of a store, where that is in more than one part of ours.
 type (
@@ -25,3 +35,55 @@ type (
 		*store.Tasks
 	}
 )
+
+// opened is the configured store, and the embedded server that it is in.
+type opened struct {
+	*store.Store
+	server *embedded.Store // nil with Redis
+}
+
+var (
+	errNoStore = errors.New("there is no embedded store")
+	errRunning = errors.New("a server is running with this data; stop it first")
+)
+
+// open opens the configured store; log gets what its server says. errNoStore: it must exist and does not. errRunning: the folder
+// of an embedded store is in use. An error of Redis names the setting with the address.
+func (s settings) open(ctx context.Context, o store.Options, log *slog.Logger) (to opened, err error) {
+	o.URL, o.Prefix, o.Limits = s.Redis, s.Prefix, s.limits
+	if s.Redis != "" {
+		if to.Store, err = store.Open(ctx, o); err != nil {
+			key := "CHATD_REDIS"
+			if s.RedisFile != "" {
+				key = "CHATD_REDIS_FILE"
+			}
+			err = fmt.Errorf("%s: %w", key, err)
+		}
+		return to, err
+	}
+	dir := filepath.Join(s.Data, "store")
+	if _, err := os.Stat(dir); o.Existing && err != nil {
+		return to, fmt.Errorf("%w in %s: set CHATD_DATA to its folder, or CHATD_REDIS", errNoStore, dir)
+	}
+	to.server, err = embedded.Open(ctx, embedded.Options{Dir: dir, Log: log})
+	switch {
+	case errors.Is(err, embedded.ErrLocked):
+		return to, fmt.Errorf("%s: %w", absolute(s.Data), errRunning)
+	case err != nil:
+		return to, fmt.Errorf("the embedded store in %s: %w", dir, err)
+	}
+	o.Embedded = to.server
+	if to.Store, err = store.Open(ctx, o); err != nil {
+		err = errors.Join(err, to.server.Close())
+	}
+	return to, err
+}
+
+// Close closes both.
+func (o opened) Close() error {
+	err := o.Store.Close()
+	if o.server != nil {
+		err = errors.Join(err, o.server.Close())
+	}
+	return err
+}
