@@ -40,14 +40,11 @@ func (s *settings) checkArchive(p *problems) {
 
 // ArchiveAddress is the database that keeps all history, also where none is named. "": there is none.
 func (c Config) ArchiveAddress() (string, error) {
-	s := settings{Config: c}
-	var p problems
-	s.checkStore(&p)
-	s.checkArchive(&p)
-	if s.Archive == archiveOff {
-		s.Archive = ""
+	s, err := c.checkForStore()
+	if !s.archived() {
+		return "", err
 	}
-	return s.Archive, errors.Join(p...)
+	return s.Archive, err
 }
 
 // openArchive opens the archive that is configured and records it in the store. A database that does not answer holds nothing up

@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
-	"reflect"
 	"strings"
 	"time"
 	"unicode"
@@ -23,8 +22,8 @@ import (
 	"github.com/chatd/chatd/web/limit"
 )
 
-// Config is every setting, as flags and environment variables provide it. Kong fills it; check turns it into what the
-// parts need, and names each invalid value.
+// Config is every setting, as flags and environment variables provide it: a row has the variable, the default, the type with its
+// bounds, and what the setting does. Kong fills it; check names each invalid value and what is allowed.
 type Config struct {
 	Addr           string   `env:"CHATD_ADDR" default:"127.0.0.1:8080" help:"Address to listen on."`
 	AdminAddr      string   `env:"CHATD_ADMIN_ADDR" help:"Separate address for /metrics and the health checks. Without it, the main address serves /metrics, to this host only."`
@@ -46,64 +45,59 @@ type Config struct {
 	TrustedProxies []string `env:"CHATD_TRUSTED_PROXIES" help:"Networks or addresses of proxies whose X-Forwarded-For, -Proto, -Host and Forwarded are trusted, comma-separated."`
 	PushHosts      []string `env:"CHATD_PUSH_HOSTS" help:"Push services besides those of browsers, such as push.example.com, or *.push.example.com for all hosts below it, comma-separated."`
 	EgressAllow    []string `env:"CHATD_EGRESS_ALLOW" help:"Private networks that webhooks, web push and a JWKS URL may reach, comma-separated. Default: public addresses only, over https."`
-	Durability     string   `env:"CHATD_DURABILITY" default:"memory" help:"What every send waits for: memory, disk or replica."`
-	Direct         string   `env:"CHATD_DIRECT" default:"all" help:"Who may receive direct messages: all, or shared (users who share a group with the sender)."`
-	Add            string   `env:"CHATD_ADD" default:"all" help:"Whom members may add to a group: all, shared (users who share a group with them and have read or sent something in it), or operators (only operators may add anyone)."`
+	Durability     choice   `env:"CHATD_DURABILITY" default:"memory" allowed:"memory, disk, replica" help:"What every send waits for: memory, disk or replica."`
+	Direct         choice   `env:"CHATD_DIRECT" default:"all" allowed:"all, shared" help:"Who may receive direct messages: all, or shared (users who share a group with the sender)."`
+	Add            choice   `env:"CHATD_ADD" default:"all" allowed:"all, shared, operators" help:"Whom members may add to a group: all, shared (users who share a group with them and have read or sent something in it), or operators (only operators may add anyone)."`
 	Dev            string   `env:"CHATD_DEV" default:"auto" help:"Development sign-in under any name: on, off, or auto (on a loopback address with the embedded store and no keys of your own)."`
-	DrainDelay     string   `env:"CHATD_DRAIN_DELAY" help:"How long to keep serving after /readyz turns to 503. Default: 0s on a loopback address, else 5s."`
-	NotifyDelay    string   `env:"CHATD_NOTIFY_DELAY" default:"3s" help:"How long a message stays unread before offline members get notified."`
-	Log            string   `env:"CHATD_LOG" default:"info" help:"Log level: debug, info, warn or error."`
-	LogFormat      string   `env:"CHATD_LOG_FORMAT" default:"text" help:"Log format: text or json."`
-	Tracing        string   `env:"CHATD_TRACING" default:"off" help:"Whether to trace requests and the way of messages: off, or otlp (spans go by OTLP over HTTP to OTEL_EXPORTER_OTLP_ENDPOINT)."`
+	DrainDelay     duration `env:"CHATD_DRAIN_DELAY" max:"5m" help:"How long to keep serving after /readyz turns to 503. Default: 0s on a loopback address, else 5s."`
+	NotifyDelay    duration `env:"CHATD_NOTIFY_DELAY" default:"3s" max:"1h" help:"How long a message stays unread before offline members get notified."`
+	Log            choice   `env:"CHATD_LOG" default:"info" allowed:"debug, info, warn, error" help:"Log level: debug, info, warn or error."`
+	LogFormat      choice   `env:"CHATD_LOG_FORMAT" default:"text" allowed:"text, json" help:"Log format: text or json."`
+	Tracing        choice   `env:"CHATD_TRACING" default:"off" allowed:"off, otlp" help:"Whether to trace requests and the way of messages: off, or otlp (spans go by OTLP over HTTP to OTEL_EXPORTER_OTLP_ENDPOINT)."`
 
-	MaxBody    string `env:"CHATD_MAX_BODY" help:"Maximum bytes of a message's body, and of its data."`
-	MaxRequest string `env:"CHATD_MAX_REQUEST" help:"Maximum bytes of a request."`
-	MaxPage    string `env:"CHATD_MAX_PAGE" help:"Maximum messages in a page."`
-	MaxMembers string `env:"CHATD_MAX_MEMBERS" help:"Maximum members of a group."`
-	MaxGroups  string `env:"CHATD_MAX_GROUPS" help:"Maximum groups of a user."`
-	MaxInbox   string `env:"CHATD_MAX_INBOX" help:"Maximum unacked items in an inbox."`
-	RetainDays string `env:"CHATD_RETAIN_DAYS" help:"Days after which messages of every group are removed, read or not; 0: never. A group may ask for fewer. Default: 0."`
-	InboxKeep  string `env:"CHATD_INBOX_KEEP" help:"Acked items that an inbox keeps for its owner's other devices."`
+	MaxBody    number `env:"CHATD_MAX_BODY" default:"16384" max:"1048576" help:"Maximum bytes of a message's body, and of its data."`
+	MaxRequest number `env:"CHATD_MAX_REQUEST" default:"1048576" min:"1024" max:"67108864" help:"Maximum bytes of a request."`
+	MaxPage    number `env:"CHATD_MAX_PAGE" default:"1000" max:"10000" help:"Maximum messages in a page."`
+	MaxMembers number `env:"CHATD_MAX_MEMBERS" default:"100000" max:"1000000" help:"Maximum members of a group."`
+	MaxGroups  number `env:"CHATD_MAX_GROUPS" default:"10000" max:"100000" help:"Maximum groups of a user."`
+	MaxInbox   number `env:"CHATD_MAX_INBOX" default:"10000" max:"1000000" help:"Maximum unacked items in an inbox."`
+	RetainDays number `env:"CHATD_RETAIN_DAYS" default:"0" min:"0" max:"36500" unit:"days" zero:"for ever" help:"Days after which messages of every group are removed, read or not; 0: never. A group may ask for fewer."`
+	InboxKeep  number `env:"CHATD_INBOX_KEEP" default:"100" min:"0" max:"10000" help:"Acked items that an inbox keeps for its owner's other devices."`
 
-	MaxWebhookBytes string `env:"CHATD_MAX_WEBHOOK_BYTES" help:"Maximum bytes of webhook deliveries waiting in the store, shared equally among the webhooks. Default: 268435456."`
+	MaxWebhookBytes number `env:"CHATD_MAX_WEBHOOK_BYTES" default:"268435456" min:"65536" max:"68719476736" help:"Maximum bytes of webhook deliveries waiting in the store, shared equally among the webhooks."`
 
-	FileMax     string `env:"CHATD_FILE_MAX" help:"Maximum bytes of a file. Default: 104857600."`
-	FilesUser   string `env:"CHATD_FILES_USER" help:"Maximum bytes of all files of a user. Default: 10737418240."`
-	FilesGroup  string `env:"CHATD_FILES_GROUP" help:"Maximum bytes of all files of a group. Default: 10737418240."`
-	UploadsUser string `env:"CHATD_UPLOADS_USER" help:"Maximum uploads of a user under way. Default: 20."`
+	FileMax     number `env:"CHATD_FILE_MAX" default:"104857600" max:"1099511627776" unit:"bytes" help:"Maximum bytes of a file."`
+	FilesUser   number `env:"CHATD_FILES_USER" default:"10737418240" max:"1099511627776" unit:"bytes" help:"Maximum bytes of all files of a user."`
+	FilesGroup  number `env:"CHATD_FILES_GROUP" default:"10737418240" max:"1099511627776" unit:"bytes" help:"Maximum bytes of all files of a group."`
+	UploadsUser number `env:"CHATD_UPLOADS_USER" default:"20" max:"1000" help:"Maximum uploads of a user under way."`
 
-	RateUser        string `env:"CHATD_RATE_USER" help:"Rate of a user's calls, weighted by cost: COUNT/[N]UNIT[:BURST], or off. Default: 100/s:2000."`
-	RateSend        string `env:"CHATD_RATE_SEND" help:"Rate of what a user sends: messages and other entries, direct messages, added members. Default: 20/s:1000."`
-	RateIP          string `name:"rate-ip" env:"CHATD_RATE_IP" help:"Rate of requests without a valid token from one address. Default: 50/s:1000, and off for this host itself."`
-	MaxSessions     string `env:"CHATD_MAX_SESSIONS" help:"Maximum live websockets of a user, or off. Default: 20."`
-	MaxSessionsNode string `env:"CHATD_MAX_SESSIONS_NODE" help:"Maximum live websockets of this node. Default: 10000."`
-	MaxConnsIP      string `name:"max-conns-ip" env:"CHATD_MAX_CONNS_IP" help:"Maximum connections of one address, or off. Default: 2000, or half of the open files that the process may have if they are under 3000, and off for this host itself."`
-	MaxPolls        string `env:"CHATD_MAX_POLLS" help:"Maximum waiting polls of a user, or off. Default: 20."`
-	MaxCalls        string `env:"CHATD_MAX_CALLS" help:"Maximum calls of a user at once, or off; more wait for up to 1 s. Default: 64."`
-	MaxFirings      string `env:"CHATD_MAX_FIRINGS" help:"Maximum schedules of a user that fire within any minute, or off. Default: 100."`
-	MaxCallsNode    string `env:"CHATD_MAX_CALLS_NODE" help:"Maximum calls that this node works on at once, or off; overload lowers it. More wait for their turn or get 503. Default: 1024."`
+	RateUser        rate   `env:"CHATD_RATE_USER" default:"100/s:2000" help:"Rate of a user's calls, weighted by cost: COUNT/[N]UNIT[:BURST], or off."`
+	RateSend        rate   `env:"CHATD_RATE_SEND" default:"20/s:1000" help:"Rate of what a user sends: messages and other entries, direct messages, added members."`
+	RateIP          rate   `name:"rate-ip" env:"CHATD_RATE_IP" help:"Rate of requests without a valid token from one address. Default: 50/s:1000, and off for this host itself."`
+	MaxSessions     number `env:"CHATD_MAX_SESSIONS" default:"20" max:"10000" off:"" help:"Maximum live websockets of a user, or off."`
+	MaxSessionsNode number `env:"CHATD_MAX_SESSIONS_NODE" default:"10000" max:"1000000" help:"Maximum live websockets of this node."`
+	MaxConnsIP      number `name:"max-conns-ip" env:"CHATD_MAX_CONNS_IP" max:"1000000" off:"" help:"Maximum connections of one address, or off. Default: 2000, or half of the open files that the process may have if they are under 3000, and off for this host itself."`
+	MaxPolls        number `env:"CHATD_MAX_POLLS" default:"20" max:"10000" off:"" help:"Maximum waiting polls of a user, or off."`
+	MaxCalls        number `env:"CHATD_MAX_CALLS" default:"64" max:"10000" off:"" help:"Maximum calls of a user at once, or off; more wait for up to 1 s."`
+	MaxFirings      number `env:"CHATD_MAX_FIRINGS" default:"100" max:"10000" off:"" help:"Maximum schedules of a user that fire within any minute, or off."`
+	MaxCallsNode    number `env:"CHATD_MAX_CALLS_NODE" default:"1024" max:"100000" off:"" help:"Maximum calls that this node works on at once, or off; overload lowers it. More wait for their turn or get 503."`
 
-	// Settings of features that this version does not have; see checkAbsent.
-	Accounts string `env:"CHATD_ACCOUNTS" default:"off" hidden:""`
+	// Settings of features that this version does not have.
+	Accounts absent `env:"CHATD_ACCOUNTS" default:"off" hidden:""`
 }
 
 // settings are the checked Config.
 type settings struct {
 	Config
-	secrets      [][]byte // the first signs, all verify
-	dev          bool
-	loopback     bool
-	proxies      []netip.Prefix
-	egress       []netip.Prefix
-	durability   chat.Durability
-	direct       chat.DirectPolicy
-	limits       chat.Limits
-	callers      limit.Options
-	callsNodeMax int // 0: off
-	retainDays   int64
-	fileMax      int64 // bytes
-	drainDelay   time.Duration
-	notifyDelay  time.Duration
+	secrets    [][]byte // the first signs, all verify
+	dev        bool
+	loopback   bool
+	proxies    []netip.Prefix
+	egress     []netip.Prefix
+	durability chat.Durability
+	limits     chat.Limits
+	callers    limit.Options
+	drainDelay time.Duration
 }
 
 // problems collects errors, so that all are reported at once.
@@ -115,35 +109,25 @@ func (p *problems) add(key, format string, args ...any) {
 
 // check reads every setting. Its error names each invalid one and what is allowed; it never shows secrets.
 func (c Config) check() (settings, error) {
-	s := settings{Config: c, limits: chat.DefaultLimits()}
-	s.trimLists()
-	var p problems
+	s, p := c.read()
 	s.loopback = s.checkAddresses(&p)
 	s.checkStore(&p)
 	s.checkArchive(&p)
 	s.checkFiles(&p)
 	s.checkTokens(&p)
-	s.checkChoices(&p)
 	s.checkNetworks(&p)
-	s.checkLimits(&p)
-	s.checkCallers(&p)
 	s.checkTracing(&p)
-	s.checkAbsent(&p)
 	s.checkDev(&p)
+	s.setLimits()
+	s.setCallers()
+	// Memory means that a send waits for nothing, so its answer does not mention durability.
+	if s.durability = chat.Durability(s.Durability); s.durability == chat.DurabilityMemory {
+		s.durability = ""
+	}
 	return s, errors.Join(p...)
 }
 
-// trimLists drops the blanks of every list: people write them behind the commas.
-func (s *settings) trimLists() {
-	fields := reflect.ValueOf(&s.Config).Elem()
-	for i := range fields.NumField() {
-		if list, ok := fields.Field(i).Interface().([]string); ok {
-			fields.Field(i).Set(reflect.ValueOf(trimmed(list)))
-		}
-	}
-}
-
-// trimmed returns the elements of a list that are not blank, without the blanks around them.
+// trimmed returns the elements of a list that are not blank, without the blanks that people write behind commas.
 func trimmed(list []string) []string {
 	var out []string
 	for _, one := range list {
@@ -169,11 +153,7 @@ func (s *settings) checkAddresses(p *problems) (loopback bool) {
 		s.drainDelay = 0
 	}
 	if s.DrainDelay != "" {
-		d, err := time.ParseDuration(s.DrainDelay)
-		if err != nil || d < 0 || d > drainDelayMax {
-			p.add("CHATD_DRAIN_DELAY", "want a duration from 0s to %s", drainDelayMax)
-		}
-		s.drainDelay = d
+		s.drainDelay = s.DrainDelay.value()
 	}
 	return loopback
 }
@@ -242,34 +222,6 @@ func readSetting(p *problems, key, value, fileKey, file string) string {
 	return text
 }
 
-func (s *settings) checkChoices(p *problems) {
-	for _, c := range []struct {
-		key, value string
-		allowed    []string
-	}{
-		{"CHATD_DURABILITY", s.Durability, []string{"memory", "disk", "replica"}},
-		{"CHATD_DIRECT", s.Direct, []string{"all", "shared"}},
-		{"CHATD_ADD", s.Add, []string{"all", "shared", "operators"}},
-		{"CHATD_LOG", s.Log, []string{"debug", "info", "warn", "error"}},
-		{"CHATD_LOG_FORMAT", s.LogFormat, []string{"text", "json"}},
-		{"CHATD_TRACING", s.Tracing, []string{"off", "otlp"}},
-	} {
-		if !oneOf(c.value, c.allowed) {
-			p.add(c.key, "want one of %s; not %q", strings.Join(c.allowed, ", "), c.value)
-		}
-	}
-	delay, err := time.ParseDuration(s.NotifyDelay)
-	if err != nil || delay < 0 || delay > notifyDelayMax {
-		p.add("CHATD_NOTIFY_DELAY", "want a duration from 0s to %s, such as 3s; not %q", notifyDelayMax, s.NotifyDelay)
-	}
-	s.notifyDelay = delay
-	s.direct = chat.DirectPolicy(s.Direct)
-	// Memory means that a send waits for nothing, so its answer does not mention durability.
-	if s.Durability != string(chat.DurabilityMemory) {
-		s.durability = chat.Durability(s.Durability)
-	}
-}
-
 func (s *settings) checkNetworks(p *problems) {
 	for _, o := range s.Origins {
 		u, err := url.Parse(o)
@@ -301,15 +253,6 @@ func prefixes(p *problems, key string, values []string) []netip.Prefix {
 		out = append(out, prefix)
 	}
 	return out
-}
-
-// checkAbsent refuses settings of features that this version does not have.
-func (s *settings) checkAbsent(p *problems) {
-	for _, a := range []struct{ key, value string }{{"CHATD_ACCOUNTS", s.Accounts}} {
-		if a.value != "off" && a.value != "" {
-			p.add(a.key, "not supported by this version; remove it, or set it to off")
-		}
-	}
 }
 
 func (s *settings) checkDev(p *problems) {

@@ -151,8 +151,8 @@ func TestConfigTakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.dev || s.drainDelay != 0 || s.notifyDelay != 3*time.Second || s.durability != "" || s.limits != chat.DefaultLimits() {
-		t.Errorf("defaults: dev %v, drain delay %s, notify delay %s, durability %q, limits %+v", s.dev, s.drainDelay, s.notifyDelay, s.durability, s.limits)
+	if !s.dev || s.drainDelay != 0 || s.NotifyDelay.value() != 3*time.Second || s.durability != "" || s.limits != chat.DefaultLimits() {
+		t.Errorf("defaults: dev %v, drain delay %s, notify delay %s, durability %q, limits %+v", s.dev, s.drainDelay, s.NotifyDelay, s.durability, s.limits)
 	}
 	file := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(file, []byte(testSecret+"\n"), 0o600); err != nil {
@@ -170,11 +170,11 @@ func TestConfigTakes(t *testing.T) {
 	if s.limits.BodyBytesMax != 1000 || s.limits.PageMessagesMax != 50 || s.limits.PageMessages != 50 {
 		t.Errorf("limits %+v", s.limits)
 	}
-	if s.notifyDelay != 500*time.Millisecond {
-		t.Errorf("notify delay %s", s.notifyDelay)
+	if s.NotifyDelay.value() != 500*time.Millisecond {
+		t.Errorf("notify delay %s", s.NotifyDelay)
 	}
-	if want := (limit.Rate{Count: 100, Per: time.Second, Burst: 100}); s.callers.User != want || !s.callers.IP.Off() || s.callers.Calls != 0 || s.callsNodeMax != 0 {
-		t.Errorf("limits on one caller %+v, calls at once %d", s.callers, s.callsNodeMax)
+	if want := (limit.Rate{Count: 100, Per: time.Second, Burst: 100}); s.callers.User != want || !s.callers.IP.Off() || s.callers.Calls != 0 || s.MaxCallsNode.value() != 0 {
+		t.Errorf("limits on one caller %+v, calls at once %d", s.callers, s.MaxCallsNode.value())
 	}
 	for _, off := range []func(*Config){
 		func(c *Config) { c.JWTSecret = testSecret }, func(c *Config) { c.JWTJWKS = "/keys.json" },

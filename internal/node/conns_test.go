@@ -43,7 +43,7 @@ func TestLoweredConnsAreSaid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Addr, c.Data, c.MaxConnsIP = "127.0.0.1:0", t.TempDir(), setting
+		c.Addr, c.Data, c.MaxConnsIP = "127.0.0.1:0", t.TempDir(), number(setting)
 		var log bytes.Buffer
 		n, err := Open(t.Context(), c, &log)
 		if err != nil {

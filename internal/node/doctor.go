@@ -72,12 +72,11 @@ func examinedBlobs(ctx context.Context, s *store.Store, set settings) (doctor.Bl
 
 // checkForStore reads the settings of the store, of its archive, and of how much it may hold: a look at them needs no others.
 func (c Config) checkForStore() (settings, error) {
-	s := settings{Config: c, limits: chat.DefaultLimits()}
-	var p problems
+	s, p := c.read()
 	s.checkStore(&p)
 	s.checkArchive(&p)
-	s.checkLimits(&p)
 	s.checkFiles(&p)
+	s.setLimits()
 	return s, errors.Join(p...)
 }
 

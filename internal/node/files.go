@@ -5,20 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/chatd/chatd/store/blob"
 )
 
 const (
-	filesFolder    = "files" // beside the embedded store where nothing else is configured
-	filesOff       = "off"   // switches files off
-	fileMaxDefault = 100 << 20
-	fileBytesMax   = 1 << 40 // what any setting in bytes allows
+	filesFolder = "files" // beside the embedded store where nothing else is configured
+	filesOff    = "off"   // switches files off
 )
 
-// checkFiles reads CHATD_FILES and its limits. The address may hold a password, so it is not shown.
+// checkFiles reads CHATD_FILES. The address may hold a password, so it is not shown.
 func (s *settings) checkFiles(p *problems) {
 	scheme, rest, _ := strings.Cut(s.Files, ":")
 	switch {
@@ -27,25 +24,6 @@ func (s *settings) checkFiles(p *problems) {
 	case s.Files == "", s.Files == filesOff, scheme == "dir" && rest != "", scheme == "s3" && strings.HasPrefix(rest, "//"):
 	default:
 		p.add("CHATD_FILES", "want dir:PATH, s3://BUCKET?endpoint=HOST, or off")
-	}
-	s.fileMax = fileMaxDefault
-	for _, l := range []struct {
-		key, value string
-		into       *int64
-	}{
-		{"CHATD_FILE_MAX", s.FileMax, &s.fileMax},
-		{"CHATD_FILES_USER", s.FilesUser, &s.limits.UserFilesBytesMax},
-		{"CHATD_FILES_GROUP", s.FilesGroup, &s.limits.GroupFilesBytesMax},
-	} {
-		if l.value == "" {
-			continue
-		}
-		n, err := strconv.ParseInt(l.value, 10, 64)
-		if err != nil || n < 1 || n > fileBytesMax {
-			p.add(l.key, "want a whole number of bytes from 1 to %d; not %q", int64(fileBytesMax), l.value)
-			continue
-		}
-		*l.into = n
 	}
 }
 

@@ -11,7 +11,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add(":0", "", "null", "10.0.0.0/33", "-1", "-1s", "on")
 	f.Add("[::1]:99999", "redis-cluster://x", "https://a/", "", "9223372036854775808", "1h", "x")
 	f.Add("", "://", "https://%zz", "fe80::1%eth0", "1e9", "", "")
-	f.Fuzz(func(t *testing.T, addr, redis, origins, networks, limit, delay, choice string) {
+	f.Fuzz(func(t *testing.T, addr, redis, origins, networks, bound, delay, word string) {
 		c, err := Default()
 		if err != nil {
 			t.Fatal(err)
@@ -23,8 +23,8 @@ func FuzzConfig(f *testing.F) {
 		}
 		c.JWTSecret = canary // too short to be valid
 		c.Origins, c.TrustedProxies, c.EgressAllow, c.PushHosts = strings.Split(origins, ","), strings.Split(networks, ","), strings.Split(networks, ","), strings.Split(origins, ",")
-		c.MaxBody, c.MaxRequest, c.MaxPage, c.MaxMembers, c.MaxSessions = limit, limit, limit, limit, limit
-		c.DrainDelay, c.Dev, c.Durability, c.Direct, c.Log = delay, choice, choice, choice, choice
+		c.MaxBody, c.MaxRequest, c.RetainDays, c.FileMax, c.MaxSessions = number(bound), number(bound), number(bound), number(bound), number(bound)
+		c.DrainDelay, c.Dev, c.Durability, c.RateIP = duration(delay), word, choice(word), rate(bound)
 		_, err = c.check()
 		if err == nil {
 			t.Fatal("a secret of 11 bytes was taken")

@@ -164,16 +164,16 @@ func (n *Node) openServices() {
 		groups, logs = serving, archivedStore{n.store, serving}
 	}
 	core := chat.New(groups, chat.Options{
-		Limits: n.set.limits, Direct: n.set.direct, Add: chat.AddPolicy(n.set.Add), Log: n.log,
+		Limits: n.set.limits, Direct: chat.DirectPolicy(n.set.Direct), Add: chat.AddPolicy(n.set.Add), Log: n.log,
 	})
-	n.retention = retention.New(retainedStore{n.store, groups}, kept, retention.Options{Days: n.set.retainDays, Log: n.log})
+	n.retention = retention.New(retainedStore{n.store, groups}, kept, retention.Options{Days: int64(n.set.RetainDays.value()), Log: n.log})
 	webhooks := webhook.New(core, n.store.Webhooks, n.sender)
 	schedules := schedule.New(core, n.store.Schedules, webhooks)
-	notifications := notify.New(core, notifyStore{n.store.Notifications, n.store.Inboxes, n.store.Logs, n.store.Tasks}, notify.Options{Delay: n.set.notifyDelay, Pusher: n.sender})
+	notifications := notify.New(core, notifyStore{n.store.Notifications, n.store.Inboxes, n.store.Logs, n.store.Tasks}, notify.Options{Delay: n.set.NotifyDelay.value(), Pusher: n.sender})
 	n.services = web.Services{
 		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks),
 		Chat:          core,
-		Files:         files.New(core, n.store.Files, n.blobs, files.Options{SizeMax: n.set.fileMax, Sole: n.store.server != nil, Log: n.log}),
+		Files:         files.New(core, n.store.Files, n.blobs, files.Options{SizeMax: int64(n.set.FileMax.value()), Sole: n.store.server != nil, Log: n.log}),
 		Live:          live.New(core, logs),
 		Schedules:     schedules,
 		Announcements: announce.New(core, announceStore{n.store.Announcements, n.store.Schedules}),
@@ -187,7 +187,7 @@ func (n *Node) openServices() {
 func (n *Node) openWeb() (err error) {
 	n.callers = limit.New(n.set.callers)
 	var line *admission.Line
-	if most := n.set.callsNodeMax; most > 0 {
+	if most := n.set.MaxCallsNode.value(); most > 0 {
 		line = admission.New(admission.Options{Max: most, Log: n.log})
 	}
 	room := unsent.New(n.set.limits.UnsentBytesMax, n.set.limits.UnsentUserBytesMax)

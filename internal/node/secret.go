@@ -115,8 +115,8 @@ func (c Config) CheckToken(ctx context.Context, token string, output io.Writer) 
 
 // tokenSettings returns the settings that tokens depend on; those of the store do not matter.
 func (c Config) tokenSettings() (settings, problems) {
+	s, _ := c.read()
 	var p problems
-	s := settings{Config: c}
 	s.Redis, s.RedisFile = "", ""
 	s.checkTokens(&p)
 	return s, p

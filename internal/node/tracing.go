@@ -3,6 +3,7 @@ package node
 import (
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,7 +19,7 @@ func (s *settings) checkTracing(p *problems) {
 			p.add(key, "want %s", allowed) // the value may be a secret
 		}
 	}
-	want("OTEL_TRACES_SAMPLER", "one of "+strings.Join(samplers, ", "), func(v string) bool { return oneOf(strings.ToLower(v), samplers) })
+	want("OTEL_TRACES_SAMPLER", "one of "+strings.Join(samplers, ", "), func(v string) bool { return slices.Contains(samplers, strings.ToLower(v)) })
 	want("OTEL_TRACES_SAMPLER_ARG", "a number from 0 to 1", func(v string) bool {
 		share, err := strconv.ParseFloat(v, 64)
 		return err == nil && share >= 0 && share <= 1
