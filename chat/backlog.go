@@ -38,11 +38,11 @@ func BacklogFull(blockers []Blocker) error {
 
 // Blockers lists the members who hold back the trimming of a group, whatever its Overflow is, and with OverflowBlock those because
 // of whom a send may be refused, the slowest first: for its owner and admins, who are not in their own lists, and operators.
-func (s *Service) Blockers(ctx context.Context, by Caller, group string) ([]Blocker, error) {
+func (s *members) Blockers(ctx context.Context, by Caller, group string) ([]Blocker, error) {
 	if err := CheckGroup(by, group); err != nil {
 		return nil, err
 	}
-	blockers, err := s.stores.Blockers(ctx, by, group)
+	blockers, err := s.store.Blockers(ctx, by, group)
 	if err != nil {
 		return nil, s.Refused(ctx, by, group, err)
 	}

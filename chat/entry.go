@@ -43,8 +43,8 @@ func withNumber(head string, n int64, rest []byte) []byte {
 	return append(append(b, ','), rest...)
 }
 
-// notice is the record of an entry that the server writes on behalf of by.
-func (s *Service) notice(by Caller, group string, atMs int64, e Entry) NoticeEntry {
+// newNotice is the record of an entry that the server writes on behalf of by.
+func newNotice(by Caller, group string, atMs int64, e Entry) NoticeEntry {
 	e.Group, e.From, e.Kind, e.SentAt = group, by.User, Notice, TimeMs(atMs)
 	return NoticeEntry{Mark: newMark(), Rest: entryRest(e)}
 }

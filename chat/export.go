@@ -8,6 +8,13 @@ import (
 	"slices"
 )
 
+// exports reads whole logs.
+type exports struct {
+	*base
+	logs  LogStore
+	holds HoldStore
+}
+
 // What of a log is in memory at once for an export. The entry that reaches ExportPageBytes is the last of a page.
 const (
 	exportPage      = 500 // entries
@@ -16,7 +23,7 @@ const (
 
 // Export reads a log from a position to where it ended when the export began, page by page.
 type Export struct {
-	service  *Service
+	exports  *exports
 	by       Caller
 	group    string
 	epoch    string
@@ -28,7 +35,7 @@ type Export struct {
 
 // Export begins an export of a group: owner, admins and operators. after is an id or a cursor, empty for the beginning.
 // ErrConflict: the cursor is of another log. Operators also get what members edited and deleted under a legal hold.
-func (s *Service) Export(ctx context.Context, by Caller, group, after string) (*Export, error) {
+func (s *exports) Export(ctx context.Context, by Caller, group, after string) (*Export, error) {
 	if err := CheckGroup(by, group); err != nil {
 		return nil, err
 	}
@@ -43,18 +50,18 @@ func (s *Service) Export(ctx context.Context, by Caller, group, after string) (*
 	if err != nil || !by.Admin {
 		return e, err
 	}
-	hold, err := s.stores.HoldOf(ctx, group)
+	hold, err := s.holds.HoldOf(ctx, group)
 	e.held = hold != nil
 	return e, AsError(err)
 }
 
 // ExportOwn begins an export of what a member may read of a group. ErrNotFound, ErrForbidden.
-func (s *Service) ExportOwn(ctx context.Context, by Caller, group string) (*Export, error) {
+func (s *exports) ExportOwn(ctx context.Context, by Caller, group string) (*Export, error) {
 	by.Admin = false // operators read as members here
 	return s.export(ctx, by, group, Position{Set: true}, s.MayRead)
 }
 
-func (s *Service) export(ctx context.Context, by Caller, group string, pos Position, may func(context.Context, Caller, string) (Info, error)) (*Export, error) {
+func (s *exports) export(ctx context.Context, by Caller, group string, pos Position, may func(context.Context, Caller, string) (Info, error)) (*Export, error) {
 	info, err := may(ctx, by, group)
 	if err != nil {
 		return nil, err
@@ -62,7 +69,7 @@ func (s *Service) export(ctx context.Context, by Caller, group string, pos Posit
 	if pos.Epoch != "" && pos.Epoch != info.Epoch || pos.ID > info.Last {
 		return nil, Errorf(CodeConflict, "after: the log is another one by now; export it from its beginning")
 	}
-	return &Export{service: s, by: by, group: group, may: may, epoch: info.Epoch, from: pos.ID + 1, to: info.Last,
+	return &Export{exports: s, by: by, group: group, may: may, epoch: info.Epoch, from: pos.ID + 1, to: info.Last,
 		end: FormatPosition(info.Epoch, pos.ID, pos.Mark)}, nil
 }
 
@@ -81,7 +88,7 @@ func (e *Export) Next(ctx context.Context) ([]Message, error) {
 		if e.from > e.to {
 			return nil, nil
 		}
-		messages, end, err := e.service.stores.Range(ctx, e.group, e.from, exportPage, ExportPageBytes)
+		messages, end, err := e.exports.logs.Range(ctx, e.group, e.from, exportPage, ExportPageBytes)
 		if err != nil {
 			return nil, AsError(err)
 		}
@@ -137,7 +144,7 @@ func (e *Export) page(messages []Message) []Message {
 // trimmed are entries that are no longer available, and that a legal hold keeps earlier readings of: what a deletion leaves of
 // them, with these.
 func (e *Export) trimmed(ctx context.Context, to int64) (list []Message, err error) {
-	kept, err := e.service.stores.Kept(ctx, e.group, e.from, to, 0)
+	kept, err := e.exports.holds.Kept(ctx, e.group, e.from, to, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -163,13 +170,13 @@ func (e *Export) trimmed(ctx context.Context, to int64) (list []Message, err err
 func (e *Export) withEarlier(ctx context.Context, messages []Message) ([]Message, error) {
 	kept, bytes := map[int64][]Kept{}, 0
 	for skip := 0; ; {
-		list, err := e.service.stores.Kept(ctx, e.group, messages[0].ID, messages[len(messages)-1].ID, skip)
+		list, err := e.exports.holds.Kept(ctx, e.group, messages[0].ID, messages[len(messages)-1].ID, skip)
 		if err != nil {
 			return nil, err
 		}
 		skip += len(list)
 		for _, k := range list {
-			if bytes > e.service.opt.Limits.PageBytesMax && k.ID > messages[0].ID && kept[k.ID] == nil {
+			if bytes > e.exports.opt.Limits.PageBytesMax && k.ID > messages[0].ID && kept[k.ID] == nil {
 				messages, list = messages[:slices.IndexFunc(messages, func(m Message) bool { return m.ID >= k.ID })], nil
 				break
 			}

@@ -2,38 +2,42 @@ package chat
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 )
 
 // Bounds of the waiting hints: losing one costs the next pull a few more bytes, never a message.
 const (
-	hintsMax   = 10_000 // (user, group) pairs on a node
+	hintsMax   = 10_000 // pairs of user and group on a node
 	hintsDelay = time.Second
-	hintsLast  = 2 * time.Second // for the last flush, when the node stops
 )
 
-// hints collects how far users' indexes lag behind their cursors, and writes that down periodically: many acks in one step,
-// and no request waits for it.
+// hints collects how far users' indexes lag behind their cursors, and writes that down periodically.
 type hints struct {
+	store IndexStore
+	log   *slog.Logger
+	later later
+
 	mu    sync.Mutex
 	seen  map[string]map[string]int64 // user -> group -> seen
 	pairs int
-	wake  chan struct{}
 }
 
-func newHints() *hints {
-	return &hints{seen: map[string]map[string]int64{}, wake: make(chan struct{}, 1)}
+func newHints(store IndexStore, log *slog.Logger) *hints {
+	h := &hints{store: store, log: log, seen: map[string]map[string]int64{}}
+	h.later = newLater(hintsDelay, h.flush)
+	return h
 }
 
-// add notes that user has seen group up to id.
-func (h *hints) add(user, group string, seen int64) {
+// NoteSeen notes that user has seen group up to id, so that the index learns it soon.
+func (h *hints) NoteSeen(user, group string, id int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	groups := h.seen[user]
 	old, known := groups[group]
 	switch {
-	case known && old >= seen:
+	case known && old >= id:
 		return
 	case !known && h.pairs >= hintsMax:
 		return
@@ -44,11 +48,8 @@ func (h *hints) add(user, group string, seen int64) {
 	if !known {
 		h.pairs++
 	}
-	groups[group] = seen
-	select {
-	case h.wake <- struct{}{}:
-	default:
-	}
+	groups[group] = id
+	h.later.signal()
 }
 
 func (h *hints) take() map[string]map[string]int64 {
@@ -59,41 +60,17 @@ func (h *hints) take() map[string]map[string]int64 {
 	return taken
 }
 
-// NoteSeen notes that user has seen group up to id, so that the index learns it soon.
-func (s *Service) NoteSeen(user, group string, id int64) { s.hints.add(user, group, id) }
-
-// runHints writes hints until ctx ends, and once more then. An idle node does nothing here.
-func (s *Service) runHints(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), hintsLast)
-			s.flushHints(last)
-			cancel()
-			return
-		case <-s.hints.wake:
-		}
-		// Give what arrives in the next moments the chance to go along.
-		timer := time.NewTimer(hintsDelay)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-		case <-timer.C:
-			s.flushHints(ctx)
-		}
-	}
-}
-
-func (s *Service) flushHints(ctx context.Context) {
-	for user, groups := range s.hints.take() {
+// flush writes the hints. Those that cannot be written are lost: they are derived, and the next sync notices the lag again.
+func (h *hints) flush(ctx context.Context) error {
+	for user, groups := range h.take() {
 		list := make([]UserGroup, 0, len(groups))
 		for g, seen := range groups {
 			list = append(list, UserGroup{Group: g, Seen: seen})
 		}
-		if err := s.stores.HintSeen(ctx, user, list); err != nil {
-			// Hints are derived; the next sync notices the lag again.
-			s.opt.Log.DebugContext(ctx, "index hints not written", "error", err)
-			return
+		if err := h.store.HintSeen(ctx, user, list); err != nil {
+			h.log.DebugContext(ctx, "index hints not written", "error", err)
+			return nil
 		}
 	}
+	return nil
 }

@@ -6,6 +6,12 @@ import (
 	"strings"
 )
 
+// holds puts groups under legal hold.
+type holds struct {
+	*base
+	store HoldStore
+}
+
 const holdReasonMax = 500 // characters: some lines, or the name of a case
 
 // Hold is a legal hold on a group: while it lasts, the group is not deleted, nothing of it is removed because of its age, and
@@ -52,7 +58,7 @@ func Held(reason string) error {
 func IsHeld(err error) bool { return errors.Is(err, errHeld) }
 
 // PutHold puts a group under legal hold, or gives its hold another reason: operators.
-func (s *Service) PutHold(ctx context.Context, by Caller, group, reason string) (Hold, error) {
+func (s *holds) PutHold(ctx context.Context, by Caller, group, reason string) (Hold, error) {
 	if err := CheckOperator(by); err != nil {
 		return Hold{}, err
 	}
@@ -66,7 +72,7 @@ func (s *Service) PutHold(ctx context.Context, by Caller, group, reason string) 
 	if reason = strings.TrimSpace(reason); !visible(reason) {
 		return Hold{}, Invalid("reason: has no visible character")
 	}
-	h, err := s.stores.PutHold(ctx, group, Hold{Reason: reason, By: by.User, Since: TimeMs(s.opt.Now())})
+	h, err := s.store.PutHold(ctx, group, Hold{Reason: reason, By: by.User, Since: TimeMs(s.opt.Now())})
 	if err == nil {
 		s.opt.Log.InfoContext(ctx, "a group is under legal hold", "group", group, "by", by.User)
 	}
@@ -74,20 +80,20 @@ func (s *Service) PutHold(ctx context.Context, by Caller, group, reason string) 
 }
 
 // Former is up to which id, in which life of a group, what a user wrote is of someone of that name who was erased; 0: nothing is.
-func (s *Service) Former(ctx context.Context, group, user string) (epoch string, last int64, err error) {
-	epoch, last, err = s.stores.Former(ctx, group, user)
+func (s *holds) Former(ctx context.Context, group, user string) (epoch string, last int64, err error) {
+	epoch, last, err = s.store.Former(ctx, group, user)
 	return epoch, last, AsError(err)
 }
 
 // ReleaseHold ends the legal hold on a group, if there is one: operators. What the hold kept from being removed follows.
-func (s *Service) ReleaseHold(ctx context.Context, by Caller, group string) error {
+func (s *holds) ReleaseHold(ctx context.Context, by Caller, group string) error {
 	if err := CheckOperator(by); err != nil {
 		return err
 	}
 	if err := CheckGroup(by, group); err != nil {
 		return err
 	}
-	released, err := s.stores.ReleaseHold(ctx, group)
+	released, err := s.store.ReleaseHold(ctx, group)
 	if err == nil && released {
 		s.opt.Log.InfoContext(ctx, "the legal hold on a group has ended", "group", group, "by", by.User)
 	}

@@ -7,6 +7,13 @@ import (
 	"strings"
 )
 
+// inboxes puts items into inboxes and reads them.
+type inboxes struct {
+	*base
+	store     InboxStore
+	strangers *strangers
+}
+
 // Kinds of inbox items.
 const (
 	ItemDirect         = "direct"
@@ -118,7 +125,7 @@ func (i StoredItem) seq() int64 {
 }
 
 // SendDirect puts an item into someone's inbox. A known key gets the first answer again. ErrInboxFull.
-func (s *Service) SendDirect(ctx context.Context, by Caller, to string, d Direct) (it Item, duplicate bool, err error) {
+func (s *inboxes) SendDirect(ctx context.Context, by Caller, to string, d Direct) (it Item, duplicate bool, err error) {
 	if err := cmp.Or(CheckCaller(by), CheckUserID("user", to)); err != nil {
 		return Item{}, false, err
 	}
@@ -126,13 +133,13 @@ func (s *Service) SendDirect(ctx context.Context, by Caller, to string, d Direct
 	if err != nil {
 		return Item{}, false, err
 	}
-	if err := s.MayWrite(ctx, by, to); err != nil {
+	if err := s.strangers.MayWrite(ctx, by, to); err != nil {
 		return Item{}, false, err
 	}
 	it = ItemOf(ItemDirect, by.User, c, s.opt.Now())
 	item := NewDirect(to, it)
 	item.ToStrangers = by.Admin
-	seq, at, duplicate, err := s.stores.InboxAppend(ctx, item)
+	seq, at, duplicate, err := s.store.InboxAppend(ctx, item)
 	if err != nil {
 		return Item{}, false, AsError(err)
 	}
@@ -148,14 +155,14 @@ func NewDirect(to string, it Item) NewItem {
 
 // PutItem puts an item of the server into the inbox of to, once per key; clients cannot choose such keys. If the inbox is
 // full, it displaces the oldest item of the server. If its sender has caused too many unacked items, it is dropped.
-func (s *Service) PutItem(ctx context.Context, to string, it Item, key string) error {
-	_, _, _, err := s.stores.InboxAppend(ctx, NewItem{To: to, From: systemSender, Rest: it.Rest(), SentAtMs: it.SentAt.UnixMilli(),
+func (s *inboxes) PutItem(ctx context.Context, to string, it Item, key string) error {
+	_, _, _, err := s.store.InboxAppend(ctx, NewItem{To: to, From: systemSender, Rest: it.Rest(), SentAtMs: it.SentAt.UnixMilli(),
 		Key: key, Content: it.Kind, System: true, Cause: it.From, Mention: it.Kind == ItemMention})
 	return err
 }
 
 // Inbox reads the caller's inbox after a position; not set: after what was acked. It moves nothing.
-func (s *Service) Inbox(ctx context.Context, by Caller, after Position, limit int) (InboxBatch, error) {
+func (s *inboxes) Inbox(ctx context.Context, by Caller, after Position, limit int) (InboxBatch, error) {
 	if err := CheckCaller(by); err != nil {
 		return InboxBatch{}, err
 	}
@@ -167,7 +174,7 @@ func (s *Service) Inbox(ctx context.Context, by Caller, after Position, limit in
 		return InboxBatch{}, Invalid("after: negative")
 	}
 	after.ID = min(after.ID, IDMax)
-	b, err := s.stores.InboxPull(ctx, by.User, after, limit)
+	b, err := s.store.InboxPull(ctx, by.User, after, limit)
 	if err != nil {
 		return InboxBatch{}, AsError(err)
 	}
@@ -190,7 +197,7 @@ func (b InboxBatch) Fit(bytesMax int) InboxBatch {
 
 // AckInbox moves acked of the caller's inbox forward to a position; repeating it is harmless. ErrOutOfRange above the last,
 // ErrConflict for a cursor of another life of the inbox, or of a list that a failover rolled back.
-func (s *Service) AckInbox(ctx context.Context, by Caller, at Position) (acked int64, err error) {
+func (s *inboxes) AckInbox(ctx context.Context, by Caller, at Position) (acked int64, err error) {
 	if err := CheckCaller(by); err != nil {
 		return 0, err
 	}
@@ -198,6 +205,6 @@ func (s *Service) AckInbox(ctx context.Context, by Caller, at Position) (acked i
 		return 0, Invalid("seq: negative")
 	}
 	at.ID = min(at.ID, IDMax)
-	acked, err = s.stores.InboxAck(ctx, by.User, at)
+	acked, err = s.store.InboxAck(ctx, by.User, at)
 	return acked, AsError(err)
 }

@@ -2,10 +2,16 @@ package chat
 
 import "context"
 
+// retryKeys remembers the answers to creations.
+type retryKeys struct {
+	*base
+	store KeyStore
+}
+
 // Once runs do for the first request with key and gives its answer to every later one. content tells requests apart: the
 // same key with different content is ErrKeyReused. A creation that was interrupted is done again, so do must be idempotent
 // itself. One that failed may be tried again with the same content.
-func (s *Service) Once(ctx context.Context, by Caller, key, content string, do func() (Answer, error)) (a Answer, replayed bool, err error) {
+func (s *retryKeys) Once(ctx context.Context, by Caller, key, content string, do func() (Answer, error)) (a Answer, replayed bool, err error) {
 	if key == "" {
 		a, err = do()
 		return a, false, AsError(err)
@@ -16,7 +22,7 @@ func (s *Service) Once(ctx context.Context, by Caller, key, content string, do f
 	if err := CheckKey("Idempotency-Key", key); err != nil {
 		return Answer{}, false, err
 	}
-	first, err := s.stores.Claim(ctx, by.User, key, Hash([]byte(content)))
+	first, err := s.store.Claim(ctx, by.User, key, Hash([]byte(content)))
 	if err != nil {
 		return Answer{}, false, AsError(err)
 	}
@@ -26,7 +32,7 @@ func (s *Service) Once(ctx context.Context, by Caller, key, content string, do f
 	if a, err = do(); err != nil {
 		return Answer{}, false, AsError(err)
 	}
-	if err := s.stores.Finish(ctx, by.User, key, a); err != nil {
+	if err := s.store.Finish(ctx, by.User, key, a); err != nil {
 		// The creation is done, so the answer stands. A retry would do the same again.
 		s.opt.Log.WarnContext(ctx, "answer of a keyed request not kept", "error", err)
 	}

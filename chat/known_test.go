@@ -7,13 +7,21 @@ import (
 	"testing"
 )
 
+// knowing is a store that only lists users.
+type knowing struct {
+	IndexStore
+	know func(user string) error
+}
+
+func (k knowing) Know(_ context.Context, user string) error { return k.know(user) }
+
 func TestKnownUsersAreWrittenOnce(t *testing.T) {
-	k := newKnown()
 	writes := map[string]int{}
+	k := newKnown(knowing{know: func(user string) error { writes[user]++; return nil }})
 	meet := func(user string) {
 		t.Helper()
-		k.note(user)
-		if err := k.flush(t.Context(), func(_ context.Context, user string) error { writes[user]++; return nil }); err != nil {
+		k.Know(user)
+		if err := k.FlushKnown(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,24 +45,32 @@ func TestKnownUsersAreWrittenOnce(t *testing.T) {
 
 // TestKnownUsersWaitForTheStore: noting waits for nothing, has a bound, and loses nobody while the store is away.
 func TestKnownUsersWaitForTheStore(t *testing.T) {
-	k := newKnown()
-	for i := range knownMax + 10 {
-		k.note(fmt.Sprint(i))
-	}
-	if len(k.waiting) != knownMax || len(k.wake) != 1 {
-		t.Fatalf("%d users wait, %d signals; want %d and one", len(k.waiting), len(k.wake), knownMax)
-	}
-	k = newKnown()
-	k.note("alice")
+	var wrote []string
 	away := errors.New("away")
-	if err := k.flush(t.Context(), func(context.Context, string) error { return away }); !errors.Is(err, away) {
+	answer := away
+	store := knowing{know: func(user string) error {
+		if answer == nil {
+			wrote = append(wrote, user)
+		}
+		return answer
+	}}
+	k := newKnown(store)
+	for i := range knownMax + 10 {
+		k.Know(fmt.Sprint(i))
+	}
+	if len(k.waiting) != knownMax || len(k.later.wake) != 1 {
+		t.Fatalf("%d users wait, %d signals; want %d and one", len(k.waiting), len(k.later.wake), knownMax)
+	}
+	k = newKnown(store)
+	k.Know("alice")
+	if err := k.FlushKnown(t.Context()); !errors.Is(err, away) {
 		t.Fatalf("got %v", err)
 	}
-	var wrote []string
-	if err := k.flush(t.Context(), func(_ context.Context, user string) error { wrote = append(wrote, user); return nil }); err != nil || len(wrote) != 1 {
+	answer = nil
+	if err := k.FlushKnown(t.Context()); err != nil || len(wrote) != 1 {
 		t.Errorf("got %v, %v; want alice written when the store is back", wrote, err)
 	}
-	if k.note("alice"); len(k.waiting) != 0 {
+	if k.Know("alice"); len(k.waiting) != 0 {
 		t.Error("alice waits again although she was written")
 	}
 }

@@ -9,11 +9,11 @@ import (
 // spelling is how the emoji of a reaction is written at its target. It has one spelling in new reactions, but a message may have
 // got some when each was stored as it came: these are joined and taken back as they are stored. Where that cannot be read, the
 // store cannot append the reaction either, and says why.
-func (s *Service) spelling(ctx context.Context, user, group string, c Content) string {
+func (s *sends) spelling(ctx context.Context, user, group string, c Content) string {
 	if _, ok := emoji.Canonical(c.Emoji); !ok {
 		return c.Emoji
 	}
-	found, err := s.stores.Reactions(ctx, group, user, min(c.Target, IDMax), min(c.Target, IDMax))
+	found, err := s.store.Reactions(ctx, group, user, min(c.Target, IDMax), min(c.Target, IDMax))
 	if err != nil {
 		return c.Emoji
 	}

@@ -12,7 +12,7 @@ const reviseTries = 5
 
 // revise appends an edit or a deletion and changes what it touches. The target is read first, so two round trips; the
 // store compares what was read with what is there.
-func (s *Service) revise(ctx context.Context, by Caller, a Append, e Entry) (Appended, error) {
+func (s *sends) revise(ctx context.Context, by Caller, a Append, e Entry) (Appended, error) {
 	err := error(ErrConflict)
 	for range reviseTries {
 		var changes []Change
@@ -22,7 +22,7 @@ func (s *Service) revise(ctx context.Context, by Caller, a Append, e Entry) (App
 			return s.firstAnswer(ctx, a, err)
 		}
 		var done Appended
-		done, err = s.stores.Revise(ctx, a, changes, asAdmin)
+		done, err = s.store.Revise(ctx, a, changes, asAdmin)
 		if !errors.Is(err, ErrConflict) {
 			return done, err
 		}
@@ -33,12 +33,12 @@ func (s *Service) revise(ctx context.Context, by Caller, a Append, e Entry) (App
 // firstAnswer asks for the first answer to a key whose repetition can no longer be carried out: a deletion that was
 // done, whose target is gone now. The change compares with what no message reads like, so nothing is written. Where the
 // key is not known, refusal stands.
-func (s *Service) firstAnswer(ctx context.Context, a Append, refusal error) (Appended, error) {
+func (s *sends) firstAnswer(ctx context.Context, a Append, refusal error) (Appended, error) {
 	if a.Key == "" || CodeOf(refusal) == CodeUnavailable {
 		return Appended{}, refusal
 	}
 	nothing := Message{ID: a.Target, Mark: noMark, JSON: Encode(Entry{ID: a.Target, Group: a.Group, From: a.From})}
-	done, err := s.stores.Revise(ctx, a, []Change{{Old: nothing, New: nothing}}, false)
+	done, err := s.store.Revise(ctx, a, []Change{{Old: nothing, New: nothing}}, false)
 	switch {
 	case err == nil && done.Duplicate:
 		return done, nil
@@ -50,8 +50,8 @@ func (s *Service) firstAnswer(ctx context.Context, a Append, refusal error) (App
 
 // changes reads the target of e and makes what e turns it into. asAdmin tells that it is another's message, which takes
 // a managing role; below, that the target is in the archive.
-func (s *Service) changes(ctx context.Context, by Caller, e Entry) (list []Change, asAdmin bool, below *Below, err error) {
-	page, err := s.page(ctx, by.User, Pull{Group: e.Group, From: min(e.Target, IDMax), Limit: 1})
+func (s *sends) changes(ctx context.Context, by Caller, e Entry) (list []Change, asAdmin bool, below *Below, err error) {
+	page, err := readPage(ctx, s.store, by.User, Pull{Group: e.Group, From: min(e.Target, IDMax), Limit: 1})
 	if err != nil {
 		return nil, false, nil, err
 	}
@@ -88,7 +88,7 @@ func (s *Service) changes(ctx context.Context, by Caller, e Entry) (list []Chang
 }
 
 // edited is the target with the content of the edit. The kind stays: a text keeps a body, data stays data.
-func (s *Service) edited(target Message, was, e Entry) (Change, error) {
+func (s *sends) edited(target Message, was, e Entry) (Change, error) {
 	switch {
 	case len(target.Edits) >= s.opt.Limits.EditsMax:
 		return Change{}, Errorf(CodeConflict, "a message can be edited at most %d times", s.opt.Limits.EditsMax)
@@ -130,12 +130,12 @@ func (e Entry) AuthorErased(by Entry) Entry {
 }
 
 // deleted is the target and its edits without their content.
-func (s *Service) deleted(ctx context.Context, target Message, was, deletion Entry) ([]Change, error) {
+func (s *sends) deleted(ctx context.Context, target Message, was, deletion Entry) ([]Change, error) {
 	list := []Change{{Old: target, New: rewritten(target, was.Deleted(deletion))}}
 	if len(target.Edits) == 0 {
 		return list, nil
 	}
-	edits, err := s.stores.Entries(ctx, was.Group, target.Edits)
+	edits, err := s.store.Entries(ctx, was.Group, target.Edits)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,14 @@ import (
 	"encoding/json"
 )
 
+// sends appends what callers send to the logs of groups.
+type sends struct {
+	*base
+	store LogStore
+}
+
 // Send appends a message to the log of a group. A key that is known gives the first answer again.
-func (s *Service) Send(ctx context.Context, by Caller, group string, c Content, durability Durability) (Sent, error) {
+func (s *sends) Send(ctx context.Context, by Caller, group string, c Content, durability Durability) (Sent, error) {
 	if err := CheckGroup(by, group); err != nil {
 		return Sent{}, err
 	}
@@ -39,7 +45,7 @@ func (s *Service) Send(ctx context.Context, by Caller, group string, c Content, 
 		e.SentAt = TimeMs(a.SentAtMs)
 		done, err = s.revise(ctx, by, a, e)
 	} else {
-		done, err = s.stores.Append(ctx, a)
+		done, err = s.store.Append(ctx, a)
 	}
 	if err != nil {
 		return Sent{}, s.Refused(ctx, by, group, err)
@@ -53,11 +59,11 @@ func (s *Service) Send(ctx context.Context, by Caller, group string, c Content, 
 
 // sendable reads the files of a message. Who may not post learns that first. gone: they cannot be named, and the store knows
 // whether the message is one that was sent before, when they could.
-func (s *Service) sendable(ctx context.Context, by Caller, group string, c Content) (files []File, gone bool, err error) {
+func (s *sends) sendable(ctx context.Context, by Caller, group string, c Content) (files []File, gone bool, err error) {
 	if _, err := s.MayPost(ctx, by, group); err != nil {
 		return nil, false, err
 	}
-	files, err = s.stores.SendableFiles(ctx, group, by.User, fileIDs(c.Files))
+	files, err = s.store.SendableFiles(ctx, group, by.User, fileIDs(c.Files))
 	if c.ClientID != "" && CodeOf(err) == CodeInvalid {
 		return c.Files, true, nil
 	}
@@ -66,8 +72,8 @@ func (s *Service) sendable(ctx context.Context, by Caller, group string, c Conte
 
 // asStored gives the answer to a send that is repeated the form of its entry: a reaction may have come with another key, and files
 // may be gone. Where that cannot be read the answer stays as the request would have made it.
-func (s *Service) asStored(ctx context.Context, group string, sent *Sent) {
-	list, err := s.stores.Entries(ctx, group, []int64{sent.ID})
+func (s *sends) asStored(ctx context.Context, group string, sent *Sent) {
+	list, err := s.store.Entries(ctx, group, []int64{sent.ID})
 	if err != nil || len(list) == 0 {
 		return
 	}

@@ -3,8 +3,10 @@
 package chat
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
+	"sync"
 	"time"
 )
 
@@ -73,12 +75,29 @@ type UnreadCounts struct {
 	Groups   map[string]int64 `json:"groups"`
 }
 
-// Service is the domain. Create one with New, run its loops with Run.
+// Service is the domain: all parts together, each a type in the files of its name. Create one with New, run its loops with Run.
 type Service struct {
-	stores Store
+	*base
+	*cursors
+	*exports
+	*groups
+	*hints
+	*holds
+	*inboxes
+	*known
+	*lists
+	*members
+	*pages
+	*retryKeys
+	*sends
+	*strangers
+	*tasks
+}
+
+// base is what the parts have in common: the limits, the log and the clock, and how a caller stands to a group.
+type base struct {
 	opt    Options
-	hints  *hints
-	known  *known
+	reader InfoStore
 }
 
 // New makes a Service over stores. Its loops run in Run.
@@ -98,8 +117,30 @@ func New(stores Store, opt Options) *Service {
 	if opt.Now == nil {
 		opt.Now = func() int64 { return time.Now().UnixMilli() }
 	}
-	return &Service{stores: stores, opt: opt, hints: newHints(), known: newKnown()}
+	b := &base{opt: opt, reader: stores}
+	hints, known := newHints(stores, opt.Log), newKnown(stores)
+	index, strangers := &index{b, stores}, &strangers{b, stores}
+	groups := &groups{b, stores, stores, index, strangers}
+	inboxes := &inboxes{b, stores, strangers}
+	return &Service{base: b, cursors: &cursors{b, stores, hints}, exports: &exports{b, stores, stores}, groups: groups, hints: hints,
+		holds: &holds{b, stores}, inboxes: inboxes, known: known, lists: &lists{b, stores, stores, stores},
+		members: &members{b, stores, index, strangers}, pages: &pages{b, stores}, retryKeys: &retryKeys{b, stores},
+		sends: &sends{b, stores}, strangers: strangers, tasks: &tasks{b, stores, groups, inboxes, index}}
 }
 
 // Options are those of New, with the defaults filled in: what is built on the core shares its limits, log and clock.
-func (s *Service) Options() Options { return s.opt }
+func (s *base) Options() Options { return s.opt }
+
+// Run keeps users' indexes close to their cursors, and the list of known users complete, until ctx ends, and returns once
+// everything is written.
+func (s *Service) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = s.hints.later.run(ctx) }) // flush says what is not written
+	wg.Go(func() {
+		if err := s.known.later.run(ctx); err != nil {
+			s.opt.Log.WarnContext(ctx, "users who were seen for the first time were not noted", "error", err)
+		}
+	})
+	wg.Wait()
+	return nil
+}

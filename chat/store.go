@@ -83,7 +83,14 @@ type Membership struct {
 	HeirHead, HeirTail []byte
 }
 
-// GroupStore keeps groups and members.
+// InfoStore tells how users stand to groups.
+type InfoStore interface {
+	// Infos reads each group as user stands to it, in order; one round trip a partition. A group that does not exist
+	// has an empty Epoch.
+	Infos(ctx context.Context, user string, groups []string) ([]Info, error)
+}
+
+// GroupStore keeps groups.
 type GroupStore interface {
 	// CreateGroup makes the group with its first members and notices, a task that completes it, and a list of those who
 	// wait to become members. ErrExists when the id is taken by another creation, ErrGone while a deleted group of this
@@ -94,17 +101,23 @@ type GroupStore interface {
 	// Invite adds those of users who still have to be added, with the notices of joining. ErrNotFound: no such life of the
 	// group.
 	Invite(ctx context.Context, group, epoch string, atMs int64, users []string, notices []NoticeEntry) error
-	// Infos reads each group as user stands to it, in order; one round trip a partition. A group that does not exist
-	// has an empty Epoch.
-	Infos(ctx context.Context, user string, groups []string) ([]Info, error)
 	// UpdateGroup changes name and settings and appends the notices (renamed, settings). ErrNotFound, ErrForbidden.
 	UpdateGroup(ctx context.Context, by Caller, group string, change GroupChange, notices []NoticeEntry, atMs int64) error
-	// Blockers reads which members hold back trimming or, with OverflowBlock, may have a send refused, the slowest first, at most
-	// BlockersMax: owner, admin or operator. by is left out, unless it is an operator.
-	// ErrNotFound, ErrForbidden.
-	Blockers(ctx context.Context, by Caller, group string) ([]Blocker, error)
 	// DeleteGroup removes the group (owner or operator). What is left of it beyond one step is removed by a task.
 	DeleteGroup(ctx context.Context, by Caller, group string) error
+	// PublicGroups pages through the public groups by name, then id. after is "" or what next was, which clients get as
+	// it is: anything else is CodeInvalid.
+	PublicGroups(ctx context.Context, after string, limit int) (groups []string, next string, err error)
+	// Gone names some of the users of a deleted group, as many as one step of Cleanup takes: those who were members or
+	// sent something. Their index may still hold the group. None: everything is cleaned up.
+	Gone(ctx context.Context, group string) (users []string, err error)
+	// Cleanup removes what users, named by Gone, left behind in a deleted group. Update their index before: nothing lists
+	// them afterwards. more: call both again.
+	Cleanup(ctx context.Context, group string, users []string) (more bool, err error)
+}
+
+// MemberStore keeps the members of groups.
+type MemberStore interface {
 	// Join adds m.User, as its own step or by an owner, admin or operator. Already a member: added is false and
 	// nothing changes. Errors: ErrNotFound (no group, or private and By is outside), ErrForbidden, ErrOutOfRange (full).
 	Join(ctx context.Context, m Membership) (member Member, added bool, err error)
@@ -117,9 +130,10 @@ type GroupStore interface {
 	// Members pages through the members by the order of joining, for a member; user "" is an operator, who manages every
 	// group. after is the joined id of the last one of the page before, 0 for the first page.
 	Members(ctx context.Context, group, user string, after int64, limit int) (members []Member, next int64, err error)
-	// PublicGroups pages through the public groups by name, then id. after is "" or what next was, which clients get as
-	// it is: anything else is CodeInvalid.
-	PublicGroups(ctx context.Context, after string, limit int) (groups []string, next string, err error)
+	// Blockers reads which members hold back trimming or, with OverflowBlock, may have a send refused, the slowest first, at most
+	// BlockersMax: owner, admin or operator. by is left out, unless it is an operator.
+	// ErrNotFound, ErrForbidden.
+	Blockers(ctx context.Context, by Caller, group string) ([]Blocker, error)
 }
 
 // Append is an entry to be appended by a client.
@@ -312,6 +326,9 @@ type IndexStore interface {
 	ClaimAdds(ctx context.Context, by, group string, users []string) (full []string, err error)
 	// HintSeen raises the hints of a user, for groups that are in the index.
 	HintSeen(ctx context.Context, user string, seen []UserGroup) error
+	// Know puts a user on the list of all users that the server has ever known: those who authenticated, became a member, or got an
+	// inbox item. The steps that write an index or an inbox add their user themselves.
+	Know(ctx context.Context, user string) error
 }
 
 // Arrivals is what a sync begins with.
@@ -367,15 +384,15 @@ type KeyStore interface {
 
 // Store is everything that the core asks of a store. Features ask for more, each with a Store of its own.
 type Store interface {
+	InfoStore
 	GroupStore
+	MemberStore
 	HoldStore
 	LogStore
 	CursorStore
 	IndexStore
 	InboxStore
 	KeyStore
-	KnownStore
-	CleanupStore
 }
 
 // Kinds of the tasks that a store's steps enqueue and Service.Handlers runs, with the JSON of their payload.
@@ -425,14 +442,4 @@ type UnreactTask struct {
 type GroupTask struct {
 	Group string `json:"group"`
 	Epoch string `json:"epoch"`
-}
-
-// CleanupStore removes what is left of a deleted group.
-type CleanupStore interface {
-	// Gone names some of the users of a deleted group, as many as one step of Cleanup takes: those who were members or
-	// sent something. Their index may still hold the group. None: everything is cleaned up.
-	Gone(ctx context.Context, group string) (users []string, err error)
-	// Cleanup removes what users, named by Gone, left behind in a deleted group. Update their index before: nothing lists
-	// them afterwards. more: call both again.
-	Cleanup(ctx context.Context, group string, users []string) (more bool, err error)
 }

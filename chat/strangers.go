@@ -6,6 +6,12 @@ import (
 	"sync"
 )
 
+// strangers checks what callers may do to users whom they do not know, by the policies of the node.
+type strangers struct {
+	*base
+	store IndexStore
+}
+
 // DirectPolicy says whose inbox one may write to.
 type DirectPolicy string
 
@@ -29,7 +35,7 @@ const (
 
 // MayWrite checks the policy of direct messages: whether by may put an item into the inbox of to. Users may always write to
 // themselves, and operators to everyone.
-func (s *Service) MayWrite(ctx context.Context, by Caller, to string) error {
+func (s *strangers) MayWrite(ctx context.Context, by Caller, to string) error {
 	if s.opt.Direct != DirectShared || by.Admin || by.User == to {
 		return nil
 	}
@@ -39,7 +45,7 @@ func (s *Service) MayWrite(ctx context.Context, by Caller, to string) error {
 }
 
 // mayAdd checks whom by may put into a group.
-func (s *Service) mayAdd(ctx context.Context, by Caller, users ...string) error {
+func (s *strangers) mayAdd(ctx context.Context, by Caller, users ...string) error {
 	users = slices.DeleteFunc(slices.Clone(users), func(u string) bool { return u == by.User })
 	if len(users) == 0 || by.Admin || s.opt.Add == AddAll {
 		return nil
@@ -54,11 +60,11 @@ func (s *Service) mayAdd(ctx context.Context, by Caller, users ...string) error 
 
 // claimAdds counts that by adds users to a group, where anyone may: see Limits.AddedByOneMax. Users whom by knows, because they share
 // a group in which these acted, do not count, nor does what operators do.
-func (s *Service) claimAdds(ctx context.Context, by Caller, group string, users []string) error {
+func (s *strangers) claimAdds(ctx context.Context, by Caller, group string, users []string) error {
 	if len(users) == 0 || by.Admin || s.opt.Add != AddAll {
 		return nil
 	}
-	full, err := s.stores.ClaimAdds(ctx, by.User, group, users)
+	full, err := s.store.ClaimAdds(ctx, by.User, group, users)
 	if err != nil || len(full) == 0 {
 		return AsError(err)
 	}
@@ -72,8 +78,8 @@ const sharedLooks = 500
 
 // sharing returns the error that refuse makes for one of users with whom by shares no group in which that user acted, or nil. Of the
 // two indexes it reads the shorter one, once, and it looks no further than to the first such group.
-func (s *Service) sharing(ctx context.Context, by Caller, users []string, refuse func(user string) error) error {
-	sizes, err := s.stores.Indexed(ctx, "", append([]string{by.User}, users...))
+func (s *strangers) sharing(ctx context.Context, by Caller, users []string, refuse func(user string) error) error {
+	sizes, err := s.store.Indexed(ctx, "", append([]string{by.User}, users...))
 	if err != nil {
 		return AsError(err)
 	}
@@ -101,16 +107,16 @@ func (s *Service) sharing(ctx context.Context, by Caller, users []string, refuse
 }
 
 // groupsOf are the groups of a user according to the index.
-func (s *Service) groupsOf(ctx context.Context, user string) ([]string, error) {
-	index, err := s.stores.UserGroups(ctx, user)
+func (s *strangers) groupsOf(ctx context.Context, user string) ([]string, error) {
+	index, err := s.store.UserGroups(ctx, user)
 	Looked(ctx, len(index))
 	return names(index), err
 }
 
 // shares reports whether by and user are both in one of groups, and user acted there. The groups are those of one of the two;
 // other is the other one. The index says where to look, the groups who is in them.
-func (s *Service) shares(ctx context.Context, by Caller, user string, groups []string, other string) (bool, error) {
-	looks, err := s.stores.Looks(ctx, other, groups, LookAtSeen)
+func (s *strangers) shares(ctx context.Context, by Caller, user string, groups []string, other string) (bool, error) {
+	looks, err := s.store.Looks(ctx, other, groups, LookAtSeen)
 	if err != nil {
 		return false, err
 	}
@@ -133,4 +139,41 @@ func (s *Service) shares(ctx context.Context, by Caller, user string, groups []s
 	}
 	own, err := s.infos(ctx, by.User, acted)
 	return slices.ContainsFunc(own, func(i Info) bool { return i.Role != "" }), err
+}
+
+// mayAddTo checks whether by may put user into a group that user is not in yet.
+func (s *strangers) mayAddTo(ctx context.Context, by Caller, group, user string) error {
+	if by.Admin || by.User == user || s.opt.Add == AddAll {
+		return nil
+	}
+	if info, err := s.truth(ctx, user, group); err != nil || info.Role != "" {
+		return err
+	}
+	return s.mayAdd(ctx, by, user)
+}
+
+// roomFor refuses to put users into more groups than a user may be in. Groups that others put a user into, and in which the
+// user has not acted, count separately, so that invitations never use up the room for the user's own groups. Another group
+// may be added between this check and the write; the bound protects the size of the index and need not be exact. How many of the
+// latter one caller makes is bounded apart, and exactly.
+func (s *strangers) roomFor(ctx context.Context, by Caller, group string, users ...string) error {
+	indexes, err := s.store.Indexed(ctx, group, users)
+	if err != nil {
+		return AsError(err)
+	}
+	most := int64(s.opt.Limits.UserGroupsMax)
+	var added []string
+	for i, index := range indexes {
+		own := index.Groups - index.Invited
+		switch {
+		case index.Has:
+		case users[i] == by.User && own >= most:
+			return Errorf(CodeOutOfRange, "%s is already in %d groups, the maximum", users[i], own)
+		case users[i] != by.User && (index.Invited >= most || index.Groups >= 2*most):
+			return Errorf(CodeOutOfRange, "others already added %s to %d groups, the maximum", users[i], index.Invited)
+		case users[i] != by.User:
+			added = append(added, users[i])
+		}
+	}
+	return s.claimAdds(ctx, by, group, added)
 }

@@ -1,13 +1,21 @@
 package chat
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 )
+
+// tasks runs what steps of the store leave to be done.
+type tasks struct {
+	*base
+	store   LogStore
+	groups  *groups
+	inboxes *inboxes
+	index   *index
+}
 
 // Bounds of the core's tasks. Exceeding one is an error, so that the task runs again.
 const (
@@ -18,7 +26,7 @@ const (
 )
 
 // Handlers are the domain's tasks, by kind.
-func (s *Service) Handlers() map[string]TaskKind {
+func (s *tasks) Handlers() map[string]TaskKind {
 	return map[string]TaskKind{
 		TaskMention: Handle(s.deliverMentions),
 		TaskMember:  Handle(s.deliverMemberships),
@@ -36,12 +44,26 @@ func CheckTask(group, epoch string, users ...string) error {
 	return nil
 }
 
+// toTheEnd takes steps until there are no more, or the group is gone. left says what there are too many of.
+func toTheEnd(left string, step func() (more bool, err error)) error {
+	for range stepsMax {
+		more, err := step()
+		if errors.Is(err, ErrNotFound) {
+			return nil
+		}
+		if err != nil || !more {
+			return err
+		}
+	}
+	return Errorf(CodeConflict, "more %s than one task handles", left)
+}
+
 // deliverMentions puts an item into the inbox of every mentioned user who is still a member and may see the message.
-func (s *Service) deliverMentions(ctx context.Context, t MentionTask) error {
+func (s *tasks) deliverMentions(ctx context.Context, t MentionTask) error {
 	if err := CheckTask(t.Group, t.Epoch, append(t.Users, t.From)...); err != nil {
 		return err
 	}
-	list, err := s.stores.Entries(ctx, t.Group, []int64{t.ID})
+	list, err := s.store.Entries(ctx, t.Group, []int64{t.ID})
 	if err != nil {
 		return err
 	}
@@ -67,13 +89,13 @@ func (s *Service) deliverMentions(ctx context.Context, t MentionTask) error {
 		if err != nil {
 			return err
 		}
-		return s.PutItem(ctx, user, item, fmt.Sprintf("%s %s %s %d", item.Kind, t.Group, t.Epoch, t.ID))
+		return s.inboxes.PutItem(ctx, user, item, fmt.Sprintf("%s %s %s %d", item.Kind, t.Group, t.Epoch, t.ID))
 	})
 }
 
 // deliverMemberships updates the index of users to the state of a group, and puts an item into the inbox of those whom
 // someone else added or removed.
-func (s *Service) deliverMemberships(ctx context.Context, t MemberTask) error {
+func (s *tasks) deliverMemberships(ctx context.Context, t MemberTask) error {
 	if err := CheckTask(t.Group, t.Epoch, append(t.Users, t.By)...); err != nil {
 		return err
 	}
@@ -82,7 +104,7 @@ func (s *Service) deliverMemberships(ctx context.Context, t MemberTask) error {
 	case NoticeJoined:
 		item.Kind = ItemAdded
 		if t.ID == createdID {
-			if err := s.invite(ctx, t.By, t.Group, t.Epoch, t.AtMs); err != nil {
+			if err := s.groups.invite(ctx, t.By, t.Group, t.Epoch, t.AtMs); err != nil {
 				return err
 			}
 		}
@@ -93,7 +115,7 @@ func (s *Service) deliverMemberships(ctx context.Context, t MemberTask) error {
 		return Invalid("a task has the unknown change %q", t.What)
 	}
 	return Each(ctx, t.Users, func(ctx context.Context, user string) error {
-		info, err := s.repairIndex(ctx, user, t.Group, user == t.By)
+		info, err := s.index.repair(ctx, user, t.Group, user == t.By)
 		if err != nil {
 			return err
 		}
@@ -103,111 +125,37 @@ func (s *Service) deliverMemberships(ctx context.Context, t MemberTask) error {
 		if item.Kind == ItemAdded && (info.Epoch != t.Epoch || info.Role == "") {
 			return nil // removed again in the meantime
 		}
-		return s.PutItem(ctx, user, item, fmt.Sprintf("%s %s %s %d", item.Kind, t.Group, t.Epoch, t.ID))
+		return s.inboxes.PutItem(ctx, user, item, fmt.Sprintf("%s %s %s %d", item.Kind, t.Group, t.Epoch, t.ID))
 	})
 }
 
-// repairIndex makes user's index agree with the group, and returns the group from the view of user. own means that the user
-// joined on their own. Group and index are in different partitions, so the group is read again after the write: the task that
-// writes last has read last.
-func (s *Service) repairIndex(ctx context.Context, user, group string, own bool) (Info, error) {
-	was, err := s.truth(ctx, user, group)
-	for range repairTries {
-		if err != nil {
-			return Info{}, err
-		}
-		if was.Role != "" {
-			err = s.stores.AddUserGroups(ctx, []string{user}, UserGroup{Group: group, Seen: was.Seen, Invited: !was.Acted && !own})
-		} else {
-			err = s.stores.DropUserGroup(ctx, user, group)
-		}
-		if err != nil {
-			return Info{}, err
-		}
-		var now Info
-		now, err = s.truth(ctx, user, group)
-		if err == nil && (now.Role != "") == (was.Role != "") {
-			return now, nil
-		}
-		was = now
-	}
-	return Info{}, cmp.Or(err, error(ErrConflict))
-}
-
-// truth reads a group from the view of user; one that does not exist has no Role and no Epoch.
-func (s *Service) truth(ctx context.Context, user, group string) (Info, error) {
-	info, err := s.Info(ctx, user, group)
-	if errors.Is(err, ErrNotFound) {
-		return Info{}, nil
-	}
-	return info, err
-}
-
 // unreact takes the emoji out of what a deletion left of the reactions to its message.
-func (s *Service) unreact(ctx context.Context, t UnreactTask) error {
+func (s *tasks) unreact(ctx context.Context, t UnreactTask) error {
 	if err := CheckTask(t.Group, t.Epoch); err != nil {
 		return err
 	}
 	if _, ok := ParseTime(t.DeletedAt); !ok || min(t.Target, t.From, t.Deletion) < 1 {
 		return Invalid("a task names no deletion")
 	}
-	for range stepsMax {
-		next, err := s.stores.Unreact(ctx, t)
-		if errors.Is(err, ErrNotFound) {
-			return nil
-		}
-		if err != nil || next == 0 {
-			return err
-		}
-		t.From = next
-	}
-	return Errorf(CodeConflict, "more reactions left than one task handles")
+	return toTheEnd("reactions left", func() (more bool, err error) {
+		t.From, err = s.store.Unreact(ctx, t)
+		return t.From != 0, err
+	})
 }
 
 // trimAll trims a group to the end, step by step.
-func (s *Service) trimAll(ctx context.Context, t GroupTask) error {
+func (s *tasks) trimAll(ctx context.Context, t GroupTask) error {
 	if err := CheckTask(t.Group, t.Epoch); err != nil {
 		return err
 	}
-	for range stepsMax {
-		more, err := s.stores.Trim(ctx, t.Group)
-		if errors.Is(err, ErrNotFound) {
-			return nil
-		}
-		if err != nil || !more {
-			return err
-		}
-	}
-	return Errorf(CodeConflict, "more entries left to trim than one task handles")
+	return toTheEnd("entries left to trim", func() (bool, error) { return s.store.Trim(ctx, t.Group) })
 }
 
 // cleanUp removes what a deleted group left behind. A group of the same id may exist again, so the index of each former
 // member is updated to what is there now.
-func (s *Service) cleanUp(ctx context.Context, t GroupTask) error {
+func (s *tasks) cleanUp(ctx context.Context, t GroupTask) error {
 	if err := CheckTask(t.Group, t.Epoch); err != nil {
 		return err
 	}
-	for range stepsMax {
-		if more, err := s.cleanUpStep(ctx, t.Group); err != nil || !more {
-			return err
-		}
-	}
-	return Errorf(CodeConflict, "more left to clean up than one task handles")
-}
-
-// cleanUpStep cleans up after some users of a deleted group. Their index comes first: once they are off the list, nothing
-// says any longer whose index may contain the group.
-func (s *Service) cleanUpStep(ctx context.Context, group string) (more bool, err error) {
-	users, err := s.stores.Gone(ctx, group)
-	if err != nil || len(users) == 0 {
-		return false, err
-	}
-	err = Each(ctx, users, func(ctx context.Context, user string) error {
-		_, err := s.repairIndex(ctx, user, group, false)
-		return err
-	})
-	if err != nil {
-		return false, err
-	}
-	return s.stores.Cleanup(ctx, group, users)
+	return toTheEnd("left to clean up", func() (bool, error) { return s.groups.cleanUpStep(ctx, t.Group) })
 }

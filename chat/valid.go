@@ -189,6 +189,18 @@ func uniqueIDs(check func(field, id string) error, field string, ids []string, m
 	return out, nil
 }
 
+// CheckWord checks a word that may be absent: one of two or more.
+func CheckWord[T ~string](field string, word *T, of ...T) error {
+	if word == nil || slices.Contains(of, *word) {
+		return nil
+	}
+	text := field + ": " + string(of[0])
+	for _, w := range of[1 : len(of)-1] {
+		text += ", " + string(w)
+	}
+	return Invalid("%s or %s", text, of[len(of)-1])
+}
+
 // CheckRange checks a number that may be absent: CodeOutOfRange outside of low..high.
 func CheckRange(field string, n *int64, low, high int64) error {
 	switch {

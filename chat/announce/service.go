@@ -1,6 +1,7 @@
 package announce
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -108,12 +109,9 @@ func (s *Service) newAnnounced(by chat.Caller, d Draft) (Plan, error) {
 		return a, err
 	}
 	a.Kind = "" // follows from the content, and has no use in an inbox
-	switch a.Priority {
-	case "":
-		a.Priority = chat.PriorityLow
-	case chat.PriorityHigh, chat.PriorityNormal, chat.PriorityLow:
-	default:
-		return a, chat.Invalid("priority: %s, %s or %s", chat.PriorityHigh, chat.PriorityNormal, chat.PriorityLow)
+	a.Priority = cmp.Or(a.Priority, chat.PriorityLow)
+	if err := chat.CheckWord("priority", &a.Priority, chat.PriorityHigh, chat.PriorityNormal, chat.PriorityLow); err != nil {
+		return a, err
 	}
 	switch {
 	case d.At != nil && d.Cron != "":

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -26,13 +27,8 @@ type Setting struct {
 // SetLevel sets what the caller gets notified of in a group, until a time if one is given. If that time has passed, or
 // the level is All, which applies afterwards anyway, it simply sets All.
 func (s *Service) SetLevel(ctx context.Context, by chat.Caller, group string, set Setting) (Setting, error) {
-	if err := chat.CheckGroup(by, group); err != nil {
+	if err := cmp.Or(chat.CheckGroup(by, group), chat.CheckWord("level", &set.Level, All, Mentions, None)); err != nil {
 		return Setting{}, err
-	}
-	switch set.Level {
-	case All, Mentions, None:
-	default:
-		return Setting{}, chat.Invalid("level: %s, %s or %s", All, Mentions, None)
 	}
 	set = s.holding(set)
 	if err := s.store.SetLevel(ctx, group, by.User, set); err != nil {

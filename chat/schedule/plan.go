@@ -133,11 +133,8 @@ func (p *Plan) setCron(cron, timezone *string) (other bool, err error) {
 }
 
 func (p *Plan) setMisfire(m Misfire) error {
-	if m != MisfireSend && m != MisfireSkip {
-		return chat.Invalid("misfire: %s or %s", MisfireSend, MisfireSkip)
-	}
 	p.Misfire = m
-	return nil
+	return chat.CheckWord("misfire", &m, MisfireSend, MisfireSkip)
 }
 
 // hash identifies what the client asked for, so that a repeated key can be compared.

@@ -1,0 +1,243 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// lists shows callers their groups, and the public ones.
+type lists struct {
+	*base
+	groups GroupStore
+	index  IndexStore
+	logs   PullStore
+}
+
+// Groups lists the caller's groups, latest activity first. The cursor names the last one shown, by its activity. A group that
+// becomes active meanwhile moves to the front and shows up when the list is read again; nothing is shown twice.
+func (s *lists) Groups(ctx context.Context, by Caller, limit int, cursor string) (List[GroupView], error) {
+	limit, err := s.opt.Limits.Page(limit)
+	if err != nil {
+		return List[GroupView]{}, err
+	}
+	after, err := parseActivity(cursor)
+	if err != nil {
+		return List[GroupView]{}, err
+	}
+	if err := CheckCaller(by); err != nil {
+		return List[GroupView]{}, err
+	}
+	list, err := s.byActivity(ctx, by.User)
+	if err != nil {
+		return List[GroupView]{}, AsError(err)
+	}
+	out := List[GroupView]{Total: int64(len(list))}
+	if cursor != "" {
+		list = list[firstAfter(list, after):]
+	}
+	page := list[:min(len(list), limit)]
+	groups := make([]string, len(page))
+	for i, at := range page {
+		groups[i] = at.group
+	}
+	infos, err := s.memberships(ctx, by.User, groups)
+	if err != nil {
+		return List[GroupView]{}, err
+	}
+	out.Items, err = s.groupViews(ctx, by, infos)
+	end := len(page)
+	if n := len(out.Items); n < len(infos) {
+		end = slices.Index(groups, infos[n].ID)
+	}
+	if end > 0 && end < len(list) {
+		out.Next = page[end-1].String()
+	}
+	return out, AsError(err)
+}
+
+// byActivity lists the groups that user is in, in the order of the list. It reads no more of each than that takes.
+func (s *lists) byActivity(ctx context.Context, user string) ([]activeAt, error) {
+	index, err := s.index.UserGroups(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	LookedAll(ctx, len(index))
+	groups := names(index)
+	looks, err := s.index.Looks(ctx, user, groups, LookAtActivity)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]activeAt, 0, len(groups))
+	for i, look := range looks {
+		if look.Seen >= 0 {
+			list = append(list, activeAt{look.ActiveMs, groups[i]})
+		}
+	}
+	slices.SortFunc(list, activeAt.compare)
+	return list, nil
+}
+
+// activeAt is a position in a list of groups sorted by activity.
+type activeAt struct {
+	ms    int64
+	group string
+}
+
+func (a activeAt) String() string { return strconv.FormatInt(a.ms, 10) + "." + a.group }
+
+// compare orders by activity, latest first, then by id.
+func (a activeAt) compare(b activeAt) int {
+	return cmp.Or(cmp.Compare(b.ms, a.ms), strings.Compare(a.group, b.group))
+}
+
+func parseActivity(cursor string) (activeAt, error) {
+	if cursor == "" {
+		return activeAt{}, nil
+	}
+	ms, group, _ := strings.Cut(cursor, ".")
+	n, ok := ParseID(ms)
+	if !ok || !ValidGroupID(group) {
+		return activeAt{}, Invalid("cursor: not one of this list")
+	}
+	return activeAt{n, group}, nil
+}
+
+func firstAfter(list []activeAt, after activeAt) int {
+	for i := range list {
+		if after.compare(list[i]) < 0 {
+			return i
+		}
+	}
+	return len(list)
+}
+
+// groupBytes is an upper bound of the size of a group in an answer without its name and its newest message.
+const groupBytes = 700
+
+// groupViews adds the newest message to each group, in one round trip, for as many of infos as fit into one answer.
+func (s *lists) groupViews(ctx context.Context, by Caller, infos []Info) ([]GroupView, error) {
+	pulls := make([]Pull, len(infos))
+	for i, info := range infos {
+		pulls[i] = Pull{Group: info.ID}
+		if info.NewestID > 0 {
+			pulls[i].From, pulls[i].Limit = info.NewestID, 1
+		}
+	}
+	pages, err := s.logs.Pull(ctx, by.User, pulls)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]GroupView, len(infos))
+	bytes := 0
+	for i, info := range infos {
+		views[i] = GroupView{Group: info.view(), Seen: info.Seen, Read: info.Read, Unread: info.Unread,
+			MentionsUnread: info.MentionsUnread, LastMessage: json.RawMessage("null")}
+		if m := pages[i].Messages; pages[i].Err == nil && len(m) > 0 && m[0].ID == info.NewestID {
+			views[i].LastMessage = m[0].JSON
+		}
+		bytes += groupBytes + len(Encode(info.Name)) + len(views[i].LastMessage)
+		if i > 0 && (pages[i].Cut || bytes > s.opt.Limits.PageBytesMax) {
+			return views[:i], nil
+		}
+	}
+	return views, nil
+}
+
+// PublicGroups lists the public groups by name.
+func (s *lists) PublicGroups(ctx context.Context, by Caller, limit int, cursor string) (List[Group], error) {
+	limit, err := s.opt.Limits.Page(limit)
+	if err != nil {
+		return List[Group]{}, err
+	}
+	if err := CheckCaller(by); err != nil {
+		return List[Group]{}, err
+	}
+	ids, next, err := s.groups.PublicGroups(ctx, cursor, limit)
+	if err != nil {
+		return List[Group]{}, AsError(err)
+	}
+	infos, err := s.infos(ctx, by.User, ids)
+	if err != nil {
+		return List[Group]{}, err
+	}
+	out := List[Group]{Next: next}
+	for _, i := range infos {
+		// The list of names is derived; the group itself is the truth.
+		if i.Epoch != "" && i.Visibility == Public {
+			out.Items = append(out.Items, i.view())
+		}
+	}
+	return out, nil
+}
+
+// UnreadCounts counts unread messages over all groups of the caller, from the groups themselves.
+func (s *lists) UnreadCounts(ctx context.Context, by Caller) (UnreadCounts, error) {
+	if err := CheckCaller(by); err != nil {
+		return UnreadCounts{}, err
+	}
+	index, err := s.index.UserGroups(ctx, by.User)
+	if err != nil {
+		return UnreadCounts{}, AsError(err)
+	}
+	LookedAll(ctx, len(index))
+	c := UnreadCounts{Groups: map[string]int64{}}
+	for some := range slices.Chunk(names(index), unreadGroups) {
+		if err := s.addUnread(ctx, by.User, some, &c); err != nil {
+			return UnreadCounts{}, AsError(err)
+		}
+	}
+	return c, nil
+}
+
+// unreadGroups is how many groups are counted at once: what is read of each takes about 2 KB in memory.
+const unreadGroups = 1000
+
+// addUnread counts what user has not read in groups. Where they have read to the end, no more is read of the group.
+func (s *lists) addUnread(ctx context.Context, user string, groups []string, c *UnreadCounts) error {
+	looks, err := s.index.Looks(ctx, user, groups, LookAtRead)
+	if err != nil {
+		return err
+	}
+	var unread []string
+	for i, l := range looks {
+		if l.Read >= 0 && l.Read < l.Last {
+			unread = append(unread, groups[i])
+		}
+	}
+	Looked(ctx, PageLooks*len(unread))
+	infos, err := s.memberships(ctx, user, unread)
+	for _, i := range infos {
+		c.Total += i.Unread
+		c.Mentions += i.MentionsUnread
+		if i.Unread > 0 {
+			c.Groups[i.ID] = i.Unread
+		}
+	}
+	return err
+}
+
+// Memberships reads the groups that the caller is in. The index only says where to look.
+func (s *lists) Memberships(ctx context.Context, by Caller) ([]Info, error) {
+	if err := CheckCaller(by); err != nil {
+		return nil, err
+	}
+	index, err := s.index.UserGroups(ctx, by.User)
+	if err != nil {
+		return nil, AsError(err)
+	}
+	LookedAll(ctx, len(index))
+	Looked(ctx, (PageLooks-1)*len(index))
+	return s.memberships(ctx, by.User, names(index))
+}
+
+func names(index []UserGroup) []string {
+	groups := make([]string, len(index))
+	for i, g := range index {
+		groups[i] = g.Group
+	}
+	return groups
+}
