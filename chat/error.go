@@ -58,6 +58,11 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code
 }
 
+// Unavailable is ErrUnavailable with its cause, for operators.
+func Unavailable(cause error) *Error {
+	return &Error{Code: CodeUnavailable, Message: ErrUnavailable.Message, RetryAfter: ErrUnavailable.RetryAfter, Cause: cause}
+}
+
 // Errorf makes an Error whose message is meant for the caller of the API.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
@@ -124,7 +129,7 @@ func AsError(err error) error {
 	case errors.As(err, &e):
 		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &Error{Code: CodeUnavailable, Message: ErrUnavailable.Message, RetryAfter: ErrUnavailable.RetryAfter, Cause: err}
+		return Unavailable(err)
 	}
 	return &Error{Code: CodeInternal, Message: "internal error", Cause: err}
 }

@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"github.com/chatd/chatd/queue"
-	"github.com/chatd/chatd/web"
+	"github.com/chatd/chatd/web/api"
 )
 
 // TestDoctorRoute: operators see what is wrong with the server of the store, and with the queues.
 func TestDoctorRoute(t *testing.T) {
 	o := startOperated(t)
-	var report web.DoctorReport
+	var report api.DoctorReport
 	o.into("GET", "/v1/doctor", &report)
 	if report.Server.Kind != "redis" || report.Server.Layout != 1 || len(report.Findings) != 0 {
 		t.Fatalf("a sound store: got %+v", report)

@@ -46,7 +46,7 @@ func newHandlers(of Services, s *Server) handlers {
 		scheduleHandlers:     scheduleHandlers{of.Chat, of.Schedules},
 		searchHandlers:       searchHandlers{of.Search},
 		syncHandlers:         syncHandlers{of.Live, s.polls, &s.opt.Limits},
-		taskHandlers:         taskHandlers{s.opt.Tasks},
+		taskHandlers:         taskHandlers{s.opt.Tasks, s.log},
 		webhookHandlers:      webhookHandlers{of.Chat, of.Webhooks},
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/web/admission"
+	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/origin"
 )
@@ -27,9 +28,9 @@ func slowServer() *Server {
 		Limits: chat.DefaultLimits(), ServeMetrics: true, Origins: origin.New([]string{"https://example.org"}, nil, nil),
 		Line:   admission.New(admission.Options{Max: 10, Min: 10, Probe: 10, LineMax: 1000}),
 		Static: map[string][]byte{"index.html": []byte("<p>")},
-		Doctor: func(context.Context) (DoctorReport, error) {
+		Doctor: func(context.Context) (api.DoctorReport, error) {
 			<-time.After(10 * time.Millisecond)
-			return DoctorReport{}, nil
+			return api.DoctorReport{}, nil
 		},
 	})
 }

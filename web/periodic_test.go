@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/queue"
-	"github.com/chatd/chatd/web"
+	"github.com/chatd/chatd/web/api"
 )
 
 // TestPeriodicTasksOfOperators lists, pauses, resumes, runs and deletes periodic tasks of both queues.
@@ -29,7 +29,7 @@ func TestPeriodicTasksOfOperators(t *testing.T) {
 	var got []string
 	for cursor := ""; len(got) <= len(want); {
 		var page struct {
-			Periodic []web.PeriodicInfo
+			Periodic []api.Periodic
 			Next     string
 		}
 		o.into("GET", "/v1/tasks/periodic?limit=1&cursor="+cursor, &page)
@@ -50,7 +50,7 @@ func TestPeriodicTasksOfOperators(t *testing.T) {
 	checkProblem(t, "cursor", o.ask("GET", "/v1/tasks/periodic?cursor=x"), 400, "invalid_request")
 
 	path := "/v1/tasks/periodic/sweep1"
-	var p web.PeriodicInfo
+	var p api.Periodic
 	if o.into("POST", path+"/pause", &p); !p.Paused || p.NextAt != nil || p.Queue != "egress" {
 		t.Errorf("paused: %+v", p)
 	}

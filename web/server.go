@@ -20,6 +20,7 @@ import (
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/tracing"
+	"github.com/chatd/chatd/queue/admin"
 	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/auth"
@@ -37,17 +38,17 @@ type SessionHandler interface {
 // Options are what a Server needs besides the domain.
 type Options struct {
 	Limits       chat.Limits
-	Callers      *limit.Limits                                   // what one caller may take; nil: no limits
-	Line         *admission.Line                                 // how many requests are worked on at once; nil: all
-	Unsent       *unsent.Budget                                  // what of answers is in memory for slow clients; nil: anything
-	Durability   chat.Durability                                 // what every send waits for; empty or memory: what the store gives anyway
-	Origins      *origin.Policy                                  // whose pages may call; nil: its own alone
-	Proxies      origin.Proxies                                  // whose forwarded addresses count
-	Static       map[string][]byte                               // the browser client by path, index.html among them; what is below assets/HASH/ never changes
-	Sessions     SessionHandler                                  // nil: no websocket route
-	Dev          *DevSignIn                                      // nil: no development sign-in
-	Tasks        TaskAdmin                                       // the background work, for operators
-	Doctor       func(ctx context.Context) (DoctorReport, error) // checks the server and the queues, in bounded time
+	Callers      *limit.Limits                                       // what one caller may take; nil: no limits
+	Line         *admission.Line                                     // how many requests are worked on at once; nil: all
+	Unsent       *unsent.Budget                                      // what of answers is in memory for slow clients; nil: anything
+	Durability   chat.Durability                                     // what every send waits for; empty or memory: what the store gives anyway
+	Origins      *origin.Policy                                      // whose pages may call; nil: its own alone
+	Proxies      origin.Proxies                                      // whose forwarded addresses count
+	Static       map[string][]byte                                   // the browser client by path, index.html among them; what is below assets/HASH/ never changes
+	Sessions     SessionHandler                                      // nil: no websocket route
+	Dev          *DevSignIn                                          // nil: no development sign-in
+	Tasks        admin.Tasks                                         // the background work, for operators
+	Doctor       func(ctx context.Context) (api.DoctorReport, error) // checks the server and the queues, in bounded time
 	Ready        func(ctx context.Context) error
 	Away         func() []string        // what the server does without at the moment; nil: nothing ever
 	ServeMetrics bool                   // /metrics is on this address, for clients of the same host

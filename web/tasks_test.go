@@ -18,7 +18,8 @@ import (
 	"github.com/chatd/chatd/internal/node"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/queue"
-	"github.com/chatd/chatd/web"
+	"github.com/chatd/chatd/queue/admin"
+	"github.com/chatd/chatd/web/api"
 )
 
 const taskWait = 10 * time.Second
@@ -71,11 +72,11 @@ func (o operated) enqueue(name string, t queue.Task) string {
 }
 
 // queue returns the counts of one queue, which have to add up at every instant.
-func (o operated) queue(name string) web.QueueInfo {
+func (o operated) queue(name string) admin.Queue {
 	o.t.Helper()
-	var list struct{ Queues []web.QueueInfo }
+	var list struct{ Queues []admin.Queue }
 	o.into("GET", "/v1/tasks/queues", &list)
-	var found web.QueueInfo
+	var found admin.Queue
 	for _, q := range list.Queues {
 		sum := q.Ready.Critical + q.Ready.High + q.Ready.Normal + q.Ready.Low + q.Parked + q.Delayed + q.Leased + q.Dead + q.Processed + q.Deleted + q.Dropped
 		if q.Enqueued != sum {
@@ -91,17 +92,17 @@ func (o operated) queue(name string) web.QueueInfo {
 	return found
 }
 
-func (o operated) task(id string) web.TaskInfo {
+func (o operated) task(id string) api.Task {
 	o.t.Helper()
-	var t web.TaskInfo
+	var t api.Task
 	o.into("GET", "/v1/tasks/"+id, &t)
 	return t
 }
 
 // eventually waits until a queue is as it should be.
-func (o operated) eventually(name, what string, is func(web.QueueInfo) bool) web.QueueInfo {
+func (o operated) eventually(name, what string, is func(admin.Queue) bool) admin.Queue {
 	o.t.Helper()
-	var q web.QueueInfo
+	var q admin.Queue
 	harness.Eventually(o.t, taskWait, what, func() error {
 		if q = o.queue(name); !is(q) {
 			return fmt.Errorf("%+v", q)
@@ -117,7 +118,7 @@ func (o operated) list(query string, limit int) (ids []string) {
 	cursor := ""
 	for range 100 {
 		var page struct {
-			Tasks []web.TaskInfo
+			Tasks []api.Task
 			Next  string
 		}
 		path := fmt.Sprintf("/v1/tasks?limit=%d%s", limit, query)
@@ -143,7 +144,7 @@ func (o operated) list(query string, limit int) (ids []string) {
 func TestOperatorsSeeAndSteerTasks(t *testing.T) {
 	o := startOperated(t)
 	const canary = "words of a user"
-	var core web.QueueInfo
+	var core admin.Queue
 	if o.into("POST", "/v1/tasks/queues/core/pause", &core); !core.Paused || core.Queue != "core" {
 		t.Fatalf("paused: %+v", core)
 	}
@@ -159,13 +160,13 @@ func TestOperatorsSeeAndSteerTasks(t *testing.T) {
 	}
 	// A queue that is not paused goes on beside it.
 	other := o.enqueue("egress", queue.Task{Kind: "none", Payload: []byte(canary)})
-	o.eventually("egress", "a task of no known kind is buried", func(q web.QueueInfo) bool { return q.Dead == 1 })
+	o.eventually("egress", "a task of no known kind is buried", func(q admin.Queue) bool { return q.Dead == 1 })
 
 	core = o.queue("core")
 	if core.Ready.High != 2 || core.Ready.Low != 1 || core.Delayed != 2 || core.Dead != 0 || core.Processed != 0 || !core.Paused {
 		t.Errorf("paused: %+v", core)
 	}
-	o.eventually("core", "the oldest grows older", func(q web.QueueInfo) bool { return q.OldestMs > core.OldestMs })
+	o.eventually("core", "the oldest grows older", func(q admin.Queue) bool { return q.OldestMs > core.OldestMs })
 
 	all := append(append(slices.Clone(waiting), delayed...), other)
 	for _, c := range []struct {
@@ -197,7 +198,7 @@ func TestOperatorsSeeAndSteerTasks(t *testing.T) {
 	}
 
 	checkProblem(t, "retry of a ready one", o.ask("POST", "/v1/tasks/"+waiting[0]+"/retry"), 409, "conflict")
-	one = web.TaskInfo{}
+	one = api.Task{}
 	if o.into("POST", "/v1/tasks/"+delayed[0]+"/retry", &one); one.State != "ready" || one.Id != delayed[0] || one.DueAt != nil {
 		t.Errorf("a delayed one, now: %+v", one)
 	}
@@ -215,7 +216,7 @@ func TestOperatorsSeeAndSteerTasks(t *testing.T) {
 	if o.into("POST", "/v1/tasks/queues/core/resume", &core); core.Paused {
 		t.Errorf("resumed: %+v", core)
 	}
-	core = o.eventually("core", "the queue goes on", func(q web.QueueInfo) bool { return q.Dead == 3 })
+	core = o.eventually("core", "the queue goes on", func(q admin.Queue) bool { return q.Dead == 3 })
 	if core.Buried != 3 || core.OldestMs != 0 {
 		t.Errorf("in the end: %+v", core)
 	}
@@ -229,7 +230,7 @@ func TestDeadLetterIsRetried(t *testing.T) {
 	o := startOperated(t)
 	created := o.must("alice", "POST", "/v1/groups", `{"id":"g"}`)
 	epoch, _ := created.field("epoch").(string)
-	o.eventually("core", "the tasks of the creation are done", func(q web.QueueInfo) bool { return q.Enqueued == q.Processed })
+	o.eventually("core", "the tasks of the creation are done", func(q admin.Queue) bool { return q.Enqueued == q.Processed })
 	meta := "chat:{p00}:g:g:meta"
 	if err := o.rdb.Rename(t.Context(), meta, "aside").Err(); err != nil {
 		t.Fatal(err)
@@ -243,7 +244,7 @@ func TestDeadLetterIsRetried(t *testing.T) {
 	}
 	before := o.queue("core")
 	id := o.enqueue("core", queue.Task{Kind: chat.TaskTrim, Payload: payload, AttemptsMax: 1})
-	o.eventually("core", "the task dies", func(q web.QueueInfo) bool { return q.Dead == 1 })
+	o.eventually("core", "the task dies", func(q admin.Queue) bool { return q.Dead == 1 })
 	dead := o.task(id)
 	if dead.State != "dead" || dead.Attempts != 1 || dead.AttemptsMax != 1 || dead.LastError == nil || !strings.Contains(*dead.LastError, "WRONGTYPE") {
 		t.Errorf("dead: %+v", dead)
@@ -252,20 +253,20 @@ func TestDeadLetterIsRetried(t *testing.T) {
 	const inVain = 40
 	retry := func() {
 		t.Helper()
-		var again web.TaskInfo
+		var again api.Task
 		if o.into("POST", "/v1/tasks/"+id+"/retry", &again); again.Id != id || again.State != "ready" || again.Attempts != 0 || again.LeaseUntil != nil || again.DiedAt != nil {
 			t.Errorf("retried: %+v", again)
 		}
 	}
 	for i := range inVain {
 		retry()
-		o.eventually("core", "the task dies again", func(q web.QueueInfo) bool { return q.Buried == before.Buried+int64(i)+2 && q.Dead == 1 })
+		o.eventually("core", "the task dies again", func(q admin.Queue) bool { return q.Buried == before.Buried+int64(i)+2 && q.Dead == 1 })
 	}
 	if err := o.rdb.Rename(t.Context(), "aside", meta).Err(); err != nil {
 		t.Fatal(err)
 	}
 	retry()
-	after := o.eventually("core", "the task is done", func(q web.QueueInfo) bool { return q.Processed == before.Processed+1 })
+	after := o.eventually("core", "the task is done", func(q admin.Queue) bool { return q.Processed == before.Processed+1 })
 	if after.Dead != 0 || after.Buried != before.Buried+inVain+1 {
 		t.Errorf("in the end: %+v", after)
 	}
@@ -310,7 +311,7 @@ func TestTaskMetrics(t *testing.T) {
 	o.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"]}`)
 	o.enqueue("egress", queue.Task{Kind: "made-up", Delay: time.Hour})
 	o.enqueue("egress", queue.Task{Kind: "made-up", Priority: queue.Low})
-	o.eventually("core", "the tasks of the creation are done", func(q web.QueueInfo) bool { return q.Enqueued == q.Processed })
+	o.eventually("core", "the tasks of the creation are done", func(q admin.Queue) bool { return q.Enqueued == q.Processed })
 	o.ask("POST", "/v1/tasks/queues/core/pause")
 	o.enqueue("core", queue.Task{Kind: "made-up", Priority: queue.Critical})
 	wants := []string{
@@ -338,7 +339,7 @@ func TestTaskMetrics(t *testing.T) {
 // TestTaskMetricsWithoutStore looks at the metrics while the store hangs: they come all the same, without its own.
 func TestTaskMetricsWithoutStore(t *testing.T) {
 	o := startOperated(t)
-	o.eventually("core", "the node works", func(web.QueueInfo) bool { return true })
+	o.eventually("core", "the node works", func(admin.Queue) bool { return true })
 	o.store.Signal(syscall.SIGSTOP)
 	resume := time.AfterFunc(time.Minute, func() { o.store.Signal(syscall.SIGCONT) })
 	began := time.Now()
@@ -371,13 +372,13 @@ func TestTasksAreChangedTogether(t *testing.T) {
 	if _, err := c.EnqueueAll(t.Context(), tasks); err != nil {
 		t.Fatal(err)
 	}
-	o.eventually(chat.QueueEgress, "the tasks are dead", func(q web.QueueInfo) bool { return q.Dead == 200 })
+	o.eventually(chat.QueueEgress, "the tasks are dead", func(q admin.Queue) bool { return q.Dead == 200 })
 	change := func(body string) (looked, changed int64) {
 		t.Helper()
 		more := ""
 		for range 100 {
 			a := o.do(request{method: "POST", path: "/v1/tasks/bulk", user: "root", role: "admin", body: strings.TrimSuffix(body, "}") + more + "}"})
-			var done web.TaskBulkDone
+			var done api.TaskBulkDone
 			if err := json.Unmarshal([]byte(a.body), &done); a.status != http.StatusOK || err != nil {
 				t.Fatalf("%s: %d %s", body, a.status, a.body)
 			}
@@ -404,7 +405,7 @@ func TestTasksAreChangedTogether(t *testing.T) {
 			t.Errorf("%s: %d of %d, want %d of %d", test.body, changed, looked, test.changed, test.looked)
 		}
 	}
-	q := o.eventually(chat.QueueEgress, "those that ran are dead", func(q web.QueueInfo) bool { return q.Dead == 125 && q.Delayed == 0 })
+	q := o.eventually(chat.QueueEgress, "those that ran are dead", func(q admin.Queue) bool { return q.Dead == 125 && q.Delayed == 0 })
 	if q.Deleted != 125 {
 		t.Errorf("got %+v", q)
 	}
@@ -442,7 +443,7 @@ func TestParkedTasksAndLimitsShow(t *testing.T) {
 	for range 3 {
 		ids = append(ids, o.enqueue(chat.QueueEgress, queue.Task{Kind: "none", Subject: "printer", Limit: &queue.Limit{Key: "printer", Max: 1}}))
 	}
-	o.eventually(chat.QueueEgress, "all are parked", func(q web.QueueInfo) bool { return q.Parked == 3 })
+	o.eventually(chat.QueueEgress, "all are parked", func(q admin.Queue) bool { return q.Parked == 3 })
 	if got := o.list("&state=parked", 2); !slices.Equal(got, ids) {
 		t.Errorf("parked: %v, want %v", got, ids)
 	}
@@ -451,7 +452,7 @@ func TestParkedTasksAndLimitsShow(t *testing.T) {
 		t.Errorf("parked: %+v", one)
 	}
 	var page struct {
-		Limits []web.LimitInfo
+		Limits []api.LimitInfo
 		Next   *string
 	}
 	o.into("GET", "/v1/tasks/limits?limit=1", &page)
@@ -476,7 +477,7 @@ func TestParkedTasksAndLimitsShow(t *testing.T) {
 	if err := slot.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	o.eventually(chat.QueueEgress, "nobody waits", func(q web.QueueInfo) bool { return q.Parked == 0 && q.Dead == 3 })
+	o.eventually(chat.QueueEgress, "nobody waits", func(q admin.Queue) bool { return q.Parked == 0 && q.Dead == 3 })
 	page.Limits = nil
 	if o.into("GET", "/v1/tasks/limits", &page); len(page.Limits) != 0 {
 		t.Errorf("afterwards: %+v", page)

@@ -252,7 +252,7 @@ func (a *Archiver) call(ctx context.Context, do func(context.Context) error) err
 		return &dbError{err}
 	}
 	if err != nil && timed.Err() != nil && ctx.Err() == nil {
-		err = &chat.Error{Code: chat.CodeUnavailable, Message: chat.ErrUnavailable.Message, RetryAfter: chat.ErrUnavailable.RetryAfter, Cause: err}
+		err = chat.Unavailable(err)
 	}
 	unavailable := chat.CodeOf(err) == chat.CodeUnavailable
 	overtaken := errors.Is(err, chat.ErrConflict)

@@ -13,7 +13,7 @@ import (
 	sqlarchive "github.com/chatd/chatd/store/archive"
 	"github.com/chatd/chatd/store/blob"
 	"github.com/chatd/chatd/store/doctor"
-	"github.com/chatd/chatd/web"
+	"github.com/chatd/chatd/web/api"
 )
 
 // Examine examines the configured store, and repairs what it may. Its error says why it could not.
@@ -81,23 +81,23 @@ func (c Config) checkForStore() (settings, error) {
 }
 
 // examine checks the server of the store and the queues for operators.
-func (n *Node) examine(ctx context.Context) (web.DoctorReport, error) {
+func (n *Node) examine(ctx context.Context) (api.DoctorReport, error) {
 	d, err := doctor.New(n.store.Store, doctor.Options{ArchiveID: n.set.archiveID()})
 	if err != nil {
-		return web.DoctorReport{}, err
+		return api.DoctorReport{}, err
 	}
 	report, err := d.Check(ctx)
 	if err != nil {
-		return web.DoctorReport{}, &chat.Error{Code: chat.CodeUnavailable, Message: chat.ErrUnavailable.Message, RetryAfter: chat.ErrUnavailable.RetryAfter, Cause: err}
+		return api.DoctorReport{}, chat.Unavailable(err)
 	}
 	s := report.Server
-	shown := web.DoctorReport{Findings: []web.Finding{}, Server: web.StoreServer{
+	shown := api.DoctorReport{Findings: []api.Finding{}, Server: api.StoreServer{
 		Kind: s.Kind, Version: s.Version, Layout: int64(s.Layout), Partitions: int64(s.Partitions), Role: s.Role, Replicas: int64(s.Replicas),
 		Persistence: s.Persistence, Eviction: s.Eviction, MemoryBytes: s.MemoryBytes, MemoryMaxBytes: s.MemoryMaxBytes,
 		ClockAheadMs: s.ClockAheadMs, MissingRights: s.MissingRights,
 	}}
 	for _, f := range report.Findings {
-		shown.Findings = append(shown.Findings, web.Finding{Kind: string(f.Kind), Key: f.Key, Message: f.Message, Repair: f.Repair})
+		shown.Findings = append(shown.Findings, api.Finding{Kind: string(f.Kind), Key: f.Key, Message: f.Message, Repair: f.Repair})
 	}
 	return shown, nil
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/chatd/chatd/internal/deliver"
 	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/queue/admin"
 	"github.com/chatd/chatd/queue/metrics"
 	"github.com/chatd/chatd/static"
 	"github.com/chatd/chatd/store"
@@ -55,7 +56,7 @@ type Node struct {
 	sender      *deliver.Sender
 	services    web.Services
 	tasks       *queue.Server
-	taskAdmin   taskAdmin
+	taskAdmin   *admin.Admin
 	taskMetrics *metrics.Metrics
 	watch       *storeWatch
 	verifier    *auth.Verifier

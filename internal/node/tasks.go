@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/queue"
+	"github.com/chatd/chatd/queue/admin"
 	"github.com/chatd/chatd/queue/metrics"
 )
 
@@ -29,7 +31,7 @@ func (n *Node) openTasks() (err error) {
 	if n.taskAdmin, err = n.newTaskAdmin(kinds); err != nil {
 		return err
 	}
-	n.taskMetrics = metrics.New("chatd", n.taskAdmin.Admin, slices.Collect(maps.Keys(kinds))...)
+	n.taskMetrics = metrics.New("chatd", n.taskAdmin, slices.Collect(maps.Keys(kinds))...)
 	n.tasks, err = n.store.TaskServer(queue.Options{
 		Queues: taskQueues,
 		Lease:  taskLease, AttemptsMax: taskAttemptsMax, Observe: n.taskMetrics.Observe, Logger: n.causes.over(newLogger(n.set, n.output), true),
@@ -41,6 +43,18 @@ func (n *Node) openTasks() (err error) {
 		n.tasks.HandlePolicy(name, queue.Policy{AttemptsMax: kind.AttemptsMax, Timeout: kind.Timeout}, taskHandler(kind))
 	}
 	return declarePeriodic(n.tasks, n.services.Files.Periodic())
+}
+
+// newTaskAdmin makes clients of all queues, for operators; kinds are those of the domain.
+func (n *Node) newTaskAdmin(kinds map[string]chat.TaskKind) (_ *admin.Admin, err error) {
+	queues := make([]admin.Of, len(taskQueues))
+	for i, q := range taskQueues {
+		queues[i].Name = q.Name
+		if queues[i].Client, err = n.store.TaskClient(queue.Options{Queue: q.Name}); err != nil {
+			return nil, err
+		}
+	}
+	return admin.New(queues, func(kind string) int { return cmp.Or(kinds[kind].AttemptsMax, taskAttemptsMax) }), nil
 }
 
 // declarePeriodic declares periodic tasks. They belong to the queue core.

@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
+	"github.com/chatd/chatd/queue/admin"
 	"github.com/chatd/chatd/web/wire"
 	"github.com/labstack/echo/v4"
 	"github.com/oapi-codegen/runtime"
@@ -337,26 +338,7 @@ type DayList struct {
 }
 
 // DayTotals defines model for DayTotals.
-type DayTotals struct {
-	// Buried Tasks that became dead letters.
-	Buried int64 `json:"buried"`
-
-	// Crashed Runs that ended with their worker.
-	Crashed int64 `json:"crashed"`
-
-	// Day In UTC.
-	Day string `json:"day"`
-
-	// Done Runs that completed their task.
-	Done int64 `json:"done"`
-
-	// Failed Runs that failed.
-	Failed int64 `json:"failed"`
-
-	// Kind Of the tasks; `*` for those that no node has a handler for.
-	Kind  string `json:"kind"`
-	Queue string `json:"queue"`
-}
+type DayTotals = admin.Day
 
 // DevDraft defines model for DevDraft.
 type DevDraft struct {
@@ -896,48 +878,7 @@ type PushKey struct {
 }
 
 // Queue defines model for Queue.
-type Queue struct {
-	// Buried How often tasks became dead letters: one that is retried and dies again counts twice.
-	Buried int64 `json:"buried"`
-
-	// Crashed Runs that ended with their worker.
-	Crashed int64 `json:"crashed"`
-	Dead    int64 `json:"dead"`
-	Delayed int64 `json:"delayed"`
-	Deleted int64 `json:"deleted"`
-
-	// Dropped Dead letters that gave way to newer ones.
-	Dropped int64 `json:"dropped"`
-
-	// Enqueued Since the queue began: enqueued = ready + parked + delayed + leased + dead + processed + deleted + dropped.
-	Enqueued int64 `json:"enqueued"`
-
-	// Failed Runs that failed.
-	Failed int64 `json:"failed"`
-	Leased int64 `json:"leased"`
-
-	// OldestMs How long the oldest ready task has waited.
-	OldestMs int64 `json:"oldest_ms"`
-
-	// Parked Tasks waiting for a slot of their limits.
-	Parked int64 `json:"parked"`
-	Paused bool  `json:"paused"`
-
-	// Processed Tasks completed.
-	Processed int64  `json:"processed"`
-	Queue     string `json:"queue"`
-
-	// Ready Tasks waiting for a worker, by priority.
-	Ready struct {
-		Critical int64 `json:"critical"`
-		High     int64 `json:"high"`
-		Low      int64 `json:"low"`
-		Normal   int64 `json:"normal"`
-	} `json:"ready"`
-
-	// Unserved Kinds of waiting tasks that no server has announced to run, as far as a sample of the next tasks shows.
-	Unserved []string `json:"unserved"`
-}
+type Queue = admin.Queue
 
 // QueueList defines model for QueueList.
 type QueueList struct {
@@ -1225,10 +1166,7 @@ type TaskBulkDone struct {
 type TaskId = string
 
 // TaskLimit How many tasks of a key run at once.
-type TaskLimit struct {
-	Key string `json:"key"`
-	Max int64  `json:"max"`
-}
+type TaskLimit = admin.TaskLimit
 
 // TaskPage defines model for TaskPage.
 type TaskPage struct {
