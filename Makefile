@@ -14,15 +14,19 @@ build: ## the one binary
 # Most tests wait for servers most of the time, so more of them run at once than there are cores.
 TEST_JOBS ?= $(shell echo $$((2 * $$(nproc))))
 
-# Everything is compiled once, with the race detector: the tests, the binaries that they start, bench, and what `make lint`
+# Everything is compiled once, with the race detector: the tests, the binary that they start, bench, and what `make lint`
 # reads. Vet is part of lint alone. The modules beside this one, and what runs again behind nginx, need little of the
-# machine and run at the same time.
+# machine and run at the same time, once the binary is there: commands that run at once compile the same package each.
+test: export CHATD_E2E_BINARY := $(CURDIR)/bin/chatd-race
 test: check-deps ## every test, with the race detector
+	flags="$$(scripts/race-flags)" && export GOFLAGS="$$flags" && $(GO) build -o $(CURDIR)/bin/chatd-race ./cmd/chatd
 	@$(MAKE) --no-print-directory -j2 test-packages test-modules test-nginx
 
+# The packages that take longest come first, so that none of them runs alone in the end.
+LONGEST := ./e2e ./store ./store/dump ./store/archive ./web ./store/blob ./store/doctor
 test-packages:
 	flags="$$(scripts/race-flags)" && export GOFLAGS="$$flags" && \
-	$(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(TEST_JOBS) -parallel $(TEST_JOBS) ./...
+	$(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(TEST_JOBS) -parallel $(TEST_JOBS) $(LONGEST) ./...
 
 test-modules:
 	flags="$$(scripts/race-flags)" && export GOFLAGS="$$flags" && \
