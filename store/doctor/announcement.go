@@ -34,7 +34,10 @@ var (
 	fixPartScript         = newScript("fix_part", announcementNames)
 )
 
-func (d *Doctor) announcementKey(ctx context.Context, k key) error {
+// announcements examines announcements, their parts and their targets.
+type announcements struct{ *exam }
+
+func (d *announcements) announcementKey(ctx context.Context, k key) error {
 	switch a := (announcementKeys{d.keys.part(0), k.ID}); k.Pattern {
 	case "a:<id>":
 		return d.announcement(ctx, a)
@@ -47,7 +50,7 @@ func (d *Doctor) announcementKey(ctx context.Context, k key) error {
 
 // announcement checks that an announcement can be read, is listed, and has the task of its next run, or those of the
 // current one.
-func (d *Doctor) announcement(ctx context.Context, a announcementKeys) error {
+func (d *announcements) announcement(ctx context.Context, a announcementKeys) error {
 	r, err := d.run.do(ctx, announcementScript.On(a).Arg("id", a.id))
 	if err != nil || r.Text(0) == "" {
 		return err
@@ -64,7 +67,7 @@ func (d *Doctor) announcement(ctx context.Context, a announcementKeys) error {
 		f.Message = fmt.Sprintf("counts %d targets, but %d of them as done", total, done)
 	case r.Number(12) == 0:
 		f.Message, f.Repair = "is missing from the list of announcements", "add it to the list"
-		f.fix = d.fixAnnouncement(a)
+		f.fix = d.runs(fixAnnouncementScript.On(a).Arg("id", a.id))
 	case state == announce.Pending && r.Number(11) == 1:
 		f.Message = "waits for a task that is dead: retry it with chatd tasks retry"
 	case state == announce.Pending && r.Number(10) == 0:
@@ -78,32 +81,19 @@ func (d *Doctor) announcement(ctx context.Context, a announcementKeys) error {
 	return d.found(ctx, f)
 }
 
-func (d *Doctor) fixAnnouncement(a announcementKeys) func(context.Context) error {
-	return func(ctx context.Context) error {
-		_, err := d.run.do(ctx, fixAnnouncementScript.On(a).Arg("id", a.id))
-		return err
-	}
-}
-
 // runLater enqueues the task of a run. It does nothing if the run has started meanwhile.
-func (d *Doctor) runLater(ctx context.Context, a announcementKeys, id, priority string, run, dueMs int64) error {
-	payload, err := json.Marshal(announce.RunTask{Announcement: a.id, Run: run})
-	if err != nil {
-		return err
-	}
+func (d *announcements) runLater(ctx context.Context, a announcementKeys, id, priority string, run, dueMs int64) error {
 	now, err := d.store.Clock(ctx)
 	if err != nil {
 		return err
 	}
-	t := queue.Task{ID: id, Kind: announce.TaskRun, Payload: payload, Priority: priorityNamed(priority),
-		Delay: max(0, time.Duration(dueMs-now)*time.Millisecond)}
-	_, err = d.core.EnqueueAll(ctx, []queue.Task{t})
-	return err
+	return d.enqueue(ctx, queue.Task{ID: id, Kind: announce.TaskRun, Priority: priorityNamed(priority),
+		Delay: max(0, time.Duration(dueMs-now)*time.Millisecond)}, announce.RunTask{Announcement: a.id, Run: run})
 }
 
 // announcementPart checks the progress of a run in a partition. When an announcement is removed, its parts go first, so
 // a part without a record is left over.
-func (d *Doctor) announcementPart(ctx context.Context, a announcementKeys, k key) error {
+func (d *announcements) announcementPart(ctx context.Context, a announcementKeys, k key) error {
 	client := d.store.Client()
 	run := client.HGet(ctx, a.record(), "run")
 	if err := run.Err(); err != nil && !errors.Is(err, redis.Nil) {
@@ -118,10 +108,7 @@ func (d *Doctor) announcementPart(ctx context.Context, a announcementKeys, k key
 	switch {
 	case run.Err() != nil:
 		f.Kind, f.Message, f.Repair = KindOrphan, "belongs to an announcement that is gone", "remove the key"
-		f.fix = func(ctx context.Context) error {
-			_, err := d.run.do(ctx, fixPartScript.On(a).Key("own", k.name))
-			return err
-		}
+		f.fix = d.runs(fixPartScript.On(a).Key("own", k.name))
 	case part.Number(2)+part.Number(3) > part.Number(1):
 		f.Message = fmt.Sprintf("counts %d targets, but %d of them as done", part.Number(1), part.Number(2)+part.Number(3))
 	default:
@@ -131,7 +118,7 @@ func (d *Doctor) announcementPart(ctx context.Context, a announcementKeys, k key
 }
 
 // announcementTargets checks the targets of an announcement in one partition.
-func (d *Doctor) announcementTargets(ctx context.Context, a announcementKeys, k key) error {
+func (d *announcements) announcementTargets(ctx context.Context, a announcementKeys, k key) error {
 	var there *redis.IntCmd
 	var record *redis.SliceCmd
 	err := d.instant(ctx, func(pipe redis.Pipeliner) {
@@ -143,16 +130,9 @@ func (d *Doctor) announcementTargets(ctx context.Context, a announcementKeys, k 
 	r := script.Reply(record.Val())
 	if state := announce.State(r.Text(0)); state == "" || r.Text(1) == "1" && (state == announce.Done || state == announce.Cancelled) {
 		return d.found(ctx, Finding{Kind: KindOrphan, Key: k.name, Message: "belongs to an announcement that is gone or has ended", Repair: "remove the key",
-			fix: func(ctx context.Context) error {
-				_, err := d.run.do(ctx, fixTargetsScript.On(a).Key("own", k.name))
-				return err
-			}})
+			fix: d.runs(fixTargetsScript.On(a).Key("own", k.name))})
 	}
-	for from := int64(0); ; from += entriesStep {
-		targets, err := d.store.Client().LRange(ctx, k.name, from, from+entriesStep-1).Result()
-		if err != nil {
-			return err
-		}
+	return ranges(func(from, to int64) ([]string, error) { return d.store.Client().LRange(ctx, k.name, from, to).Result() }, func(targets []string) error {
 		for _, target := range targets {
 			_, target = store.AnnouncementTarget(target)
 			what, id, _ := strings.Cut(target, " ")
@@ -162,20 +142,14 @@ func (d *Doctor) announcementTargets(ctx context.Context, a announcementKeys, k 
 				return d.found(ctx, Finding{Kind: KindAnnouncement, Key: k.name, Message: "names " + strconv.Quote(target) + ", which is not a user or group of this partition"})
 			}
 		}
-		if len(targets) < entriesStep {
-			return nil
-		}
-	}
+		return nil
+	})
 }
 
 // announced checks the list of announcements.
-func (d *Doctor) announced(ctx context.Context, k key) error {
+func (d *announcements) announced(ctx context.Context, k key) error {
 	client := d.store.Client()
-	for from := int64(0); ; from += entriesStep {
-		ids, err := client.ZRange(ctx, k.name, from, from+entriesStep-1).Result()
-		if err != nil {
-			return err
-		}
+	return ranges(func(from, to int64) ([]string, error) { return client.ZRange(ctx, k.name, from, to).Result() }, func(ids []string) error {
 		for _, id := range ids {
 			a := announcementKeys{d.keys.part(0), id}
 			var there *redis.IntCmd
@@ -190,13 +164,11 @@ func (d *Doctor) announced(ctx context.Context, k key) error {
 				continue
 			}
 			err = d.found(ctx, Finding{Kind: KindAnnouncement, Key: k.name, Message: "lists announcement " + id + ", which is gone",
-				Repair: "take it off the list", fix: d.fixAnnouncement(a)})
+				Repair: "take it off the list", fix: d.runs(fixAnnouncementScript.On(a).Arg("id", a.id))})
 			if err != nil {
 				return err
 			}
 		}
-		if len(ids) < entriesStep {
-			return nil
-		}
-	}
+		return nil
+	})
 }

@@ -20,7 +20,7 @@ var pageScript = newReader("page", pageNames)
 
 // running checks that a run of an announcement continues: until it has begun in every partition, the task that begins it
 // is there, and then, in each partition where it is not over, the task of its pages.
-func (d *Doctor) running(ctx context.Context, a announcementKeys, run int64, priority string) error {
+func (d *announcements) running(ctx context.Context, a announcementKeys, run int64, priority string) error {
 	f := Finding{Kind: KindAnnouncement, Key: a.record()}
 	for range suspectTries {
 		var missing []queue.Task
@@ -43,7 +43,7 @@ func (d *Doctor) running(ctx context.Context, a announcementKeys, run int64, pri
 
 // stalled says why a run does not continue; empty: it does. missing are the tasks of pages that are not there; nil if a
 // dead letter has to be retried instead.
-func (d *Doctor) stalled(ctx context.Context, a announcementKeys, run int64) (message string, missing []queue.Task, err error) {
+func (d *announcements) stalled(ctx context.Context, a announcementKeys, run int64) (message string, missing []queue.Task, err error) {
 	begin, pages := d.store.AnnouncementTasks(a.id, run)
 	look := func(p int, task string) (script.Reply, error) {
 		keys := pageKeys{d.keys.part(p), d.keys.part(p) + "a:" + a.id + ":part"}
@@ -84,7 +84,7 @@ func (d *Doctor) stalled(ctx context.Context, a announcementKeys, run int64) (me
 }
 
 // resume does what a run does that was interrupted; what has been done stays done.
-func (d *Doctor) resume(ctx context.Context, a announcementKeys, run int64, missing []queue.Task, priority string) error {
+func (d *announcements) resume(ctx context.Context, a announcementKeys, run int64, missing []queue.Task, priority string) error {
 	if err := d.store.StartAnnouncement(ctx, a.id, run); err != nil {
 		return err
 	}

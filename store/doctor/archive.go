@@ -6,7 +6,7 @@ import (
 )
 
 // archive checks that the database which the store is archived into is there, and the one that is configured.
-func (d *Doctor) archive(ctx context.Context) error {
+func (d *servers) archive(ctx context.Context) error {
 	state, err := d.store.ArchiveState(ctx)
 	if err != nil {
 		return fmt.Errorf("what is recorded of the archive: %w", err)

@@ -111,17 +111,28 @@ const (
 	suspectTries = 3     // how often a difference between partitions has to show
 )
 
-// Doctor examines one store.
+// Doctor examines one store. Its parts examine the keys of an owner each.
 type Doctor struct {
+	*exam
+	announcements *announcements
+	files         *storedFiles
+	groups        *groups
+	queues        *queues
+	schedules     *schedules
+	servers       *servers
+	users         *users
+	webhooks      *webhooks
+}
+
+// exam is what the parts have in common: the store, and what was found in it.
+type exam struct {
 	store  *store.Store
 	opt    Options
 	run    runner
 	keys   keyspace
 	core   *queue.Client
 	report Report
-	known  map[string]bool   // findings so far, so that a key that comes twice is reported once
-	tasks  map[string]bool   // see waitsFor
-	marked map[string]string // files that are marked as lost, and the group of each
+	known  map[string]bool // findings so far, so that a key that comes twice is reported once
 }
 
 // New makes a Doctor of a store.
@@ -133,8 +144,12 @@ func New(s *store.Store, o Options) (*Doctor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Doctor{store: s, opt: o, run: runner{s.Client()}, keys: keyspace{s.Prefix(), s.Partitions()}, core: core,
-		report: Report{Findings: []Finding{}}, known: map[string]bool{}, marked: map[string]string{}}, nil
+	e := &exam{store: s, opt: o, run: runner{s.Client()}, keys: keyspace{s.Prefix(), s.Partitions()}, core: core,
+		report: Report{Findings: []Finding{}}, known: map[string]bool{}}
+	tasks := &taskList{exam: e}
+	files, indexes := &storedFiles{e, tasks, map[string]string{}}, &indexes{e, tasks}
+	return &Doctor{exam: e, announcements: &announcements{e}, files: files, groups: &groups{e, files, &followers{e, tasks}, indexes}, queues: &queues{e},
+		schedules: &schedules{e}, servers: &servers{e}, users: &users{e, files, indexes}, webhooks: &webhooks{e, tasks}}, nil
 }
 
 // Run examines everything. If ctx ends first, the report contains what was found until then, and says that it is not
@@ -157,33 +172,33 @@ func (d *Doctor) Check(ctx context.Context) (Report, error) {
 }
 
 func (d *Doctor) bounded(ctx context.Context) error {
-	if err := d.server(ctx); err != nil {
+	if err := d.servers.server(ctx); err != nil {
 		return err
 	}
-	if err := d.archive(ctx); err != nil {
+	if err := d.servers.archive(ctx); err != nil {
 		return err
 	}
-	return d.queues(ctx)
+	return d.queues.queues(ctx)
 }
 
 func (d *Doctor) all(ctx context.Context) error {
 	if err := d.bounded(ctx); err != nil {
 		return err
 	}
-	if err := d.webhooks(ctx); err != nil && !wrongType(err) {
+	if err := d.webhooks.webhooks(ctx); err != nil && !wrongType(err) {
 		return err
 	}
 	if err := d.walk(ctx); err != nil {
 		return err
 	}
-	if err := d.blobs(ctx); err != nil {
+	if err := d.files.blobs(ctx); err != nil {
 		return err
 	}
-	return d.scheduleTasks(ctx)
+	return d.schedules.scheduleTasks(ctx)
 }
 
 // found records a finding, and repairs it if that was asked for and is possible. What could not be repaired stays open.
-func (d *Doctor) found(ctx context.Context, f Finding) error {
+func (d *exam) found(ctx context.Context, f Finding) error {
 	id := string(f.Kind) + "\n" + f.Key + "\n" + f.Message
 	if d.known[id] || len(d.report.Findings) >= findingsMax {
 		return nil
@@ -266,19 +281,19 @@ func (d *Doctor) slice(ctx context.Context, names []string) error {
 func (d *Doctor) key(ctx context.Context, k key) error {
 	switch k.Owner() {
 	case layout.Group:
-		return d.groupKey(ctx, k)
+		return d.groups.groupKey(ctx, k)
 	case layout.User:
-		return d.userKey(ctx, k)
+		return d.users.userKey(ctx, k)
 	case layout.Schedule:
-		return d.schedule(ctx, k)
+		return d.schedules.schedule(ctx, k)
 	case layout.Announcement:
-		return d.announcementKey(ctx, k)
+		return d.announcements.announcementKey(ctx, k)
 	case layout.Partition:
 		switch k.Pattern {
 		case "wants":
-			return d.wants(ctx, k)
+			return d.webhooks.wants(ctx, k)
 		case "announcements":
-			return d.announced(ctx, k)
+			return d.announcements.announced(ctx, k)
 		}
 	}
 	return nil

@@ -35,8 +35,11 @@ type Server struct {
 // times come from the node.
 const clockApartMax = 5 * time.Second
 
+// servers examines what chatd runs on: the servers, and the archive.
+type servers struct{ *exam }
+
 // server checks what operators configure.
-func (d *Doctor) server(ctx context.Context) error {
+func (d *servers) server(ctx context.Context) error {
 	s := &d.report.Server
 	client := d.store.Client()
 	fields, err := client.HMGet(ctx, d.keys.part(0)+"layout", "version").Result()
@@ -45,8 +48,14 @@ func (d *Doctor) server(ctx context.Context) error {
 	}
 	s.Layout, s.Partitions = int(script.Reply(fields).Number(0)), d.store.Partitions()
 	s.MissingRights = []string{}
-	if err := d.clock(ctx); err != nil {
-		return err
+	masters, err := d.store.Conn().Masters(ctx)
+	if err != nil {
+		return fmt.Errorf("masters: %w", err)
+	}
+	for _, one := range masters {
+		if err := d.clockOf(ctx, one.Client); err != nil {
+			return err
+		}
 	}
 	if d.store.Conn().IsEmbedded() {
 		s.Kind, s.Role, s.Persistence, s.Eviction = "embedded", "master", "journal", "noeviction"
@@ -55,10 +64,6 @@ func (d *Doctor) server(ctx context.Context) error {
 	s.Kind = "redis"
 	if d.store.Conn().IsCluster() {
 		s.Kind = "cluster"
-	}
-	masters, err := d.store.Conn().Masters(ctx)
-	if err != nil {
-		return fmt.Errorf("masters: %w", err)
 	}
 	for _, one := range masters {
 		if err := d.redis(ctx, one.Client); err != nil {
@@ -82,21 +87,8 @@ func (d *Doctor) server(ctx context.Context) error {
 	return nil
 }
 
-// clock compares the clock of the server with that of this host.
-func (d *Doctor) clock(ctx context.Context) error {
-	masters, err := d.store.Conn().Masters(ctx)
-	if err != nil {
-		return fmt.Errorf("masters: %w", err)
-	}
-	for _, one := range masters {
-		if err := d.clockOf(ctx, one.Client); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (d *Doctor) clockOf(ctx context.Context, client queue.Redis) error {
+// clockOf compares the clock of a server with that of this host.
+func (d *servers) clockOf(ctx context.Context, client queue.Redis) error {
 	before := time.Now()
 	server, err := client.Time(ctx).Result()
 	if err != nil {
@@ -113,7 +105,7 @@ func (d *Doctor) clockOf(ctx context.Context, client queue.Redis) error {
 }
 
 // redis reads INFO and CONFIG of one master, as far as the user may.
-func (d *Doctor) redis(ctx context.Context, client queue.Redis) error {
+func (d *servers) redis(ctx context.Context, client queue.Redis) error {
 	s := &d.report.Server
 	text, err := client.Info(ctx, "server", "memory", "replication", "persistence").Result()
 	if err != nil && !refused(err) {
@@ -165,7 +157,7 @@ script load return`, func(r rune) bool { return r == '|' || r == '\n' })
 
 // rights determines which commands the user may not call: in a transaction that an error at its beginning keeps from
 // being executed, so that nothing happens.
-func (d *Doctor) rights(ctx context.Context, server conn.Server) error {
+func (d *servers) rights(ctx context.Context, server conn.Server) error {
 	one := server.Conn()
 	defer func() { _ = one.Close() }()
 	err := one.Do(ctx, "multi").Err()

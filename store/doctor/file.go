@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,9 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
-	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/queue/script"
 )
 
@@ -33,14 +31,19 @@ const (
 	orphanMin  = 2 * time.Hour  // how old bytes without a record have to be
 )
 
+// storedFiles examines the records of files, what names them, quotas, and the bytes.
+type storedFiles struct {
+	*exam
+	tasks  *taskList
+	marked map[string]string // files that are marked as lost, and the group of each
+}
+
 // files examines the records of the files of a group, and what they take.
-func (d *Doctor) files(ctx context.Context, g groupKeys) error {
-	for try := 1; ; try++ {
+func (d *storedFiles) files(ctx context.Context, g groupKeys) error {
+	return d.sum(ctx, g.base+"meta", func() (string, error) {
 		was, err := d.store.Client().HGet(ctx, g.base+"meta", "file_bytes").Result()
-		if err != nil {
-			return unlessNil(err)
-		}
-		sum := int64(0)
+		return was, unlessNil(err)
+	}, func() (sum int64, err error) {
 		err = d.pages(ctx, g.base+"files", func(ids, texts []string) error {
 			for i, text := range texts {
 				sum += max(countedMin, field(text, 2))
@@ -50,37 +53,39 @@ func (d *Doctor) files(ctx context.Context, g groupKeys) error {
 			}
 			return d.fileRecords(ctx, g, ids)
 		})
+		return sum, err
+	}, func(was, total string) script.Call { return fixGroupSumScript.On(g).Arg("was", was).Arg("now", total) })
+}
+
+// sum compares a count of bytes with what it counts. One that is not there, or that changes all the time, is not compared.
+func (d *storedFiles) sum(ctx context.Context, key string, read func() (string, error), count func() (int64, error),
+	fix func(was, total string) script.Call,
+) error {
+	for range suspectTries {
+		was, err := read()
+		if err != nil || was == "" {
+			return err
+		}
+		bytes, err := count()
 		if err != nil {
 			return err
 		}
-		now, err := d.store.Client().HGet(ctx, g.base+"meta", "file_bytes").Result()
+		now, err := read()
 		if err != nil {
-			return unlessNil(err)
+			return err
 		}
-		if total := strconv.FormatInt(sum, 10); now == was && total != was {
-			return d.found(ctx, Finding{Kind: KindFile, Key: g.base + "meta", Message: fmt.Sprintf("counts %s bytes of files, but they have %s", was, total),
-				Repair: "correct the count", fix: func(ctx context.Context) error {
-					return d.corrected(ctx, fixGroupSumScript.On(g).Arg("was", was).Arg("now", total))
-				}})
-		} else if now == was || try == suspectTries {
+		if total := strconv.FormatInt(bytes, 10); now == was && total != was {
+			return d.found(ctx, Finding{Kind: KindFile, Key: key, Message: fmt.Sprintf("counts %s bytes of files, but they have %s", was, total),
+				Repair: "correct the count", fix: func(ctx context.Context) error { return d.corrected(ctx, fix(was, total)) }})
+		} else if now == was {
 			return nil
 		}
 	}
-}
-
-var errMoved = errors.New("it has changed meanwhile")
-
-// corrected runs a script that corrects a sum, unless that has changed.
-func (d *Doctor) corrected(ctx context.Context, c script.Call) error {
-	r, err := d.run.do(ctx, c)
-	if err == nil && r.Number(0) == 0 {
-		err = errMoved
-	}
-	return err
+	return nil
 }
 
 // fileRecords examines some records of files.
-func (d *Doctor) fileRecords(ctx context.Context, g groupKeys, ids []string) error {
+func (d *storedFiles) fileRecords(ctx context.Context, g groupKeys, ids []string) error {
 	r, err := d.run.do(ctx, fileScript.On(g).List("ids", ids))
 	if err != nil {
 		return err
@@ -121,7 +126,7 @@ func (d *Doctor) fileRecords(ctx context.Context, g groupKeys, ids []string) err
 }
 
 // shows looks for a message that shows a file although files:named lists none; 0: there is none.
-func (d *Doctor) shows(ctx context.Context, g groupKeys, id string, row script.Reply) (int64, error) {
+func (d *storedFiles) shows(ctx context.Context, g groupKeys, id string, row script.Reply) (int64, error) {
 	if row.Number(3) > 0 || row.Text(2) != "" || row.Text(6) == "-" {
 		return 0, nil
 	}
@@ -139,7 +144,7 @@ func (d *Doctor) shows(ctx context.Context, g groupKeys, id string, row script.R
 }
 
 // naming compares what the messages of a group name with the records of files.
-func (d *Doctor) naming(ctx context.Context, g groupKeys) error {
+func (d *storedFiles) naming(ctx context.Context, g groupKeys) error {
 	for from := int64(0); ; from += filesStep {
 		r, err := d.run.do(ctx, namingScript.On(g).Arg("from", int(from)).Arg("limit", filesStep))
 		if err != nil {
@@ -148,10 +153,7 @@ func (d *Doctor) naming(ctx context.Context, g groupKeys) error {
 		for row := range slices.Chunk(r[1:], 3) {
 			message, id := row.Number(0), row.Text(1)
 			f := Finding{Kind: KindFile, Key: g.base + "files:named", Message: fmt.Sprintf("names %s in %d, which the file does not know of", id, message),
-				Repair: "note it at the file", fix: func(ctx context.Context) error {
-					_, err := d.run.do(ctx, fixNamingScript.On(g).Arg("file", id).Arg("message", int(message)))
-					return err
-				}}
+				Repair: "note it at the file", fix: d.runs(fixNamingScript.On(g).Arg("file", id).Arg("message", int(message)))}
 			if row.Number(2) == 0 {
 				f.Message, f.Repair = fmt.Sprintf("names %s in %d, which has no record", id, message), "drop the name"
 			}
@@ -166,15 +168,13 @@ func (d *Doctor) naming(ctx context.Context, g groupKeys) error {
 }
 
 // quota compares what a user holds with the records of these files, and with the sum.
-func (d *Doctor) quota(ctx context.Context, u userKeys) error {
-	for try := 1; ; try++ {
+func (d *storedFiles) quota(ctx context.Context, u userKeys) error {
+	return d.sum(ctx, u.base+"files:bytes", func() (string, error) {
 		was, err := d.store.Client().Get(ctx, u.base+"files:bytes").Result()
-		if err := unlessNil(err); err != nil {
-			return err
-		}
-		sum := int64(0)
+		return cmp.Or(was, "0"), unlessNil(err)
+	}, func() (sum int64, err error) {
 		for _, key := range []string{"uploads", "files"} {
-			err := d.pages(ctx, u.base+key, func(ids, texts []string) error {
+			err = errors.Join(err, d.pages(ctx, u.base+key, func(ids, texts []string) error {
 				for i, text := range texts {
 					sum += field(text, 1)
 					if err := d.reservation(ctx, u, key, ids[i], text); err != nil {
@@ -182,40 +182,20 @@ func (d *Doctor) quota(ctx context.Context, u userKeys) error {
 					}
 				}
 				return nil
-			})
-			if err != nil {
-				return err
-			}
+			}))
 		}
-		now, err := d.store.Client().Get(ctx, u.base+"files:bytes").Result()
-		if err := unlessNil(err); err != nil {
-			return err
-		}
-		if was == "" {
-			was = "0"
-		}
-		if now == "" {
-			now = "0"
-		}
-		if total := strconv.FormatInt(sum, 10); now == was && total != was {
-			return d.found(ctx, Finding{Kind: KindFile, Key: u.base + "files:bytes", Message: fmt.Sprintf("counts %s bytes of files, but they have %s", was, total),
-				Repair: "correct the count", fix: func(ctx context.Context) error {
-					return d.corrected(ctx, fixSumScript.On(u).Arg("was", was).Arg("now", total))
-				}})
-		} else if now == was || try == suspectTries {
-			return nil
-		}
-	}
+		return sum, err
+	}, func(was, total string) script.Call { return fixSumScript.On(u).Arg("was", was).Arg("now", total) })
 }
 
 // reservation finds quota that is taken by no file: the record is gone, and no task frees it.
-func (d *Doctor) reservation(ctx context.Context, u userKeys, key, id, text string) error {
+func (d *storedFiles) reservation(ctx context.Context, u userKeys, key, id, text string) error {
 	group, _, _ := strings.Cut(text, " ")
 	found, err := d.store.FileRecords(ctx, group, []string{id})
 	if err != nil || len(found) > 0 || time.Since(time.UnixMilli(field(text, 2))) < reserveMax {
 		return err
 	}
-	if waits, err := d.removes(ctx, id); err != nil || waits {
+	if waits, err := d.tasks.removes(ctx, id); err != nil || waits {
 		return err
 	}
 	if gone, err := d.store.Client().HExists(ctx, d.keys.group(group).base+"gone:files", id).Result(); err != nil || gone {
@@ -225,24 +205,8 @@ func (d *Doctor) reservation(ctx context.Context, u userKeys, key, id, text stri
 		Repair: "free them", fix: func(ctx context.Context) error { return d.store.ReleaseFile(ctx, u.id, id) }})
 }
 
-// removes tells whether a task is to remove the bytes of a file. It is in the partition of the group, which need not be the one
-// that the id ends with: the store may have had another number of them.
-func (d *Doctor) removes(ctx context.Context, id string) (bool, error) {
-	words := strings.SplitN(id, "-", 3)
-	if len(words) < 2 {
-		return false, nil
-	}
-	for p := range d.store.Partitions() {
-		_, err := d.core.Get(ctx, fmt.Sprintf("p%02d-file:%s-%s", p, words[0], words[1]))
-		if !errors.Is(err, queue.ErrNotFound) {
-			return err == nil, err
-		}
-	}
-	return false, nil
-}
-
 // blobs compares the folder or bucket with the records. Bytes without a record are removed only by a repair that finds few of them.
-func (d *Doctor) blobs(ctx context.Context) error {
+func (d *storedFiles) blobs(ctx context.Context) error {
 	if d.opt.Blobs == nil {
 		return nil
 	}
@@ -287,16 +251,13 @@ func (d *Doctor) blobs(ctx context.Context) error {
 }
 
 // markLost marks a file as lost or whole. Readers of a lost one learn why it is not there, and nobody can send it.
-func (d *Doctor) markLost(group, id string, lost bool) func(context.Context) error {
-	return func(ctx context.Context) error {
-		_, err := d.run.do(ctx, fixLostScript.On(d.keys.group(group)).Arg("file", id).Arg("lost", lost))
-		return err
-	}
+func (d *storedFiles) markLost(group, id string, lost bool) func(context.Context) error {
+	return d.runs(fixLostScript.On(d.keys.group(group)).Arg("file", id).Arg("lost", lost))
 }
 
 // foundAgain finds files that are marked as lost and whose bytes are there. missing are the ids without bytes, of those that begin
 // with a letter.
-func (d *Doctor) foundAgain(ctx context.Context, letter string, missing map[string]string) error {
+func (d *storedFiles) foundAgain(ctx context.Context, letter string, missing map[string]string) error {
 	for id, group := range d.marked {
 		if _, gone := missing[id]; gone || !strings.HasPrefix(id, letter) {
 			continue
@@ -314,7 +275,7 @@ func (d *Doctor) foundAgain(ctx context.Context, letter string, missing map[stri
 const fileLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
 // someBlobs takes those that are there off ids, and reports bytes without a record, of those that begin with a letter.
-func (d *Doctor) someBlobs(ctx context.Context, letter string, ids map[string]string) error {
+func (d *storedFiles) someBlobs(ctx context.Context, letter string, ids map[string]string) error {
 	for after := letter; ; {
 		items, err := d.opt.Blobs.List(ctx, after, filesStep)
 		if err != nil || len(items) == 0 || !strings.HasPrefix(items[0].ID, letter) {
@@ -333,7 +294,7 @@ func (d *Doctor) someBlobs(ctx context.Context, letter string, ids map[string]st
 			if groups[i] != "" || !strings.HasPrefix(item.ID, letter) || time.Since(item.Modified) < orphanMin {
 				continue
 			}
-			if waits, err := d.removes(ctx, item.ID); err != nil || waits {
+			if waits, err := d.tasks.removes(ctx, item.ID); err != nil || waits {
 				if err != nil {
 					return err
 				}
@@ -349,28 +310,6 @@ func (d *Doctor) someBlobs(ctx context.Context, letter string, ids map[string]st
 	}
 }
 
-// pages goes through the fields of a hash.
-func (d *Doctor) pages(ctx context.Context, key string, do func(fields, values []string) error) error {
-	for cursor := uint64(0); ; {
-		list, next, err := d.store.Client().HScan(ctx, key, cursor, "", filesStep).Result()
-		if err != nil {
-			return err
-		}
-		for some := range slices.Chunk(list, 2*filesStep) {
-			var fields, values []string
-			for i := 0; i+1 < len(some); i += 2 {
-				fields, values = append(fields, some[i]), append(values, some[i+1])
-			}
-			if err := do(fields, values); err != nil {
-				return err
-			}
-		}
-		if cursor = next; cursor == 0 {
-			return nil
-		}
-	}
-}
-
 // field is the number in a record of words, 0 where there is none.
 func field(text string, i int) int64 {
 	words := strings.SplitN(text, " ", i+2)
@@ -378,12 +317,4 @@ func field(text string, i int) int64 {
 		return 0
 	}
 	return script.Number(words[i])
-}
-
-// unlessNil drops the error that a key or field is not there.
-func unlessNil(err error) error {
-	if errors.Is(err, redis.Nil) {
-		return nil
-	}
-	return err
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/chatd/chatd/queue/script"
 )
 
 var (
@@ -25,6 +27,14 @@ var (
 	editsScript        = newReader("edits", groupNames)
 )
 
+// groups examines groups: settings, logs, members and reactions.
+type groups struct {
+	*exam
+	files     *storedFiles
+	followers *followers
+	indexes   *indexes
+}
+
 // groupLook is the answer of group.lua.
 type groupLook struct {
 	gone                          bool // a deleted group with this id is being cleaned up
@@ -39,7 +49,7 @@ type groupLook struct {
 	public                        bool
 }
 
-func (d *Doctor) look(ctx context.Context, k groupKeys) (groupLook, error) {
+func (d *groups) look(ctx context.Context, k groupKeys) (groupLook, error) {
 	r, err := d.run.do(ctx, groupScript.On(k).Arg("group", k.id))
 	if err != nil {
 		return groupLook{}, err
@@ -57,7 +67,7 @@ func (d *Doctor) look(ctx context.Context, k groupKeys) (groupLook, error) {
 }
 
 // groupKey examines a key of a group. Its meta stands for the whole group.
-func (d *Doctor) groupKey(ctx context.Context, k key) error {
+func (d *groups) groupKey(ctx context.Context, k key) error {
 	g := d.keys.group(k.ID)
 	switch name := strings.TrimSuffix(strings.TrimPrefix(k.Pattern, "g:<id>:"), ":<user>"); name {
 	case "meta":
@@ -84,14 +94,11 @@ func (d *Doctor) groupKey(ctx context.Context, k key) error {
 			return d.listed(ctx, k, 0)
 		case err == nil && name == "kept" && l.meta["hold"] == "":
 			return d.found(ctx, Finding{Kind: KindOrphan, Key: k.name, Message: "was kept because of a legal hold that has ended", Repair: "remove it",
-				fix: func(ctx context.Context) error {
-					_, err := d.run.do(ctx, fixKeptScript.On(g))
-					return err
-				}})
+				fix: d.runs(fixKeptScript.On(g))})
 		case err == nil && name == "files":
-			return d.files(ctx, g)
+			return d.files.files(ctx, g)
 		case err == nil && name == "files:named":
-			return d.naming(ctx, g)
+			return d.files.naming(ctx, g)
 		}
 		return err
 	}
@@ -101,7 +108,7 @@ func (d *Doctor) groupKey(ctx context.Context, k key) error {
 var metaFields = []string{"name", "visibility", "created_by", "created_ms", "epoch", "keep", "backlog_max", "post", "history",
 	"owner", "active_ms", "newest", "mark", "floor"}
 
-func (d *Doctor) group(ctx context.Context, g groupKeys) error {
+func (d *groups) group(ctx context.Context, g groupKeys) error {
 	l, err := d.look(ctx, g)
 	if err != nil || len(l.meta) == 0 {
 		return err
@@ -117,7 +124,7 @@ func (d *Doctor) group(ctx context.Context, g groupKeys) error {
 	if err := d.trim(ctx, g); err != nil {
 		return err
 	}
-	if err := d.lag(ctx, g); err != nil {
+	if err := d.followers.lag(ctx, g); err != nil {
 		return err
 	}
 	if err := d.members(ctx, g, l); err != nil {
@@ -127,7 +134,7 @@ func (d *Doctor) group(ctx context.Context, g groupKeys) error {
 }
 
 // totals compares the results of one look at a group.
-func (d *Doctor) totals(g groupKeys, l groupLook) (found []Finding) {
+func (d *groups) totals(g groupKeys, l groupLook) (found []Finding) {
 	add := func(kind Kind, key, format string, args ...any) {
 		found = append(found, Finding{Kind: kind, Key: g.base + key, Message: fmt.Sprintf(format, args...)})
 	}
@@ -181,64 +188,45 @@ func (d *Doctor) totals(g groupKeys, l groupLook) (found []Finding) {
 		}
 		add(KindPublic, "meta", "%s", message)
 		found[len(found)-1].Repair = "correct the list"
-		found[len(found)-1].fix = d.fixPublic(g, l.meta["name"]+"\x00"+g.id)
+		found[len(found)-1].fix = d.runs(fixPublicScript.On(g).Arg("group", g.id).Arg("entry", l.meta["name"]+"\x00"+g.id))
 	}
 	return found
 }
 
-func (d *Doctor) fixPublic(g groupKeys, entry string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		_, err := d.run.do(ctx, fixPublicScript.On(g).Arg("group", g.id).Arg("entry", entry))
-		return err
-	}
-}
-
 // log examines every stored message of a group. changed: there is a notice that the settings changed.
-func (d *Doctor) log(ctx context.Context, g groupKeys) (changed bool, err error) {
-	for after := int64(0); ; {
-		r, err := d.run.do(ctx, logScript.On(g).Arg("after", after).Arg("limit", entriesStep))
-		if err != nil {
-			return false, err
-		}
+func (d *groups) log(ctx context.Context, g groupKeys) (changed bool, err error) {
+	err = d.parts(ctx, func(after int64) script.Call { return logScript.On(g).Arg("after", after).Arg("limit", entriesStep) }, func(r script.Reply) error {
 		changed = changed || r.Number(2) > 0
 		for wrong := range slices.Chunk(r.Texts(1), 3) {
 			what, id, text := wrong[0], wrong[1], wrong[2]
 			f := Finding{Kind: KindLog, Key: g.base + "msgs", Message: fmt.Sprintf("%s at %s: %s", what, id, text)}
 			if what == "counted" || what == "skipped" {
 				f = Finding{Kind: KindCount, Key: g.base + "skip", Message: fmt.Sprintf("entry %s %s", id, text), Repair: "correct skip",
-					fix: func(ctx context.Context) error {
-						_, err := d.run.do(ctx, fixSkipScript.On(g).Arg("id", id))
-						return err
-					}}
+					fix: d.runs(fixSkipScript.On(g).Arg("id", id))}
 			}
 			if err := d.found(ctx, f); err != nil {
-				return false, err
+				return err
 			}
 		}
-		if after = r.Number(0); after == 0 {
-			return changed, nil
-		}
-	}
+		return nil
+	})
+	return changed, err
 }
 
 // members examines every member of a group, and users that have a cursor but are not members.
-func (d *Doctor) members(ctx context.Context, g groupKeys, l groupLook) error {
-	for after := int64(0); ; {
-		r, err := d.run.do(ctx, membersScript.On(g).Arg("after", after).Arg("limit", entriesStep))
-		if err != nil {
-			return err
-		}
+func (d *groups) members(ctx context.Context, g groupKeys, l groupLook) error {
+	err := d.parts(ctx, func(after int64) script.Call {
+		return membersScript.On(g).Arg("after", after).Arg("limit", entriesStep)
+	}, func(r script.Reply) error {
 		for wrong := range slices.Chunk(r.Texts(2), 3) {
 			if err := d.found(ctx, d.memberFinding(g, wrong[0], wrong[1], wrong[2])); err != nil {
 				return err
 			}
 		}
-		if err := d.memberships(ctx, g, r.Texts(1)); err != nil {
-			return err
-		}
-		if after = r.Number(0); after == 0 {
-			break
-		}
+		return d.indexes.memberships(ctx, g, r.Texts(1))
+	})
+	if err != nil {
+		return err
 	}
 	for _, set := range []struct {
 		key  string
@@ -257,13 +245,13 @@ func (d *Doctor) members(ctx context.Context, g groupKeys, l groupLook) error {
 }
 
 // memberFinding turns a result of members.lua into a finding.
-func (d *Doctor) memberFinding(g groupKeys, what, user, text string) Finding {
+func (d *groups) memberFinding(g groupKeys, what, user, text string) Finding {
 	f := Finding{Kind: KindMember, Message: user + " " + text}
 	switch what {
 	case "seen", "read":
 		f.Kind, f.Key = KindCursor, g.base+what
 	case "manager":
-		f.Key, f.Repair, f.fix = g.base+"managers", "correct managers", d.fixUser(g, user)
+		f.Key, f.Repair, f.fix = g.base+"managers", "correct managers", d.runs(fixUserScript.On(g).Arg("user", user))
 	case "joined":
 		f.Key = g.base + "joined"
 	default:
@@ -273,34 +261,23 @@ func (d *Doctor) memberFinding(g groupKeys, what, user, text string) Finding {
 }
 
 // strays looks for users in a set of a group who are not members.
-func (d *Doctor) strays(ctx context.Context, g groupKeys, set string) error {
-	for from := int64(0); ; {
-		r, err := d.run.do(ctx, strayScript.On(g).Key("set", g.base+set).Arg("from", from).Arg("limit", entriesStep))
-		if err != nil {
-			return err
-		}
+func (d *groups) strays(ctx context.Context, g groupKeys, set string) error {
+	return d.parts(ctx, func(from int64) script.Call {
+		return strayScript.On(g).Key("set", g.base+set).Arg("from", from).Arg("limit", entriesStep)
+	}, func(r script.Reply) error {
 		for _, user := range r.Texts(1) {
 			f := Finding{Kind: KindOrphan, Key: g.base + set, Message: "lists " + user + ", who is not a member",
-				Repair: "remove the entry", fix: d.fixUser(g, user)}
+				Repair: "remove the entry", fix: d.runs(fixUserScript.On(g).Arg("user", user))}
 			if err := d.found(ctx, f); err != nil {
 				return err
 			}
 		}
-		if from = r.Number(0); from == 0 {
-			return nil
-		}
-	}
-}
-
-func (d *Doctor) fixUser(g groupKeys, user string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		_, err := d.run.do(ctx, fixUserScript.On(g).Arg("user", user))
-		return err
-	}
+		return nil
+	})
 }
 
 // own examines what a group keeps about one user: `by`, `at` or `sent`.
-func (d *Doctor) own(ctx context.Context, g groupKeys, k key, what string) error {
+func (d *groups) own(ctx context.Context, g groupKeys, k key, what string) error {
 	c := ownScript.On(g).Key("own", k.name).Arg("user", k.About)
 	kind := KindCount
 	if what == "sent" {
@@ -332,10 +309,7 @@ func (d *Doctor) own(ctx context.Context, g groupKeys, k key, what string) error
 		return nil
 	}
 	if f.Repair != "" {
-		f.fix = func(ctx context.Context) error {
-			_, err := d.run.do(ctx, fixOwnScript.On(g).Key("own", k.name).Arg("user", k.About).Arg("at", what == "at"))
-			return err
-		}
+		f.fix = d.runs(fixOwnScript.On(g).Key("own", k.name).Arg("user", k.About).Arg("at", what == "at"))
 	}
 	return d.found(ctx, f)
 }

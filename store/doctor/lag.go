@@ -2,17 +2,21 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
-	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/queue"
 )
 
 var lagsScript = newReader("lags", groupNames)
+
+// followers examines what follows the logs without a cursor of a member: the archive and the webhooks.
+type followers struct {
+	*exam
+	tasks *taskList
+}
 
 // lags is the answer of lags.lua.
 type lags struct {
@@ -30,7 +34,7 @@ type lagging struct {
 	there, dead   bool
 }
 
-func (d *Doctor) readLags(ctx context.Context, g groupKeys) (lags, error) {
+func (d *followers) readLags(ctx context.Context, g groupKeys) (lags, error) {
 	r, err := d.run.do(ctx, lagsScript.On(g).Arg("group", g.id))
 	if err != nil || r.Text(0) == "" {
 		return lags{}, err
@@ -45,7 +49,7 @@ func (d *Doctor) readLags(ctx context.Context, g groupKeys) (lags, error) {
 
 // lag checks that what follows the log of a group without a cursor of a member continues: if the archive or the
 // webhooks have not had all entries, there is a task for the rest.
-func (d *Doctor) lag(ctx context.Context, g groupKeys) error {
+func (d *followers) lag(ctx context.Context, g groupKeys) error {
 	l, err := d.readLags(ctx, g)
 	if err != nil || l.epoch == "" {
 		return err
@@ -67,7 +71,7 @@ func (d *Doctor) lag(ctx context.Context, g groupKeys) error {
 
 // behind checks that a webhook that is behind has the task that catches up. One script reads both, and another one writes
 // both, so they always agree.
-func (d *Doctor) behind(ctx context.Context, g groupKeys, l lags, w lagging) error {
+func (d *followers) behind(ctx context.Context, g groupKeys, l lags, w lagging) error {
 	f := Finding{Kind: KindTask, Key: g.base + "meta"}
 	switch {
 	case w.dead:
@@ -85,7 +89,7 @@ func (d *Doctor) behind(ctx context.Context, g groupKeys, l lags, w lagging) err
 
 // unserved checks that a group with entries for a kind of task has such a task. One that is being run, or failed and
 // waits for its retry, shows only in the lists of tasks.
-func (d *Doctor) unserved(ctx context.Context, g groupKeys, kind string, lacks func(lags) bool) error {
+func (d *followers) unserved(ctx context.Context, g groupKeys, kind string, lacks func(lags) bool) error {
 	var l lags
 	for range suspectTries {
 		var err error
@@ -98,12 +102,12 @@ func (d *Doctor) unserved(ctx context.Context, g groupKeys, kind string, lacks f
 				return err
 			}
 		}
-		waits, known, err := d.waitsFor(ctx, kind, g.id)
+		waits, known, err := d.tasks.waitsFor(ctx, kind, g.id)
 		if err != nil || waits {
 			return err
 		}
 		if !known {
-			return d.tooMany(ctx, g.id)
+			return d.tasks.tooMany(ctx, g.id)
 		}
 	}
 	f := Finding{Kind: KindTask, Key: g.base + "meta", Repair: "enqueue the task"}
@@ -119,44 +123,4 @@ func (d *Doctor) unserved(ctx context.Context, g groupKeys, kind string, lacks f
 		}
 	}
 	return d.found(ctx, f)
-}
-
-func (d *Doctor) enqueue(ctx context.Context, t queue.Task, payload any) (err error) {
-	if t.Payload, err = json.Marshal(payload); err != nil {
-		return err
-	}
-	_, err = d.core.EnqueueAll(ctx, []queue.Task{t})
-	return err
-}
-
-// waitsFor reports whether a task of a kind waits or runs for a group. Those that were there when it was first asked are
-// read once: while a database is away, every group may have one.
-func (d *Doctor) waitsFor(ctx context.Context, kind, group string) (waits, known bool, err error) {
-	if d.tasks == nil {
-		tasks := map[string]bool{}
-		if _, _, err := d.waiting(ctx, func(info queue.Info) bool {
-			tasks[info.Kind+" "+groupOf(info)] = true
-			return false
-		}); err != nil {
-			return false, false, err
-		}
-		d.tasks = tasks
-	}
-	if d.tasks[kind+" "+group] {
-		return true, true, nil
-	}
-	return d.waiting(ctx, func(info queue.Info) bool { return info.Kind == kind && groupOf(info) == group })
-}
-
-// groupOf returns the group that a task is about.
-func groupOf(info queue.Info) string {
-	var t chat.GroupTask
-	_ = json.Unmarshal(info.Payload, &t) // the engine buries a task that cannot be read
-	return t.Group
-}
-
-// tooMany reports that something cannot be checked.
-func (d *Doctor) tooMany(ctx context.Context, group string) error {
-	return d.found(ctx, Finding{Kind: KindUnchecked, Key: d.keys.part(queue.Partition(group, d.keys.partitions)) + "q:" + chat.QueueCore + ":tasks",
-		Message: "has too many waiting tasks to tell which differences they will settle; run the doctor again later"})
 }

@@ -17,25 +17,21 @@ const server = "$chat"
 
 // listed examines a list of users with times or ids: each member is a user, and each score a whole number of at least
 // least.
-func (d *Doctor) listed(ctx context.Context, k key, least float64) error {
-	for from := int64(0); ; from += entriesStep {
-		entries, err := d.store.Client().ZRangeWithScores(ctx, k.name, from, from+entriesStep-1).Result()
-		if err != nil {
-			return err
-		}
+func (d *exam) listed(ctx context.Context, k key, least float64) error {
+	return ranges(func(from, to int64) ([]redis.Z, error) {
+		return d.store.Client().ZRangeWithScores(ctx, k.name, from, to).Result()
+	}, func(entries []redis.Z) error {
 		for _, e := range entries {
 			if user := fmt.Sprint(e.Member); !chat.ValidUserID(user) && user != server || e.Score != math.Trunc(e.Score) || e.Score < least {
 				return d.found(ctx, Finding{Kind: KindName, Key: k.name, Message: fmt.Sprintf("lists %q with the score %v: want a user and a whole number", user, e.Score)})
 			}
 		}
-		if len(entries) < entriesStep {
-			return nil
-		}
-	}
+		return nil
+	})
 }
 
 // strangers examines the list of recipients of a user who have never used the server.
-func (d *Doctor) strangers(ctx context.Context, k key) error {
+func (d *users) strangers(ctx context.Context, k key) error {
 	all, err := d.store.Client().HGetAll(ctx, k.name).Result() // a few thousand at most
 	if err != nil {
 		return err
@@ -50,7 +46,7 @@ func (d *Doctor) strangers(ctx context.Context, k key) error {
 }
 
 // seqs examines a list of items of an inbox: none is beyond its end.
-func (d *Doctor) seqs(ctx context.Context, u userKeys, k key) error {
+func (d *users) seqs(ctx context.Context, u userKeys, k key) error {
 	var newest *redis.ZSliceCmd
 	var base *redis.SliceCmd
 	var stored *redis.IntCmd

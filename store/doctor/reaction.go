@@ -18,7 +18,7 @@ type window struct {
 
 // reactions compares the counts of reactions with the records of who reacted. Both are read page by page. If the group
 // changes meanwhile they are read again, and after some tries left for the next time.
-func (d *Doctor) reactions(ctx context.Context, g groupKeys) error {
+func (d *groups) reactions(ctx context.Context, g groupKeys) error {
 	for range windowTries {
 		w, whole, err := d.window(ctx, g)
 		if err != nil {
@@ -32,7 +32,7 @@ func (d *Doctor) reactions(ctx context.Context, g groupKeys) error {
 }
 
 // window reads counts and records. whole means that nothing changed meanwhile.
-func (d *Doctor) window(ctx context.Context, g groupKeys) (w window, whole bool, err error) {
+func (d *groups) window(ctx context.Context, g groupKeys) (w window, whole bool, err error) {
 	w = window{last: -1, counts: map[string][]string{}, records: map[string]map[string]int64{}}
 	for _, set := range []string{"reactions", "reacted"} {
 		for from := 0; ; from += entriesStep {
@@ -74,7 +74,7 @@ func (w *window) add(set, member string) {
 	w.records[target][emoji]++
 }
 
-func (d *Doctor) compareReactions(ctx context.Context, g groupKeys, w window) error {
+func (d *groups) compareReactions(ctx context.Context, g groupKeys, w window) error {
 	targets := map[string]bool{}
 	for target := range w.counts {
 		targets[target] = true
@@ -101,11 +101,8 @@ func (d *Doctor) compareReactions(ctx context.Context, g groupKeys, w window) er
 			}
 		}
 		f := Finding{Kind: KindCount, Key: g.base + "reactions", Message: fmt.Sprintf("counts %q for message %s, but the records say %q", got, target, want),
-			Repair: "recount", fix: func(ctx context.Context) error {
-				_, err := d.run.do(ctx, fixReactionsScript.On(g).Arg("last", w.last).Arg("stored", w.stored).Arg("target", target).
-					List("counts", want))
-				return err
-			}}
+			Repair: "recount", fix: d.runs(fixReactionsScript.On(g).Arg("last", w.last).Arg("stored", w.stored).Arg("target", target).
+				List("counts", want))}
 		if err := d.found(ctx, f); err != nil {
 			return err
 		}
@@ -114,7 +111,7 @@ func (d *Doctor) compareReactions(ctx context.Context, g groupKeys, w window) er
 }
 
 // deleted reports whether a message is deleted: the records of its reactions stay until they are trimmed.
-func (d *Doctor) deleted(ctx context.Context, g groupKeys, id string) (bool, error) {
+func (d *groups) deleted(ctx context.Context, g groupKeys, id string) (bool, error) {
 	r, err := d.run.do(ctx, editsScript.On(g).Arg("id", id))
 	return err == nil && r.Text(0) == "x", err
 }

@@ -3,8 +3,10 @@ package doctor
 import (
 	"context"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -57,7 +59,7 @@ func wrongType(err error) bool {
 }
 
 // types reads the types of keys; "none" means that the key does not exist.
-func (d *Doctor) types(ctx context.Context, names []string) ([]string, error) {
+func (d *exam) types(ctx context.Context, names []string) ([]string, error) {
 	pipe := d.store.Client().Pipeline()
 	cmds := make([]*redis.StatusCmd, len(names))
 	for i, name := range names {
@@ -78,7 +80,7 @@ const instantTries = 10
 
 // instant sends reads whose answers are of one instant. A missing key is no error. A full server refuses what is queued in a
 // transaction: there, it repeats them until nothing changes between two answers.
-func (d *Doctor) instant(ctx context.Context, queue func(redis.Pipeliner)) error {
+func (d *exam) instant(ctx context.Context, queue func(redis.Pipeliner)) error {
 	queued := func(pipe redis.Pipeliner) error {
 		queue(pipe)
 		return nil
@@ -99,5 +101,92 @@ func (d *Doctor) instant(ctx context.Context, queue func(redis.Pipeliner)) error
 	if errors.Is(err, redis.Nil) {
 		return nil
 	}
+	return err
+}
+
+// runs is what runs a call, as the fix of a finding.
+func (d *exam) runs(c script.Call) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := d.run.do(ctx, c)
+		return err
+	}
+}
+
+var errMoved = errors.New("it has changed meanwhile")
+
+// corrected runs a script that corrects a sum, unless that has changed.
+func (d *exam) corrected(ctx context.Context, c script.Call) error {
+	r, err := d.run.do(ctx, c)
+	if err == nil && r.Number(0) == 0 {
+		err = errMoved
+	}
+	return err
+}
+
+// parts runs a script that examines a part at a time, from where the last one ended: each answer begins with that, 0 at the end.
+func (d *exam) parts(ctx context.Context, call func(from int64) script.Call, take func(script.Reply) error) error {
+	for from := int64(0); ; {
+		r, err := d.run.do(ctx, call(from))
+		if err == nil {
+			err = take(r)
+		}
+		if err != nil {
+			return err
+		}
+		if from = r.Number(0); from == 0 {
+			return nil
+		}
+	}
+}
+
+// ranges reads a list from its beginning to its end, some entries at a time.
+func ranges[T any](read func(from, to int64) ([]T, error), take func([]T) error) error {
+	for from := int64(0); ; from += entriesStep {
+		some, err := read(from, from+entriesStep-1)
+		if err == nil {
+			err = take(some)
+		}
+		if err != nil || len(some) < entriesStep {
+			return err
+		}
+	}
+}
+
+// pages goes through the fields of a hash.
+func (d *exam) pages(ctx context.Context, key string, do func(fields, values []string) error) error {
+	for cursor := uint64(0); ; {
+		list, next, err := d.store.Client().HScan(ctx, key, cursor, "", filesStep).Result()
+		if err != nil {
+			return err
+		}
+		for some := range slices.Chunk(list, 2*filesStep) {
+			var fields, values []string
+			for i := 0; i+1 < len(some); i += 2 {
+				fields, values = append(fields, some[i]), append(values, some[i+1])
+			}
+			if err := do(fields, values); err != nil {
+				return err
+			}
+		}
+		if cursor = next; cursor == 0 {
+			return nil
+		}
+	}
+}
+
+// unlessNil drops the error that a key or field is not there.
+func unlessNil(err error) error {
+	if errors.Is(err, redis.Nil) {
+		return nil
+	}
+	return err
+}
+
+// enqueue enqueues a task of the core queue.
+func (d *exam) enqueue(ctx context.Context, t queue.Task, payload any) (err error) {
+	if t.Payload, err = json.Marshal(payload); err != nil {
+		return err
+	}
+	_, err = d.core.EnqueueAll(ctx, []queue.Task{t})
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store/layout"
@@ -27,6 +28,9 @@ var (
 	fixScheduleScript = newScript("fix_schedule", userNames)
 )
 
+// schedules examines schedules and their tasks.
+type schedules struct{ *exam }
+
 // scheduleLook is the answer of schedule.lua, and the owner.
 type scheduleLook struct {
 	state            schedule.State
@@ -34,7 +38,7 @@ type scheduleLook struct {
 	task, dead, ends bool
 }
 
-func (d *Doctor) scheduleLook(ctx context.Context, k key) (l scheduleLook, err error) {
+func (d *schedules) scheduleLook(ctx context.Context, k key) (l scheduleLook, err error) {
 	keys := scheduleKeys{d.keys.part(k.Partition), k.name}
 	r, err := d.run.do(ctx, scheduleScript.On(keys).Arg("id", k.ID))
 	if err != nil {
@@ -50,7 +54,7 @@ func (d *Doctor) scheduleLook(ctx context.Context, k key) (l scheduleLook, err e
 }
 
 // schedule checks that a pending schedule has the task that sends it, and an ended one the task that removes it.
-func (d *Doctor) schedule(ctx context.Context, k key) error {
+func (d *schedules) schedule(ctx context.Context, k key) error {
 	l, err := d.scheduleLook(ctx, k)
 	if err != nil || l.state == "" {
 		return err
@@ -76,7 +80,7 @@ func (d *Doctor) schedule(ctx context.Context, k key) error {
 }
 
 // reschedule recreates the task by a change that changes nothing else.
-func (d *Doctor) reschedule(ctx context.Context, id string) error {
+func (d *schedules) reschedule(ctx context.Context, id string) error {
 	r, _, err := d.store.Schedule(ctx, id)
 	if err != nil || r.State != schedule.Pending {
 		return err
@@ -85,18 +89,14 @@ func (d *Doctor) reschedule(ctx context.Context, id string) error {
 	return err
 }
 
-func (d *Doctor) forgetLater(ctx context.Context, id string) error {
-	payload, err := json.Marshal(map[string]string{"schedule": id})
-	if err != nil {
-		return err
-	}
-	_, err = d.core.EnqueueAll(ctx, []queue.Task{{ID: id + ".end", Kind: schedule.TaskForget, Payload: payload, Priority: queue.Low, Delay: scheduleKeptFor}})
-	return err
+func (d *schedules) forgetLater(ctx context.Context, id string) error {
+	return d.enqueue(ctx, queue.Task{ID: id + ".end", Kind: schedule.TaskForget, Priority: queue.Low, Delay: scheduleKeptFor},
+		map[string]string{"schedule": id})
 }
 
 // scheduleIndex checks that the owner of a pending schedule can find it. The index is written first and loses only
 // ended schedules, so the state is read again after it.
-func (d *Doctor) scheduleIndex(ctx context.Context, k key, owner string) error {
+func (d *schedules) scheduleIndex(ctx context.Context, k key, owner string) error {
 	u := d.keys.user(owner)
 	err := d.store.Client().ZScore(ctx, u.base+"schedules", k.ID).Err()
 	if !errors.Is(err, redis.Nil) {
@@ -107,8 +107,55 @@ func (d *Doctor) scheduleIndex(ctx context.Context, k key, owner string) error {
 		return err
 	}
 	return d.found(ctx, Finding{Kind: KindIndex, Key: u.base + "schedules", Message: fmt.Sprintf("lacks the schedule %s", k.ID),
-		Repair: "add the schedule", fix: func(ctx context.Context) error {
-			_, err := d.run.do(ctx, fixScheduleScript.On(u).Arg("id", k.ID))
+		Repair: "add the schedule", fix: d.runs(fixScheduleScript.On(u).Arg("id", k.ID))})
+}
+
+// scheduleTasks looks for delayed tasks of schedules that no longer exist: they would wait for nothing. One that has
+// failed is left to the engine.
+func (d *schedules) scheduleTasks(ctx context.Context) error {
+	for cursor := ""; ; {
+		infos, next, err := d.core.List(ctx, queue.ListQuery{State: queue.Delayed, Cursor: cursor, Limit: keysStep})
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
+			if info.Kind != schedule.TaskFire && info.Kind != schedule.TaskForget || info.Attempts+info.Crashes > 0 {
+				continue
+			}
+			if err := d.scheduleTask(ctx, info); err != nil {
+				return err
+			}
+		}
+		if cursor = next; next == "" {
+			return nil
+		}
+	}
+}
+
+func (d *schedules) scheduleTask(ctx context.Context, info queue.Info) error {
+	var p schedule.FireTask
+	partition, ok := queue.PartitionOf(info.ID)
+	if !ok || json.Unmarshal(info.Payload, &p) != nil {
+		return nil // the engine turns it into a dead letter
+	}
+	keys := queue.NewKeys(d.keys.prefix, partition, chat.QueueCore)
+	var waits *redis.FloatCmd
+	var there *redis.IntCmd
+	err := d.instant(ctx, func(pipe redis.Pipeliner) {
+		waits, there = pipe.ZScore(ctx, keys.Delayed(), info.ID), pipe.Exists(ctx, d.keys.part(partition)+"s:"+p.Schedule)
+	})
+	if err != nil {
+		return err
+	}
+	if waits.Err() != nil || there.Val() > 0 {
+		return nil
+	}
+	return d.found(ctx, Finding{Kind: KindSchedule, Key: keys.Tasks(), Message: fmt.Sprintf("holds task %s of schedule %s, which is gone", info.ID, p.Schedule),
+		Repair: "cancel the task", fix: func(ctx context.Context) error {
+			_, err := d.core.Cancel(ctx, info.ID)
+			if errors.Is(err, queue.ErrNotFound) {
+				return nil
+			}
 			return err
 		}})
 }

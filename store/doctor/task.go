@@ -2,15 +2,10 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/queue/script"
 )
@@ -27,8 +22,11 @@ var (
 	fixDeadScript  = newScript("fix_dead", queueNames)
 )
 
+// queues examines the tasks of the queues.
+type queues struct{ *exam }
+
 // queues checks that the tasks of every queue add up: each enqueued task is in one state, or finished.
-func (d *Doctor) queues(ctx context.Context) error {
+func (d *queues) queues(ctx context.Context) error {
 	for _, name := range []string{chat.QueueCore, chat.QueueEgress} {
 		for p := range d.keys.partitions {
 			k := queue.NewKeys(d.keys.prefix, p, name)
@@ -43,57 +41,7 @@ func (d *Doctor) queues(ctx context.Context) error {
 	return nil
 }
 
-// scheduleTasks looks for delayed tasks of schedules that no longer exist: they would wait for nothing. One that has
-// failed is left to the engine.
-func (d *Doctor) scheduleTasks(ctx context.Context) error {
-	for cursor := ""; ; {
-		infos, next, err := d.core.List(ctx, queue.ListQuery{State: queue.Delayed, Cursor: cursor, Limit: keysStep})
-		if err != nil {
-			return err
-		}
-		for _, info := range infos {
-			if info.Kind != schedule.TaskFire && info.Kind != schedule.TaskForget || info.Attempts+info.Crashes > 0 {
-				continue
-			}
-			if err := d.scheduleTask(ctx, info); err != nil {
-				return err
-			}
-		}
-		if cursor = next; next == "" {
-			return nil
-		}
-	}
-}
-
-func (d *Doctor) scheduleTask(ctx context.Context, info queue.Info) error {
-	var p schedule.FireTask
-	partition, ok := queue.PartitionOf(info.ID)
-	if !ok || json.Unmarshal(info.Payload, &p) != nil {
-		return nil // the engine turns it into a dead letter
-	}
-	keys := queue.NewKeys(d.keys.prefix, partition, chat.QueueCore)
-	var waits *redis.FloatCmd
-	var there *redis.IntCmd
-	err := d.instant(ctx, func(pipe redis.Pipeliner) {
-		waits, there = pipe.ZScore(ctx, keys.Delayed(), info.ID), pipe.Exists(ctx, d.keys.part(partition)+"s:"+p.Schedule)
-	})
-	if err != nil {
-		return err
-	}
-	if waits.Err() != nil || there.Val() > 0 {
-		return nil
-	}
-	return d.found(ctx, Finding{Kind: KindSchedule, Key: keys.Tasks(), Message: fmt.Sprintf("holds task %s of schedule %s, which is gone", info.ID, p.Schedule),
-		Repair: "cancel the task", fix: func(ctx context.Context) error {
-			_, err := d.core.Cancel(ctx, info.ID)
-			if errors.Is(err, queue.ErrNotFound) {
-				return nil
-			}
-			return err
-		}})
-}
-
-func (d *Doctor) queue(ctx context.Context, k queue.Keys) error {
+func (d *queues) queue(ctx context.Context, k queue.Keys) error {
 	r, err := d.run.do(ctx, queueScript.On(k.Work()))
 	if err != nil {
 		if wrongType(err) {
@@ -114,14 +62,11 @@ func (d *Doctor) queue(ctx context.Context, k queue.Keys) error {
 	}
 	return d.found(ctx, Finding{Kind: KindQueue, Key: k.Counts(),
 		Message: fmt.Sprintf("counts %d tasks as enqueued, but %d are stored or finished", enqueued, inState+over), Repair: "recount",
-		fix: func(ctx context.Context) error {
-			_, err := d.run.do(ctx, fixQueueScript.On(k.Work()))
-			return err
-		}})
+		fix: d.runs(fixQueueScript.On(k.Work()))})
 }
 
 // deadLetters checks that the bytes of dead letters, which are bounded, are counted as what they are.
-func (d *Doctor) deadLetters(ctx context.Context, k queue.Keys) error {
+func (d *queues) deadLetters(ctx context.Context, k queue.Keys) error {
 	for range windowTries {
 		bytes, counted, sure, err := d.deadBytes(ctx, k)
 		if err != nil || sure && bytes == counted {
@@ -133,18 +78,14 @@ func (d *Doctor) deadLetters(ctx context.Context, k queue.Keys) error {
 		return d.found(ctx, Finding{Kind: KindQueue, Key: k.Counts(),
 			Message: fmt.Sprintf("counts %d bytes of dead letters, and they have %d", counted, bytes), Repair: "count them",
 			fix: func(ctx context.Context) error {
-				r, err := d.run.do(ctx, fixDeadScript.On(k.Work()).Arg("counted", strconv.FormatInt(counted, 10)).Arg("bytes", strconv.FormatInt(bytes, 10)))
-				if err == nil && r.Number(0) == 0 {
-					err = errors.New("they have changed meanwhile")
-				}
-				return err
+				return d.corrected(ctx, fixDeadScript.On(k.Work()).Arg("counted", strconv.FormatInt(counted, 10)).Arg("bytes", strconv.FormatInt(bytes, 10)))
 			}})
 	}
 	return nil // they change all the time: the next examination may find them at rest
 }
 
 // deadBytes sums up the bytes of all dead letters. sure: none came or went meanwhile.
-func (d *Doctor) deadBytes(ctx context.Context, k queue.Keys) (bytes, counted int64, sure bool, err error) {
+func (d *queues) deadBytes(ctx context.Context, k queue.Keys) (bytes, counted int64, sure bool, err error) {
 	before := ""
 	for from := int64(0); ; {
 		r, err := d.run.do(ctx, deadScript.On(k.Work()).Arg("from", from).Arg("limit", entriesStep))

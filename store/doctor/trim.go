@@ -12,7 +12,7 @@ const trimSlack = 64
 
 // trim checks that a log still has everything that a member has not seen or that is kept for all, except for what became too old,
 // and nothing else.
-func (d *Doctor) trim(ctx context.Context, g groupKeys) error {
+func (d *groups) trim(ctx context.Context, g groupKeys) error {
 	var f Finding
 	for range suspectTries {
 		r, err := d.run.do(ctx, trimScript.On(g).Arg("group", g.id))
@@ -44,7 +44,7 @@ func (d *Doctor) trim(ctx context.Context, g groupKeys) error {
 	return d.found(ctx, f)
 }
 
-func (d *Doctor) trimAll(ctx context.Context, group string) error {
+func (d *groups) trimAll(ctx context.Context, group string) error {
 	for more := true; more; {
 		var err error
 		if more, err = d.store.Trim(ctx, group); err != nil {

@@ -21,9 +21,15 @@ var (
 	fixWantsScript    = newScript("fix_wants", partitionNames)
 )
 
+// webhooks examines the list of webhooks and what is derived from it.
+type webhooks struct {
+	*exam
+	tasks *taskList
+}
+
 // webhooks examines the list of webhooks: whether each can be read, and whether data derived from the list agrees with
 // it.
-func (d *Doctor) webhooks(ctx context.Context) error {
+func (d *webhooks) webhooks(ctx context.Context) error {
 	part := d.keys.part(0)
 	r, err := d.run.do(ctx, webhooksScript.On(part))
 	if err != nil {
@@ -80,7 +86,7 @@ func webhookWrong(value string) string {
 
 // wants compares a partition's copy of the state of webhooks with the list: an outdated one is a finding if no task is
 // waiting to update it.
-func (d *Doctor) wants(ctx context.Context, k key) error {
+func (d *webhooks) wants(ctx context.Context, k key) error {
 	generation := "0"
 	for range suspectTries {
 		copied, err := d.store.Client().HMGet(ctx, k.name, "events", "webhooks").Result()
@@ -100,7 +106,7 @@ func (d *Doctor) wants(ctx context.Context, k key) error {
 		if have.Number(1) == want.Number(1) && have.Text(0) == events {
 			return nil
 		}
-		waits, known, err := d.waiting(ctx, func(info queue.Info) bool { return info.Kind == webhook.TaskSpread })
+		waits, known, err := d.tasks.waiting(ctx, func(info queue.Info) bool { return info.Kind == webhook.TaskSpread })
 		if err != nil || waits || !known {
 			return err
 		}
