@@ -292,18 +292,21 @@ func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*run
 			groups, n = groups+1, 0
 		}
 	}
-	done = append(done, limits)
 	accounts := false
 	for _, r := range ordered {
 		accounts = accounts || strings.Contains(r.ID, "~")
 		done = append(done, &r.ID)
 	}
-	for _, r := range ordered[:limits] {
-		done = append(done, &r.Limit.Key)
-	}
 	one = settleScript.Sized(keys, 6*len(runs)).Arg("dead_max", dead.n).Arg("dead_bytes_max", dead.bytes).
 		Arg("accounts", accounts).Arg("groups", groups).
 		MoreArgs("done", done...)
+	if limits == 0 && !accounts && len(ordered) == len(runs) {
+		return ordered, one
+	}
+	one = one.MoreArgs("done", limits)
+	for _, r := range ordered[:limits] {
+		one = one.MoreArgs("done", &r.Limit.Key)
+	}
 	var then []*successor
 	var before []string // whose they are
 	for _, r := range runs {

@@ -1,11 +1,15 @@
 package queue
 
 import (
+	"context"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // TestPlainTasksPassNoCodeOfOptions: a script creates its functions again in each call, so those of options are created behind
@@ -19,7 +23,7 @@ func TestPlainTasksPassNoCodeOfOptions(t *testing.T) {
 	}{
 		{enqueueScript, "if not optioned then return "},
 		{stepScript, ""},
-		{settleScript, "if at == #ARGV and freed == 0 and #sizes == 0 then return "},
+		{settleScript, "if more_at > #ARGV then return "},
 	} {
 		text := hot.script.Text
 		plain, _, found := strings.Cut(text, hot.test)
@@ -74,5 +78,108 @@ func TestPlainTasksCostTheseCommands(t *testing.T) {
 		if got := called(moved.do); !slices.Equal(got, moved.want) {
 			t.Errorf("%s: Redis ran %q, want %q", moved.what, got, moved.want)
 		}
+	}
+}
+
+// witness is a client whose scripts note in a HASH which of their functions of options run.
+type witness struct{ texts map[string]string } // by the hash of the script
+
+const seen = "seen"
+
+var optionFunction = regexp.MustCompile(`local function ((?:limit|rate|task_batch|task_slot|unique_(?:span|holds|keep|trim)|` +
+	`join|rush|admit|slot|successors|result)\w*|task_unhold)\([^)]*\)`)
+
+func (w witness) replace(cmd redis.Cmder) {
+	if args := cmd.Args(); args[0] == "evalsha" {
+		if sha, ok := w.texts[*args[1].(*string)]; ok {
+			args[1] = sha
+		}
+	}
+}
+
+func (w witness) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (w witness) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		w.replace(cmd)
+		return next(ctx, cmd)
+	}
+}
+
+func (w witness) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		for _, cmd := range cmds {
+			w.replace(cmd)
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// TestPlainTasksRunNoFunctionOfOptions, whatever happens to them.
+func TestPlainTasksRunNoFunctionOfOptions(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	rdb := connect(t, startRedis(t))
+	w := witness{map[string]string{}}
+	for _, s := range allScripts {
+		if s.ReadOnly {
+			continue
+		}
+		text := optionFunction.ReplaceAllString(s.Text, `$0 redis.call('HINCRBY', '`+seen+`', '$1', 1)`)
+		sha, err := rdb.ScriptLoad(ctx, text).Result()
+		if err != nil {
+			t.Fatal(s.Name, err)
+		}
+		w.texts[s.SHA] = sha
+	}
+	rdb.AddHook(w)
+	c := newClient(t, options(rdb, 1))
+	with := testTerms
+	with.lease = time.Millisecond
+	live := func(task Task) {
+		claim := func() *running { return claimOne(t, c, 0, testTerms) }
+		for _, v := range []verdict{retry, snooze, giveBack, bury} {
+			if task.Unique == "" {
+				task.Delay = time.Millisecond
+			}
+			id := enqueue(t, c, task)
+			settle(t, c, end(claim(), v, time.Millisecond, "no"))
+			if v == bury {
+				if err := c.Retry(ctx, id); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run := claim()
+			renew(t, c, time.Second, run)
+			settle(t, c, end(run, complete, 0, ""))
+		}
+		for with.crashesMax = 1; with.crashesMax < 4; with.crashesMax++ { // buried at once or later, or delayed
+			id := enqueue(t, c, task)
+			for range min(with.crashesMax, 2) {
+				claimOne(t, c, 0, with)
+				until(t, "the lease to be taken back", func() bool { return step(t, c, 0, 0, overdueMax, with).reaped == 1 })
+			}
+			if _, err := c.Cancel(ctx, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, claimed := range []bool{false, true} {
+			id := enqueue(t, c, task)
+			if claimed {
+				claim()
+			}
+			if _, err := c.Cancel(ctx, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	live(Task{Kind: "k"})
+	live(Task{Kind: "k", Unique: "key"})
+	if got := rdb.HGetAll(ctx, seen).Val(); len(got) > 0 {
+		t.Errorf("plain tasks ran functions of options: %v", got)
+	}
+	live(Task{Kind: "k", Limit: &Limit{Key: "key", Max: 1}})
+	if rdb.HLen(ctx, seen).Val() == 0 {
+		t.Error("the witness sees nothing")
 	}
 }

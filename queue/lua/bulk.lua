@@ -18,22 +18,13 @@
 -- Errors: none of its own.
 -- bind: work at queue
 -- include: common
+-- include: page
 -- include: remove
 -- include: retry
 local set, newest_first = state == 'dead' and dead or delayed, state == 'dead'
 local from = 0
 if anchor == '' and before_ms > 0 and newest_first then from = redis.call('ZCOUNT', set, before_ms, '+inf') end
-if anchor ~= '' then
-  local score, member = string.match(anchor, '^(%S+) (.*)$')
-  from = redis.call(newest_first and 'ZREVRANK' or 'ZRANK', set, member)
-  if from and redis.call('ZSCORE', set, member) == score then
-    from = from + 1
-  elseif newest_first then
-    from = redis.call('ZCOUNT', set, '(' .. score, '+inf')
-  else
-    from = redis.call('ZCOUNT', set, '-inf', '(' .. score)
-  end
-end
+if anchor ~= '' then from = page_after(set, newest_first, anchor) end
 local page = redis.call(newest_first and 'ZREVRANGE' or 'ZRANGE', set, from, from + limit - 1, 'WITHSCORES')
 local now_ms = task_clock()
 local looked, changed, work, bytes, past = 0, 0, 0, 0, false

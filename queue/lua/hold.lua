@@ -33,7 +33,7 @@ if redis.call('HEXISTS', tasks, id) == 1 then return 0 end
 if busy == 'again' then return -1 end
 
 local spec = string.format('normal 0 0 %.0f 0 @hold %s\n%d %s', now_ms, options, lease_ms, token)
-local limit = limit_of(spec)
+local limit = limit_of(options)
 local view = limit_view(slots, limit.key)
 local free = limit_open(view, limit)
 if not free and busy == 'fail' then return -1 end

@@ -15,23 +15,11 @@
 -- Errors: none of its own.
 -- bind: work at queue
 -- include: common
+-- include: page
 local ids, times, last = {}, {}, ''
 
--- A position among equal scores cannot be found again once the task there has left, so the page may then repeat some
--- tasks of that score.
 local function page_of_set(key, newest_first)
-  local from = 0
-  if anchor ~= '' then
-    local score, member = string.match(anchor, '^(%S+) (.*)$')
-    from = redis.call(newest_first and 'ZREVRANK' or 'ZRANK', key, member)
-    if from and redis.call('ZSCORE', key, member) == score then
-      from = from + 1
-    elseif newest_first then
-      from = redis.call('ZCOUNT', key, '(' .. score, '+inf')
-    else
-      from = redis.call('ZCOUNT', key, '-inf', '(' .. score)
-    end
-  end
+  local from = anchor ~= '' and page_after(key, newest_first, anchor) or 0
   local range = newest_first and 'ZREVRANGE' or 'ZRANGE'
   local page = redis.call(range, key, from, from + limit - 1, 'WITHSCORES')
   for i = 1, #page, 2 do

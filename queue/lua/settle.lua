@@ -7,9 +7,10 @@
 --   dead_max  dead letters to keep; dead_bytes_max: their bytes
 --   accounts  some of the completed tasks in done have an account
 --   groups    of completed tasks in done, each with the token of one claim
---   done      of each group, its token and how many tasks it has. Then m; the ids of all these tasks, of
---             which the first m have limits; and the m keys of these. Then how many successors the others
---             have, and for each the id of the task before it and what task_enqueue_all takes
+--   done      of each group, its token and how many tasks it has; then the ids of all these tasks. Unless none of them
+--             has a limit or an account and there are no others: then m, and the m keys of the limits of the first m of
+--             them; and how many successors the others have, and for each the id of the task before it and what
+--             task_enqueue_all takes
 --   verdict   what happens to one of the others:
 --             complete  as those in done, with what they leave behind: the batch that it carries, or the
 --             unique key that it keeps until it ends. If delay_ms is not 0, its result, err, is kept for
@@ -30,32 +31,23 @@
 -- bind: work at queue
 local stale = {}
 
--- The completed tasks. Mostly none is stale, so their ids and keys are as they stand in ARGV.
-local limits_at = done + 2 * groups
-local ids_at = limits_at + 1
-local keys_at = ids_at
-for group = done, limits_at - 1, 2 do
+-- The completed tasks. Mostly none is stale, so their ids are as they stand in ARGV.
+local ids_at = done + 2 * groups
+local more_at = ids_at
+for group = done, ids_at - 1, 2 do
   local size = group + 1
-  local suffix, after = ' ' .. ARGV[group], keys_at + ARGV[size]
-  for i = keys_at, after - 1 do
-    if redis.call('ZREM', leased, ARGV[i] .. suffix) == 0 then stale[#stale + 1] = i - limits_at end
+  local suffix, after = ' ' .. ARGV[group], more_at + ARGV[size]
+  for i = more_at, after - 1 do
+    if redis.call('ZREM', leased, ARGV[i] .. suffix) == 0 then stale[#stale + 1] = i - ids_at + 1 end
   end
-  keys_at = after
+  more_at = after
 end
-local limits, position = tonumber(ARGV[limits_at]), keys_at - ids_at
-local at = keys_at + limits
-local ids, from, to = ARGV, ids_at, keys_at - 1
--- The keys of the limits of the first of them, whose slots are free now.
-local names, names_at, freed = ARGV, keys_at, limits
+local ids, from, to = ARGV, ids_at, more_at - 1
 if #stale > 0 then
-  ids, from, names, names_at = {unpack(ids, from, to)}, 1, {unpack(names, names_at, at - 1)}, 1
-  for i = #stale, 1, -1 do
-    table.remove(ids, stale[i])
-    if stale[i] <= limits then table.remove(names, stale[i]) end
-  end
-  to, freed = #ids, #names
+  ids, from = {unpack(ids, from, to)}, 1
+  for i = #stale, 1, -1 do table.remove(ids, stale[i]) end
+  to = #ids
 end
-
 local sizes = {} -- of those that have an account
 if to >= from then
   for i = from, accounts and to or 0 do
@@ -64,6 +56,18 @@ if to >= from then
   redis.call('HINCRBY', counts, 'done', to - from + 1)
   redis.call('HDEL', tasks, unpack(ids, from, to))
   if redis.call('EXISTS', runs) == 1 then redis.call('HDEL', runs, unpack(ids, from, to)) end
+end
+if more_at > #ARGV then return stale end
+
+-- The keys of the limits of the first of them, whose slots are free now.
+local freed, names, names_at = tonumber(ARGV[more_at]), ARGV, more_at + 1
+local at, position = names_at + freed, more_at - ids_at
+if freed > 0 and #stale > 0 then
+  names, names_at = {unpack(names, names_at, at - 1)}, 1
+  for i = #stale, 1, -1 do
+    if stale[i] <= freed then table.remove(names, stale[i]) end
+  end
+  freed = #names
 end
 -- Mostly each is the only one that has a slot of its key, and nobody waits for it.
 if freed > 0 then
@@ -80,8 +84,11 @@ if at == #ARGV and freed == 0 and #sizes == 0 then return stale end
 -- include: common
 -- include: enqueue
 local now_ms, from_ms, now_us = task_clock()
-local free_ids, free_keys = {unpack(ids, from, from + freed - 1)}, {unpack(names, names_at, names_at + freed - 1)}
 for i = 1, #sizes, 2 do task_account(counts, sizes[i], -1, sizes[i + 1]) end
+if freed > 0 then
+  task_slot_passed(limit_free_all(tasks, slots, parked, leased, lines, {unpack(ids, from, from + freed - 1)},
+    {unpack(names, names_at, names_at + freed - 1)}))
+end
 
 -- The successors of tasks, by the id of the task before them.
 local successors, follow, first = {}, {}, at + 1
@@ -96,13 +103,12 @@ end
 local function finish(ids)
   if #ids == 0 then return end
   for i, spec in ipairs(redis.call('HMGET', tasks, unpack(ids))) do
-    local id = ids[i]
-    spec = spec or ''
-    task_account(counts, id, -1, #spec)
-    task_unhold(id, spec)
-    task_batch_remove(counts, batches, id, spec)
-    local limit = limit_of(spec)
-    if limit then free_ids[#free_ids + 1], free_keys[#free_keys + 1] = id, limit.key end
+    local id, options = ids[i], spec and task_options(spec)
+    task_account(counts, id, -1, spec and #spec or 0)
+    if options then
+      task_unhold(id, spec, options)
+      task_batch_remove(counts, batches, id, spec)
+    end
   end
   redis.call('HINCRBY', counts, 'done', #ids)
   redis.call('HDEL', tasks, unpack(ids))
@@ -140,7 +146,7 @@ for i = at, #ARGV, others_row do
     if verdict == 'bury' or verdict == 'expire' then
       task_bury(id, now_ms, dead_max, dead_bytes_max)
     else
-      local limit = limited == '1' and limit_of(redis.call('HGET', tasks, id) or '')
+      local limit = limited == '1' and limit_of(task_options(redis.call('HGET', tasks, id) or ''))
       if limit and not limit.keep then task_slot_free(id, limit) end
       if delay_ms > 0 then
         redis.call('ZADD', delayed, string.format('%.0f', from_ms + delay_ms), id)
@@ -163,15 +169,15 @@ if #left > 0 then
     redis.call('HDEL', results, unpack(over))
   end
 end
-task_slot_passed(limit_free_all(tasks, slots, parked, leased, lines, free_ids, free_keys))
-task_slots_pass()
+if #passed > 0 then task_slots_pass() end
 for _, id in ipairs(back) do
   local spec = redis.call('HGET', tasks, id)
   if spec then
     redis.call('LPUSH', task_list(spec), id)
     local key = task_unique(spec)
-    if key and not unique_span(spec) then unique_take(unique, expiring, key, id, now_ms) end
-    local rate = rate_of(spec)
+    local options = task_options(spec)
+    if key and not (options and unique_span(options)) then unique_take(unique, expiring, key, id, now_ms) end
+    local rate = options and rate_of(options)
     if rate then rate_return(rates, rate, id, now_us) end
   end
   ready = true

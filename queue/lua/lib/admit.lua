@@ -100,7 +100,7 @@ local function admit_limited(ids, specs, n, which, names, taken, holders, new)
   for _, j in ipairs(busy) do
     local key, at = names[j], which[j]
     views[key] = views[key] or holders[j + 1]
-    if not slot(ids[at], limit_of(specs[at])) then specs[at] = false end
+    if not slot(ids[at], limit_of(task_options(specs[at]))) then specs[at] = false end
   end
   store_views()
 end
@@ -109,11 +109,9 @@ end
 local function admit_all(ids, specs, holders, new)
   local which, names, taken, n, limits, rated, wants = {}, {}, {}, 0, {}, {}, {}
   for i = 1, #ids do
-    local spec = specs[i]
-    local from = spec and string.find(spec, '\r', 1, true)
-    local to = from and string.find(spec, '\n', 1, true)
-    if to and from < to then
-      local limit, rate = limit_of(spec), rate_of(spec)
+    local options = specs[i] and task_options(specs[i])
+    if options then
+      local limit, rate = limit_of(options), rate_of(options)
       if rate then rated[i], wants[#wants + 1], wants[#wants + 2] = rate, rate, ids[i] end
       if limit then
         n, limits[i] = n + 1, limit

@@ -8,13 +8,13 @@
 --   "#<id>"                     -> specification of a task, as in tasks
 -- The id of a carrier is "p<partition>-batch-...", so nobody has to look into a specification to tell. A task that was
 -- given such an id has no record here, which changes nothing for it.
+-- include: option
 local function task_carries(id) return string.find(id, '^p%d+%-batch%-') ~= nil end
 
 -- task_batch_seal closes the batch of a carrier: the next task begins another one.
 local function task_batch_seal(batches, carrier, spec)
   local priority, kind = string.match(spec, '^(%a+) %S+ %S+ %S+ %S+ (%S+) ')
-  local head = string.match(spec, '^[^\n]*')
-  local key = string.match(head, '\rbatch %S+ %S+ %S+ %S+ ([^\r]*)')
+  local key = string.match(task_options(spec) or '', '\rbatch %S+ %S+ %S+ %S+ ([^\r]*)')
   if not key then return end
   local open = '= ' .. priority .. ' ' .. kind .. ' ' .. key
   if redis.call('HGET', batches, open) == carrier then redis.call('HDEL', batches, open) end

@@ -48,6 +48,6 @@ end
 if others or n > 0 and (not new or mine + new < n) then
   -- include: admit
   admit_all(ids, specs, holders, new)
-  left = left + task_slots_pass()
+  if #passed > 0 then left = left + task_slots_pass() end
   task_due_signal(tasks, delayed, soonest_ms, now_ms)
 end

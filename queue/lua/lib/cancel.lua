@@ -18,19 +18,22 @@ local function task_cancel(queue, id)
   local spec = redis.call('HGET', tasks, id)
   if not spec then return 0 end
   local lists = {critical = critical, high = high, normal = normal, low = low}
-  local limit = limit_of(spec)
+  local options = task_options(spec)
+  local limit = options and limit_of(options)
   local unparked = limit and limit_unpark(lines, parked, limit, id)
   if not unparked and redis.call('ZREM', delayed, id) == 0 then
     local list = lists[string.match(spec, '^%a+')]
     if not list or redis.call('LREM', list, 1, id) == 0 then return 0 end
   end
-  if rate_of(spec) then rate_drop(rates, id) end
-  task_batch_remove(counts, batches, id, spec)
+  if options then
+    if rate_of(options) then rate_drop(rates, id) end
+    task_batch_remove(counts, batches, id, spec)
+  end
   redis.call('HDEL', tasks, id)
   redis.call('HDEL', runs, id)
   redis.call('HINCRBY', counts, 'deleted', 1)
   task_account(counts, id, -1, #spec)
-  local key = string.match(spec, '^%S+ %S+ %S+ %S+ %S+ %S+ ([^\r\n]+)')
+  local key = task_unique(spec)
   -- Another task may have the key by now, if this one waits for its retry.
   if key and redis.call('HGET', unique, key) == id then redis.call('HDEL', unique, key) end
   if not limit then return 1 end

@@ -38,13 +38,6 @@ end
 -- memory; writes that take none, or free some, must not be refused.
 local function task_free() redis.call('ZREM', leased, '') end
 
--- task_unhold frees the unique key of a task that ends, if the task kept it until now.
-local function task_unhold(id, spec)
-  if not spec or not task_holds(spec) then return end
-  local key = task_unique(spec)
-  if key and redis.call('HGET', unique, key) == id then redis.call('HDEL', unique, key) end
-end
-
 local function task_list(spec)
   return lists[string.match(spec, '^%a+')] or normal
 end
@@ -60,12 +53,19 @@ end
 local function task_slot_free(id, limit) task_slot_passed(limit_free(tasks, slots, parked, leased, lines, limit, id)) end
 
 local function task_slots_pass()
-  if #passed == 0 then return 0 end
   for i = #passed, 1, -1 do redis.call('LPUSH', passed[i][1], passed[i][2]) end
   redis.call('PUBLISH', tasks, 'ready')
   local n = #passed
   passed = {}
   return n
+end
+
+-- task_unhold frees what the options of a task that ends keep until then: its unique key, and the slot of its limit.
+local function task_unhold(id, spec, options)
+  local key = unique_holds(options) and task_unique(spec)
+  if key and redis.call('HGET', unique, key) == id then redis.call('HDEL', unique, key) end
+  local limit = limit_of(options)
+  if limit then task_slot_free(id, limit) end
 end
 
 -- task_push makes tasks ready, each at the tail of its priority, in the order given. An id without a specification was
@@ -87,10 +87,12 @@ local function task_push(ids)
   end
 end
 
--- task_size returns the bytes of a task, those of the batch that it carries included.
+-- task_size returns the bytes of a task, those of the batch that it carries included, and how many tasks that has.
 local function task_size(id)
-  local _, bytes = task_batch_size(batches, id)
-  return redis.call('HSTRLEN', tasks, id) + bytes
+  local bytes = redis.call('HSTRLEN', tasks, id)
+  if not task_carries(id) then return bytes, 0 end
+  local carried, more = task_batch_size(batches, id)
+  return bytes + more, carried
 end
 
 -- task_bury keeps a task as a dead letter, and drops the oldest ones while there are more than dead_max, or the bytes of
@@ -101,15 +103,17 @@ end
 local task_drops_left = 500
 local function task_bury(id, now_ms, dead_max, dead_bytes_max)
   local spec = redis.call('HGET', tasks, id)
-  local _, carried = task_batch_size(batches, id)
-  local size = (spec and #spec or 0) + carried
+  local options = spec and task_options(spec)
+  local size = spec and #spec or 0
+  if options then
+    local _, carried = task_batch_size(batches, id)
+    size = size + carried
+    if carried > 0 then task_batch_seal(batches, id, spec) end
+    task_unhold(id, spec, options)
+  end
   redis.call('ZADD', dead, string.format('%.0f', now_ms), id)
   redis.call('HINCRBY', counts, 'buried', 1)
   task_account(counts, id, -1, size)
-  task_unhold(id, spec)
-  local limit = spec and limit_of(spec)
-  if limit then task_slot_free(id, limit) end
-  if carried > 0 then task_batch_seal(batches, id, spec or '') end
   local kept, bytes = redis.call('ZCARD', dead), redis.call('HINCRBY', counts, 'dead_bytes', size)
   while task_drops_left > 0 and kept > 0 and (kept > dead_max or bytes > dead_bytes_max) do
     local oldest, cost = {}, 0
@@ -117,7 +121,8 @@ local function task_bury(id, now_ms, dead_max, dead_bytes_max)
       if cost >= task_drops_left or kept <= dead_max and bytes <= dead_bytes_max then break end
       if one ~= id or kept == 1 then
         oldest[#oldest + 1] = one
-        kept, bytes, cost = kept - 1, bytes - task_size(one), cost + 1 + task_batch_size(batches, one)
+        local size_of, carried = task_size(one)
+        kept, bytes, cost = kept - 1, bytes - size_of, cost + 1 + carried
       end
     end
     if kept == 0 then bytes = 0 end
@@ -143,7 +148,8 @@ local function task_find(id)
   if at then return 'delayed', at, nil, spec end
   at = redis.call('ZSCORE', dead, id)
   if at then return 'dead', at, nil, spec end
-  if limit_of(spec) then
+  local options = task_options(spec)
+  if options and limit_of(options) then
     at = redis.call('ZSCORE', parked, id)
     if at then return 'parked', string.format('%.0f', math.floor(tonumber(at) / 1000)), nil, spec end
   end

@@ -7,11 +7,12 @@
 -- No key has parked tasks and no slot taken: whatever frees a slot passes it on in the same step.
 
 -- include: limit_mark
+-- include: option
 
--- limit_of returns the limit of a task: how many may run, whether it keeps its slot until it ends, what it does if none
--- is free, and the key. Without a limit, nil. It looks at the head alone: a payload may hold anything.
-local function limit_of(spec)
-  local max, keep, busy, key = string.match(spec, '^[^\n]-\rlimit (%d+) ([01]) (%S+) ([^\r\n]+)')
+-- limit_of finds the limit among the options of a task: how many may run, whether it keeps its slot until it ends, what it
+-- does if none is free, and the key. Without a limit, nil.
+local function limit_of(options)
+  local max, keep, busy, key = string.match(options or '', '\rlimit (%d+) ([01]) (%S+) ([^\r]+)')
   return key and {max = tonumber(max), keep = keep == '1', busy = busy, key = key}
 end
 
@@ -79,7 +80,7 @@ local function limit_pass(tasks, slots, parked, leased, lines, key, view)
     if not first or i == 101 then break end
     local next_id = string.sub(first, #key + 18)
     local spec = redis.call('HGET', tasks, next_id)
-    local own = spec and limit_of(spec)
+    local own = spec and limit_of(task_options(spec))
     if own and #view.ids >= own.max then break end
     redis.call('ZREM', lines, first)
     redis.call('ZREM', parked, next_id)

@@ -1,14 +1,9 @@
 -- What the specification of a task says of its options and its unique key.
+
+-- task_options returns the options of a task, each as "\r<name> <value>"; nil without any. Whatever a script does about
+-- options, it does for those that have some. It looks at the head alone: a payload may hold anything.
+local function task_options(spec) return string.match(spec, '^[^\r\n]*(\r[^\n]*)') end
+
 local function task_unique(spec)
   return string.match(spec, '^%S+ %S+ %S+ %S+ %S+ %S+ ([^\r\n]+)')
 end
-
--- task_option returns the value of one option of a task, nil without it. It looks at the head alone: a payload may hold
--- anything.
-local function task_option(spec, name)
-  local from, to = string.find(spec, '^[^\r\n]*\r[^\n]*')
-  return from and string.match(string.sub(spec, from, to), '\r' .. name .. ' ([^\r]*)')
-end
-
--- task_holds tells whether a task keeps its unique key until it ends, not only while it waits.
-local function task_holds(spec) return task_option(spec, 'unique') == 'end' end

@@ -4,11 +4,10 @@
 --   "\n<id>"  a task that was promised a time, or given back before it began: until when that counts
 -- A score in the past means as much as none. Those who write here remove some of them.
 
--- rate_of returns the rate of a task: us from one run to the next, how many may begin at once after a pause, how late
--- a promised run may begin, in us, and the key. Without a rate, nil. It looks at the head alone: a payload may hold
--- anything.
-local function rate_of(spec)
-  local n, per_us, burst, key = string.match(spec, '^[^\n]-\rrate (%d+) (%d+) (%d+) ([^\r\n]+)')
+-- rate_of finds the rate among the options of a task: us from one run to the next, how many may begin at once after a
+-- pause, how late a promised run may begin, in us, and the key. Without a rate, nil.
+local function rate_of(options)
+  local n, per_us, burst, key = string.match(options, '\rrate (%d+) (%d+) (%d+) ([^\r]+)')
   if not key then return nil end
   local every_us = tonumber(per_us) / tonumber(n)
   return {every_us = every_us, burst = tonumber(burst), late_us = math.max(burst * every_us, 100000), key = key}

@@ -25,7 +25,8 @@ local function reap(members)
   for i, id in ipairs(ids) do
     local run = task_run(state[i])
     run.crashes = run.crashes + 1
-    local limit = specs[i] and limit_of(specs[i])
+    local options = specs[i] and task_options(specs[i])
+    local limit = options and limit_of(options)
     local held = limit and limit_held(specs[i])
     local kind = specs[i] and string.match(specs[i], '^%S+ %S+ %S+ %S+ %S+ (%S+)') or ''
     if not held and not at[kind] then
@@ -58,5 +59,5 @@ local function reap(members)
   end
   task_push(again)
   redis.call('HINCRBY', counts, 'crashed', #ids)
-  return #again + task_slots_pass(), lapsed
+  return #again + (#passed > 0 and task_slots_pass() or 0), lapsed
 end

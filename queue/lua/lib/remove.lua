@@ -10,21 +10,20 @@ local function task_remove(id)
     -- A task that is in no list either (removed by hand) has no state.
     return task_cancel(queue, id) == 1 and state or ''
   end
+  local options = task_options(spec)
   if state == 'leased' then
     redis.call('ZREM', leased, member)
     redis.call('PUBLISH', tasks, 'cancel ' .. member)
     task_account(counts, id, -1, #spec)
-    task_unhold(id, spec)
-    local limit = limit_of(spec)
-    if limit then task_slot_free(id, limit) end
+    if options then task_unhold(id, spec, options) end
   else
     redis.call('ZREM', dead, id)
     redis.call('HINCRBY', counts, 'dead_bytes', -task_size(id))
   end
-  task_batch_remove(counts, batches, id, spec)
+  if options then task_batch_remove(counts, batches, id, spec) end
   redis.call('HDEL', tasks, id)
   redis.call('HDEL', runs, id)
   redis.call('HINCRBY', counts, 'deleted', 1)
-  task_slots_pass()
+  if #passed > 0 then task_slots_pass() end
   return state
 end

@@ -11,7 +11,8 @@ local function task_retry(id, state, spec, now_ms)
   if state == 'dead' then
     task_account(counts, id, 1, #spec)
     redis.call('HINCRBY', counts, 'dead_bytes', -task_size(id))
-    if task_holds(spec) then unique_take(unique, expiring, task_unique(spec), id, now_ms) end
+    local options = task_options(spec)
+    if options and unique_holds(options) then unique_take(unique, expiring, task_unique(spec), id, now_ms) end
   end
   redis.call('ZREM', state == 'dead' and dead or delayed, id)
   task_push({id})

@@ -2,11 +2,12 @@
 -- <end_ms>" if the key is taken until a time, whatever happens to the task: nothing that frees the key of a task frees
 -- that one, because the value is not the id. expiring is a ZSET, key -> end_ms of those that are taken until a time.
 
--- unique_span returns for how many ms a task takes its key, given its specification or its options; nil if that ends
--- with the task. It looks at the head alone: a payload may hold anything.
-local function unique_span(spec)
-  local options = string.match(spec, '^[^\r\n]*(\r[^\n]*)')
-  local span_ms = options and string.match(options, '\runique (%d+)')
+-- unique_holds finds among the options of a task whether it keeps its key until it ends, not only while it waits.
+local function unique_holds(options) return string.find(options, '\runique end', 1, true) ~= nil end
+
+-- unique_span finds among the options of a task for how many ms it takes its key; nil if that ends with the task.
+local function unique_span(options)
+  local span_ms = string.match(options, '\runique (%d+)')
   return span_ms and tonumber(span_ms)
 end
 

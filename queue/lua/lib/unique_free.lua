@@ -8,10 +8,13 @@
 local function unique_free(ids, specs)
   local waiting, owners, free, spans = {}, {}, {}, false
   for i, id in ipairs(ids) do
-    local key = specs[i] and not task_holds(specs[i]) and task_unique(specs[i])
-    if key and unique_span(specs[i]) then
+    local key = specs[i] and task_unique(specs[i])
+    local options = key and task_options(specs[i])
+    if options and unique_span(options) then
       spans = true
-    elseif key then waiting[#waiting + 1], owners[#owners + 1] = key, id end
+    elseif key and not (options and unique_holds(options)) then
+      waiting[#waiting + 1], owners[#owners + 1] = key, id
+    end
   end
   if spans then unique_trim(unique, expiring, now_ms) end
   if #waiting == 0 then return end
