@@ -56,19 +56,19 @@ func (k Keys) Paused() string { return k.base + "paused" }
 // due and is due next, and how often it was fired.
 func (k Keys) Periodic() string { return k.base + "periodic" }
 
-// Batches is a HASH with the tasks of batches, see lua/lib/batch.lua. The task that carries a batch is as any other.
+// Batches is a HASH with the tasks of batches, see option/batch/lua/lib/batch.lua. The task that carries a batch is as any other.
 func (k Keys) Batches() string { return k.base + "batches" }
 
-// Slots is a HASH, key of a limit -> the tasks that have its slots; see lua/lib/limit.lua.
+// Slots is a HASH, key of a limit -> the tasks that have its slots; see option/limit/lua/lib/limit.lua.
 func (k Keys) Slots() string { return k.base + "slots" }
 
-// Lines is a ZSET with the tasks that wait for slots of limits, by key and since when; see lua/lib/limit.lua.
+// Lines is a ZSET with the tasks that wait for slots of limits, by key and since when; see option/limit/lua/lib/limit.lua.
 func (k Keys) Lines() string { return k.base + "lines" }
 
 // Parked is a ZSET, id of a task that waits for a slot -> since when, in us.
 func (k Keys) Parked() string { return k.base + "parked" }
 
-// Rates is a ZSET, key of a rate -> when all runs that count are over, in us, and more; see lua/lib/rate.lua.
+// Rates is a ZSET, key of a rate -> when all runs that count are over, in us, and more; see option/rate/lua/lib/rate.lua.
 func (k Keys) Rates() string { return k.base + "rates" }
 
 // Kept is a ZSET, id of a task that is complete and has left a result -> until when that is kept, in ms.

@@ -23,7 +23,7 @@ var ErrLayout = errors.New("unknown layout of tasks")
 //
 //	1: specifications, run records, and the lists and sets of states
 //	2: options in the heads of specifications, batches, periodic tasks, limits, rates, unique keys for a time, results, successors
-//	3: a slot of a limit without a blank in front, and the mark among the slots; see lua/lib/limit.lua
+//	3: a slot of a limit without a blank in front, and the mark among the slots; see option/limit/lua/lib/limit.lua
 const layoutVersion = 3
 
 // CheckPartitions returns how many partitions the keys under a prefix have. The first call records partitions, or 1 if

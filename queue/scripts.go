@@ -9,11 +9,14 @@ import (
 	"github.com/chatd/chatd/queue/script"
 )
 
-//go:embed lua
+//go:embed lua option/*/lua
 var luaFiles embed.FS
 
 // library holds the scripts of this package. docs/reference.md describes each.
-var library = &script.Library{Files: luaFiles, Groups: KeyNames()}
+var library = &script.Library{
+	Files: luaFiles, Groups: KeyNames(),
+	Folders: []string{"option/batch", "option/limit", "option/rate", "option/result", "option/then"},
+}
 
 // EnqueueLua defines the Lua function
 //

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha1"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -15,8 +16,10 @@ import (
 // Library is the scripts of a package and the names that they may use. It is not safe for concurrent use; the scripts that
 // it has made are.
 type Library struct {
-	// Files holds a script `noun/verb` as lua/noun/verb.lua, and included files as lua/lib/name.lua.
-	Files fs.FS
+	// Files holds a script `noun/verb` as lua/noun/verb.lua, and included files as lua/lib/name.lua: below its root, or below
+	// one of Folders.
+	Files   fs.FS
+	Folders []string
 	// Shared are further texts that may be included, by their names: those of other packages.
 	Shared map[string]string
 	// Groups are the names of keys that come together, by the name of the group.
@@ -136,16 +139,16 @@ func (l *Library) Load(name string, readOnly bool) *Script {
 }
 
 func (l *Library) load(name string) (*Script, error) {
-	text, err := fs.ReadFile(l.Files, "lua/"+name+".lua")
+	text, err := l.text(name)
 	if err != nil {
 		return nil, err
 	}
-	h, err := l.parseHeader(string(text))
+	h, err := l.parseHeader(text)
 	if err != nil {
 		return nil, err
 	}
 	e := newExpander(l, h)
-	if err := e.expand(divide(string(text)), map[string]bool{}, ""); err != nil {
+	if err := e.expand(divide(text), map[string]bool{}, ""); err != nil {
 		return nil, err
 	}
 	s := &Script{Name: name, keys: h.keys, args: h.args, known: map[string]bool{}}
@@ -157,6 +160,16 @@ func (l *Library) load(name string) (*Script, error) {
 	}
 	s.SHA = hash([]byte(s.Text))
 	return s, nil
+}
+
+// text returns the text of a file.
+func (l *Library) text(name string) (string, error) {
+	name = "lua/" + name + ".lua"
+	text, err := fs.ReadFile(l.Files, name)
+	for i := 0; errors.Is(err, fs.ErrNotExist) && i < len(l.Folders); i++ {
+		text, err = fs.ReadFile(l.Files, l.Folders[i]+"/"+name)
+	}
+	return string(text), err
 }
 
 // Render returns what other scripts may include from a library: lua/lib/name.lua with everything that it includes.

@@ -1,7 +1,6 @@
 package script
 
 import (
-	"io/fs"
 	"math"
 	"regexp"
 	"strings"
@@ -66,11 +65,11 @@ func (l *Library) read(name string) (source, error) {
 		}
 		divided = source{p}
 	} else {
-		text, err := fs.ReadFile(l.Files, "lua/lib/"+name+".lua")
+		text, err := l.text("lib/" + name)
 		if err != nil {
 			return nil, err
 		}
-		divided = divide(string(text))
+		divided = divide(text)
 	}
 	if l.sources == nil {
 		l.sources = map[string]source{}
