@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -343,26 +342,6 @@ func TestBatchOfOne(t *testing.T) {
 			t.Errorf("around %q and %q", a, b)
 		}
 	})
-}
-
-func TestBatchRefusesWhatMakesNoSense(t *testing.T) {
-	for want, task := range map[string]Task{
-		"Quiet or MaxWait": {Batch: &Batch{}},
-		"Max is 1001":      {Batch: &Batch{Max: 1001, Quiet: 1}},
-		"Max is -1":        {Batch: &Batch{Max: -1, Quiet: 1}},
-		"Bytes is":         {Batch: &Batch{Bytes: 1<<20 + 1, Quiet: 1}},
-		"Quiet is -1":      {Batch: &Batch{Quiet: -1}},
-		"MaxWait 1000h":    {Batch: &Batch{MaxWait: 1000 * time.Hour}},
-		"key":              {Batch: &Batch{Key: "a\rb", Quiet: 1}},
-		"unique key":       {Batch: &Batch{Quiet: 1}, Unique: "u"},
-		"due time":         {Batch: &Batch{Quiet: 1}, Delay: 1},
-		"deadline":         {Batch: &Batch{Quiet: 1}, Deadline: time.Now()},
-	} {
-		task.Kind = "k"
-		if err := task.check(1); !errors.Is(err, ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
-			t.Errorf("%+v: %v, want %q", task.Batch, err, want)
-		}
-	}
 }
 
 // TestBatchesLoseAndDoubleNothing enqueues into a few batches while workers die, fail, give up and operators cancel:

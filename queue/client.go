@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/queue/batch"
+	"github.com/chatd/chatd/queue/option"
 )
 
 // Client enqueues tasks into one queue, shows them and moves them. It is safe for concurrent use.
@@ -241,7 +242,7 @@ func (c *access) enqueueCall(p int, tasks []Task, indexes []int) *call {
 	for _, i := range indexes {
 		t := &tasks[i]
 		one = one.MoreArgs("batch", "id", t.ID, "kind", t.Kind, "payload", t.Payload, "priority", t.Priority.String(),
-			"due_ms", msOf(t.Due), "delay_ms", ceilMs(t.Delay), "unique", t.Unique,
+			"due_ms", msOf(t.Due), "delay_ms", option.CeilMs(t.Delay), "unique", t.Unique,
 			"attempts_max", min(t.AttemptsMax, math.MaxInt32), "deadline_ms", msOf(t.Deadline),
 			"options", t.enqueuedOptions())
 	}

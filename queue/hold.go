@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/queue/backoff"
+	"github.com/chatd/chatd/queue/option"
 )
 
 // KindHold is the kind under which the slots of Hold are listed.
@@ -46,8 +47,8 @@ func (c *Client) TryHold(ctx context.Context, key string, most int) (*Slot, erro
 
 func (c *Client) hold(ctx context.Context, key string, most int, busy string) (*Slot, error) {
 	t := Task{Kind: KindHold, Limit: &Limit{Key: key, Max: most, Hold: true}}
-	if err := t.checkLimit(); err != nil {
-		return nil, err
+	if err := t.Limit.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	p := Partition(key, c.partitions)
 	t.ID = NewID(p)
@@ -79,11 +80,11 @@ func (c *Client) hold(ctx context.Context, key string, most int, busy string) (*
 	}
 }
 
-// busyAgain asks whether a slot has been passed on to a caller that waits.
-const busyAgain = "again"
+// What a caller without a free slot does: it waits, it fails, or it asks again whether one has been passed on to it.
+const busyWait, busyFail, busyAgain = "wait", "fail", "again"
 
 func (c *Client) askForSlot(ctx context.Context, r *running, busy string) (int64, error) {
-	one := &call{Call: holdScript.On(c.work[r.partition]).Arg("id", r.ID).Arg("token", r.token).Arg("lease_ms", ceilMs(c.lease)).
+	one := &call{Call: holdScript.On(c.work[r.partition]).Arg("id", r.ID).Arg("token", r.token).Arg("lease_ms", option.CeilMs(c.lease)).
 		Arg("busy", busy).Arg("options", r.optionLines())}
 	if err := c.run(ctx, []*call{one}); err != nil {
 		return 0, err

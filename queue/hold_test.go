@@ -254,7 +254,7 @@ func TestHoldIsChecked(t *testing.T) {
 	rdb := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
 	defer func() { _ = rdb.Close() }()
 	c := newClient(t, Options{Client: rdb})
-	for _, bad := range []Limit{{"", 1, 0, false}, {"a\r", 1, 0, false}, {"a", 0, 0, false}, {"a", 1001, 0, false}} {
+	for _, bad := range []Limit{{Max: 1}, {Key: "a\r", Max: 1}, {Key: "a"}, {Key: "a", Max: 1001}} {
 		if _, err := c.Hold(context.Background(), bad.Key, bad.Max); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%+v: %v", bad, err)
 		}

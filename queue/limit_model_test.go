@@ -160,7 +160,7 @@ func (w *queueModel) noteRate(r *running) {
 	}
 	p, _ := PartitionOf(r.ID)
 	key := fmt.Sprint(p, " ", r.Rate.Key)
-	if w.begun[key]++; w.begun[key] > r.Rate.burst() {
+	if w.begun[key]++; w.begun[key] > r.Rate.Burst {
 		w.t.Errorf("%d runs of %q began", w.begun[key], key)
 	}
 }
@@ -194,7 +194,7 @@ func (w *queueModel) checkRates() {
 		for _, r := range modelRates {
 			at := turns[r.Key]
 			for i := 1; i < len(at); i++ {
-				if apart := at[i] - at[i-1]; apart < float64(r.perUs()/int64(r.N))-1 {
+				if apart := at[i] - at[i-1]; apart < float64(r.Per.Microseconds()/int64(r.N))-1 {
 					w.t.Errorf("two turns of %q are %.0f us apart", r.Key, apart)
 				}
 			}

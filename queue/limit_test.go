@@ -403,30 +403,3 @@ func TestLimitSnoozes(t *testing.T) {
 		}
 	})
 }
-
-func TestLimitIsChecked(t *testing.T) {
-	each(t, func(t *testing.T, o Options) {
-		c := newClient(t, o)
-		for _, task := range []Task{
-			{Limit: &Limit{Max: 1}}, {Limit: &Limit{Key: "a\nb", Max: 1}}, {Limit: &Limit{Key: strings.Repeat("x", 257), Max: 1}},
-			{Limit: &Limit{Key: "a"}}, {Limit: &Limit{Key: "a", Max: -1}}, {Limit: &Limit{Key: "a", Max: 1001}},
-			{Limit: &Limit{Key: "a", Max: 1, Busy: -2}}, {Limit: &Limit{Key: "a", Max: 1, Busy: SnoozeFor(31 * 24 * time.Hour)}},
-			{Limit: &Limit{Key: "a", Max: 1}, Batch: &Batch{MaxWait: time.Second}},
-		} {
-			task.Kind = "k"
-			if _, _, err := c.Enqueue(context.Background(), task); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "limit") {
-				t.Errorf("%+v: %v", task.Limit, err)
-			}
-		}
-		for _, l := range []Limit{{Key: "a b", Max: 1}, {Key: "x", Max: 1000, Busy: Fail}, {Key: "1 2 3", Max: 7, Busy: SnoozeFor(time.Second), Hold: true}} {
-			if got, ok := parseLimit(l.line()); !ok || *got != l {
-				t.Errorf("%+v became %+v, %v", l, got, ok)
-			}
-		}
-		for _, bad := range []string{"", "1", "1 0 wait", "1 0 wait ", "x 0 wait a", "0 0 wait a", "1 2 wait a", "1 0 -3 a", "1 0 x a"} {
-			if l, ok := parseLimit(bad); ok {
-				t.Errorf("%q is %+v", bad, l)
-			}
-		}
-	})
-}

@@ -1,6 +1,10 @@
 package queue
 
-import "time"
+import (
+	"time"
+
+	"github.com/chatd/chatd/queue/option"
+)
 
 // PartitionsMax is the most partitions that a queue may have.
 const PartitionsMax = 1024
@@ -39,18 +43,10 @@ const (
 	payloadBytesMax, enqueueBytesMax = 1 << 20, 1 << 20
 	// uniqueForMax bounds how long a unique key is taken.
 	uniqueForMax = 30 * 24 * time.Hour
-	// slotsMax bounds the slots of a limit.
-	slotsMax = 1000
 	// askPauseMin and askPauseMax are the pauses between the questions of one that waits for a slot, or for a result.
 	askPauseMin, askPauseMax = 5 * time.Millisecond, 250 * time.Millisecond
-	// resultBytesMax bounds the result of a task, keepMax for how long it is kept.
-	resultBytesMax, keepMax = 64 << 10, 90 * 24 * time.Hour
 	// thenMax and thenBytesMax bound the successors of a task, the bytes in base64 and with their own successors.
 	thenMax, thenBytesMax = 16, 128 << 10
-	// rateMax bounds the runs of a rate, and its bursts.
-	rateMax = 1_000_000
-	// batchMax and batchBytesMax bound a batch: one script moves or removes it whole.
-	batchMax, batchBytesMax = 1000, 1 << 20
 	// enqueueAlone is how many concurrent callers of Enqueue each make their own call; beyond that they share calls, of
 	// which enqueueCalls are in flight.
 	enqueueAlone, enqueueCalls = 8, 2
@@ -66,10 +62,8 @@ const (
 	errorPause = 50 * time.Millisecond
 	// errorBytesMax is how much of a handler's error is kept.
 	errorBytesMax = 1024
-	// nameBytesMax bounds a kind, a unique key and an id: they are names, not content.
-	nameBytesMax = 256
-	// pauseMax is the longest snooze and the longest pause that a handler may ask for.
-	pauseMax = 30 * 24 * time.Hour
+	// nameBytesMax bounds a kind, a unique key and an id, pauseMax what a handler may ask for.
+	nameBytesMax, pauseMax = option.NameBytesMax, option.PauseMax
 	// announceEvery is how often a server says which kinds it runs; announceLive is for how long that counts.
 	announceEvery, announceLive = 15 * time.Second, 45 * time.Second
 	// reportEvery is how often an unknown kind is logged; reportedMax bounds how many kinds are remembered for that.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/chatd/chatd/queue/option"
 	"github.com/chatd/chatd/queue/script"
 )
 
@@ -97,8 +98,8 @@ type stepCall struct {
 func (t *queueSet) stepCall(w stepDemand, with terms) *stepCall {
 	token := newToken()
 	one := stepScript.Sized(t.keys[w.partition], 2*len(w.claims)).
-		Arg("lease_ms", ceilMs(with.lease)).Arg("overdue_max", w.overdue).Arg("crashes_max", with.crashesMax).
-		Arg("backoff_ms", ceilMs(with.backoffMin)).Arg("jitter", rand.IntN(1000)).Arg("dead_max", with.dead.n).
+		Arg("lease_ms", option.CeilMs(with.lease)).Arg("overdue_max", w.overdue).Arg("crashes_max", with.crashesMax).
+		Arg("backoff_ms", option.CeilMs(with.backoffMin)).Arg("jitter", rand.IntN(1000)).Arg("dead_max", with.dead.n).
 		Arg("dead_bytes_max", with.dead.bytes).Arg("token", token)
 	for _, c := range w.claims {
 		one = one.MoreArgs("claims", "claim", c.n, "order", c.order)
@@ -122,7 +123,7 @@ func (t *queueSet) readStep(partition int, one *stepCall, sent time.Time, with t
 	if !ok || !okWait {
 		return s, fmt.Errorf("queue: step: unexpected answer %.200v", values)
 	}
-	s = stepped{wait: span(wait), queues: make([]steppedQueue, len(t.queues))}
+	s = stepped{wait: option.Span(wait), queues: make([]steppedQueue, len(t.queues))}
 	c := claimBatch{partition: partition, token: one.token, now: now, sent: sent, until: sent.Add(with.lease)}
 	for i, q := range t.queues {
 		part, ok := values[2+i].([]any)
@@ -203,11 +204,11 @@ func (c *claimBatch) fill(r *running, id, spec, text string) {
 	if !r.Due.IsZero() {
 		waited = max(waited, r.Due.UnixMilli())
 	}
-	r.late = span(max(c.now-max(waited, was.due), 0))
+	r.late = option.Span(max(c.now-max(waited, was.due), 0))
 	if r.Deadline.IsZero() {
 		return
 	}
-	left := span(r.Deadline.UnixMilli() - c.now)
+	left := option.Span(r.Deadline.UnixMilli() - c.now)
 	if left <= 0 {
 		r.outcome = outcome{verdict: expire, reason: errDeadline.Error()}
 		return
@@ -307,21 +308,17 @@ func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*run
 	for _, r := range ordered[:limits] {
 		one = one.MoreArgs("done", &r.Limit.Key)
 	}
-	var then []*successor
-	var before []string // whose they are
+	var successors []any
 	for _, r := range runs {
 		if r.outcome.verdict == complete {
 			for i := range r.Then {
 				next := r.Then[i].asSuccessor()
-				then, before = append(then, &next), append(before, r.ID)
+				successors = append(successors, r.ID, next.ID, next.Kind, next.Payload, next.Priority, next.DueMs, next.DelayMs, next.Unique,
+					next.AttemptsMax, next.DeadlineMs, next.Options)
 			}
 		}
 	}
-	one = one.MoreArgs("done", len(then))
-	for i, next := range then {
-		one = one.MoreArgs("done", before[i], next.ID, next.Kind, next.Payload, next.Priority, next.DueMs, next.DelayMs, next.Unique,
-			next.AttemptsMax, next.DeadlineMs, next.Options)
-	}
+	one = one.MoreArgs("done", len(successors)/11).MoreArgs("done", successors...)
 	for _, r := range runs {
 		if o := r.outcome; !r.plainlyDone() {
 			ordered = append(ordered, r)
@@ -329,7 +326,7 @@ func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*run
 			if o.verdict == complete {
 				delay, text = r.Keep, o.result
 			}
-			one = one.MoreArgs("others", "verdict", string(o.verdict), "id", r.ID, "token", r.token, "delay_ms", ceilMs(delay),
+			one = one.MoreArgs("others", "verdict", string(o.verdict), "id", r.ID, "token", r.token, "delay_ms", option.CeilMs(delay),
 				"err", text, "limited", r.Limit != nil)
 		}
 	}
@@ -339,7 +336,7 @@ func settleCall(keys []string, runs []*running, dead deadBounds) (ordered []*run
 // renew extends leases, in one round trip.
 func (t *queueSet) renew(ctx context.Context, held []*running, lease time.Duration) (answer, error) {
 	return t.each(ctx, "renew", held, func(keys []string, some []*running) ([]*running, script.Call) {
-		one := renewScript.Sized(keys, 2*len(some)).Arg("lease_ms", ceilMs(lease))
+		one := renewScript.Sized(keys, 2*len(some)).Arg("lease_ms", option.CeilMs(lease))
 		for _, r := range some {
 			one = one.MoreArgs("held", "id", r.ID, "token", r.token)
 		}

@@ -1,10 +1,18 @@
 package queue
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/chatd/chatd/queue/option"
+	"github.com/chatd/chatd/queue/option/batch"
+	"github.com/chatd/chatd/queue/option/limit"
+	"github.com/chatd/chatd/queue/option/rate"
+	"github.com/chatd/chatd/queue/option/result"
 )
 
 // Options of a task stand in the head of its specification, after the unique key, each as "\r<name> <value>". A task
@@ -33,31 +41,40 @@ func (t *Task) optionLines() string {
 		return ""
 	}
 	var lines strings.Builder
+	add := func(name, value string) { lines.WriteString("\r" + name + " " + value) }
 	if t.Timeout > 0 {
-		fmt.Fprintf(&lines, "\r%s %d", optionTimeout, ceilMs(t.Timeout))
+		add(optionTimeout, msText(t.Timeout))
 	}
 	if t.UniqueUntilEnd {
-		fmt.Fprintf(&lines, "\r%s %s", optionUnique, uniqueEnd)
+		add(optionUnique, uniqueEnd)
 	}
 	if t.UniqueFor > 0 {
-		fmt.Fprintf(&lines, "\r%s %d", optionUnique, ceilMs(t.UniqueFor))
+		add(optionUnique, msText(t.UniqueFor))
 	}
-	if b := t.Batch; b != nil {
-		fmt.Fprintf(&lines, "\r%s %d %d %d %d %s", optionBatch, b.max(), b.bytes(), ceilMs(b.Quiet), ceilMs(b.MaxWait), b.Key)
+	if t.Batch != nil {
+		add(optionBatch, t.Batch.Line())
 	}
 	if t.Limit != nil {
-		fmt.Fprintf(&lines, "\r%s %s", optionLimit, t.Limit.line())
+		add(optionLimit, t.Limit.Line())
 	}
 	if t.Rate != nil {
-		fmt.Fprintf(&lines, "\r%s %s", optionRate, t.Rate.line())
+		add(optionRate, t.Rate.Line())
 	}
 	if t.Keep > 0 {
-		fmt.Fprintf(&lines, "\r%s %d", optionKeep, ceilMs(t.Keep))
+		add(optionKeep, msText(t.Keep))
 	}
 	if len(t.Then) > 0 {
-		fmt.Fprintf(&lines, "\r%s %s", optionThen, t.thenLine())
+		add(optionThen, t.thenLine())
 	}
 	return lines.String()
+}
+
+func msText(d time.Duration) string { return strconv.FormatInt(option.CeilMs(d), 10) }
+
+// parseMs is the inverse of msText.
+func parseMs(value string) (d time.Duration, ok bool) {
+	ms, err := strconv.ParseInt(value, 10, 64)
+	return option.Span(ms), err == nil && ms > 0
 }
 
 // parseOptions reads the options behind the unique key in a specification. One that this version does not know is an
@@ -65,47 +82,29 @@ func (t *Task) optionLines() string {
 func (t *Task) parseOptions(lines string) error {
 	for line := range strings.SplitSeq(lines, "\r") {
 		name, value, _ := strings.Cut(line, " ")
+		ok := true
 		switch name {
 		case optionTimeout:
-			ms, err := strconv.ParseInt(value, 10, 64)
-			if err != nil || ms <= 0 {
-				return fmt.Errorf("option %s: malformed %.100q", name, value)
-			}
-			t.Timeout = span(ms)
+			t.Timeout, ok = parseMs(value)
 		case optionUnique:
-			ms, err := strconv.ParseInt(value, 10, 64)
-			if t.UniqueUntilEnd = value == uniqueEnd; !t.UniqueUntilEnd && (err != nil || ms <= 0) {
-				return fmt.Errorf("option %s: malformed %.100q", name, value)
+			if t.UniqueUntilEnd = value == uniqueEnd; !t.UniqueUntilEnd {
+				t.UniqueFor, ok = parseMs(value)
 			}
-			t.UniqueFor = span(ms)
 		case optionBatch:
-			var ok bool
-			if t.Batch, ok = parseBatch(value); !ok {
-				return fmt.Errorf("option %s: malformed %.100q", name, value)
-			}
+			t.Batch, ok = batch.Parse(value)
 		case optionLimit:
-			var ok bool
-			if t.Limit, ok = parseLimit(value); !ok {
-				return fmt.Errorf("option %s: malformed %.100q", name, value)
-			}
+			t.Limit, ok = limit.Parse(value)
 		case optionRate:
-			var ok bool
-			if t.Rate, ok = parseRate(value); !ok {
-				return fmt.Errorf("option %s: malformed %.100q", name, value)
-			}
+			t.Rate, ok = rate.Parse(value)
 		case optionKeep:
-			ms, err := strconv.ParseInt(value, 10, 64)
-			if err != nil || ms <= 0 {
-				return fmt.Errorf("option %s: malformed %.100q", name, value)
-			}
-			t.Keep = span(ms)
+			t.Keep, ok = parseMs(value)
 		case optionThen:
-			var ok bool
-			if t.Then, ok = parseThen(value); !ok {
-				return fmt.Errorf("option %s: malformed %.100q", name, value)
-			}
+			t.Then, ok = parseThen(value)
 		default:
 			return fmt.Errorf("unknown option %.100q", name)
+		}
+		if !ok {
+			return fmt.Errorf("option %s: malformed %.100q", name, value)
 		}
 	}
 	return nil
@@ -113,37 +112,58 @@ func (t *Task) parseOptions(lines string) error {
 
 // checkOptions returns an error that says what is wrong with the options of a task to be enqueued.
 func (t *Task) checkOptions(partitions int) error {
-	if t.Timeout < 0 {
-		return fmt.Errorf("%w: Timeout is %v", ErrInvalid, t.Timeout)
+	invalid := func(format string, args ...any) error {
+		return fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
 	}
-	if t.UniqueUntilEnd && t.Unique == "" {
-		return fmt.Errorf("%w: UniqueUntilEnd without a unique key", ErrInvalid)
+	switch {
+	case t.Timeout < 0:
+		return invalid("Timeout is %v", t.Timeout)
+	case t.UniqueUntilEnd && t.Unique == "":
+		return invalid("UniqueUntilEnd without a unique key")
+	case t.UniqueFor < 0 || t.UniqueFor > uniqueForMax:
+		return invalid("UniqueFor is %v, at most %v", t.UniqueFor, uniqueForMax)
+	case t.UniqueFor > 0 && t.Unique == "":
+		return invalid("UniqueFor without a unique key")
+	case t.UniqueFor > 0 && t.UniqueUntilEnd:
+		return invalid("UniqueFor and UniqueUntilEnd: a key is held for a time or until the end")
+	case t.Keep < 0 || t.Keep > result.KeepMax:
+		return invalid("Keep is %v, at most %v", t.Keep, result.KeepMax)
 	}
-	if t.UniqueFor < 0 || t.UniqueFor > uniqueForMax {
-		return fmt.Errorf("%w: UniqueFor is %v, at most %v", ErrInvalid, t.UniqueFor, uniqueForMax)
+	var err error
+	if t.Limit != nil {
+		err = t.Limit.Check()
 	}
-	if t.UniqueFor > 0 && t.Unique == "" {
-		return fmt.Errorf("%w: UniqueFor without a unique key", ErrInvalid)
+	if err == nil && t.Rate != nil {
+		err = t.Rate.Check()
 	}
-	if t.UniqueFor > 0 && t.UniqueUntilEnd {
-		return fmt.Errorf("%w: UniqueFor and UniqueUntilEnd: a key is held for a time or until the end", ErrInvalid)
+	if err == nil && t.Batch != nil {
+		err = cmp.Or(t.Batch.Check(), t.checkInBatch())
 	}
-	if t.Keep < 0 || t.Keep > keepMax {
-		return fmt.Errorf("%w: Keep is %v, at most %v", ErrInvalid, t.Keep, keepMax)
-	}
-	if t.Keep > 0 && t.Batch != nil {
-		return fmt.Errorf("%w: Keep: a task in a batch leaves no result", ErrInvalid)
-	}
-	if err := t.checkLimit(); err != nil {
-		return err
-	}
-	if err := t.checkRate(); err != nil {
-		return err
-	}
-	if err := t.checkBatch(); err != nil {
-		return err
+	if err != nil {
+		return invalid("%w", err)
 	}
 	return t.checkThen(partitions)
+}
+
+// checkInBatch returns an error that says what a task in a batch must not have.
+func (t *Task) checkInBatch() error {
+	switch {
+	case t.Unique != "":
+		return errors.New("batch: a task in a batch has no unique key")
+	case !t.Due.IsZero() || t.Delay != 0:
+		return errors.New("batch: a task in a batch has no due time or delay")
+	case !t.Deadline.IsZero():
+		return errors.New("batch: a task in a batch has no deadline")
+	case t.Limit != nil:
+		return errors.New("limit: a task in a batch has no limit")
+	case t.Rate != nil:
+		return errors.New("rate: a task in a batch has no rate")
+	case t.Keep > 0:
+		return errors.New("Keep: a task in a batch leaves no result")
+	case len(t.Then) > 0:
+		return errors.New("then: a task in a batch has no successors")
+	}
+	return nil
 }
 
 // timeout is how long one run of the task may take: what the task says, else the policy of its kind; 0 = no limit.

@@ -2,7 +2,9 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -103,4 +105,31 @@ func TestStrictPriorityTakesTheHighestFirst(t *testing.T) {
 			t.Error("the other queue is strict as well")
 		}
 	})
+}
+
+// TestOptionsAreChecked: what is wrong with an option of a task, or with several together.
+func TestOptionsAreChecked(t *testing.T) {
+	quick := &Batch{Quiet: 1}
+	for want, task := range map[string]Task{
+		"Timeout is -1":          {Timeout: -1},
+		"limit: key":             {Limit: &Limit{Max: 1}},
+		"rate: key":              {Rate: &Rate{N: 1, Per: time.Second}},
+		"batch: Quiet":           {Batch: &Batch{}},
+		"has no limit":           {Limit: &Limit{Key: "a", Max: 1}, Batch: quick},
+		"has no rate":            {Rate: &Rate{Key: "a", N: 1, Per: time.Second}, Batch: quick},
+		"has no unique key":      {Unique: "u", Batch: quick},
+		"due time or delay":      {Delay: 1, Batch: quick},
+		"has no deadline":        {Deadline: time.Now(), Batch: quick},
+		"leaves no result":       {Keep: time.Second, Batch: quick},
+		"has no successors":      {Then: []Task{{Kind: "k"}}, Batch: quick},
+		"without a unique key":   {UniqueFor: time.Second},
+		"for a time or until":    {Unique: "u", UniqueFor: time.Second, UniqueUntilEnd: true},
+		"Keep is":                {Keep: 91 * 24 * time.Hour},
+		"successor joins no bat": {Then: []Task{{Kind: "k", Batch: quick}}},
+	} {
+		task.Kind = "k"
+		if err := task.check(1); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/queue/cron"
+	"github.com/chatd/chatd/queue/option"
 )
 
 // Misfire says what happens with the occurrences of a periodic task that nobody could fire in time: all servers were
@@ -188,7 +189,7 @@ func parseDeclaration(text string) (p Periodic, err error) {
 	if err := json.Unmarshal([]byte(line), &when); err != nil {
 		return p, err
 	}
-	p = Periodic{ID: when.ID, Cron: when.Cron, Zone: when.Zone, Every: span(when.EveryMs), Misfire: when.Misfire, Kind: fields[2],
+	p = Periodic{ID: when.ID, Cron: when.Cron, Zone: when.Zone, Every: option.Span(when.EveryMs), Misfire: when.Misfire, Kind: fields[2],
 		Payload: []byte(payload)}
 	if p.With.Priority, err = ParsePriority(fields[0]); err != nil {
 		return p, err

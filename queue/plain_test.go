@@ -87,7 +87,7 @@ type witness struct{ texts map[string]string } // by the hash of the script
 const seen = "seen"
 
 var optionFunction = regexp.MustCompile(`local function ((?:limit|rate|task_batch|task_slot|unique_(?:span|holds|keep|trim)|` +
-	`join|rush|admit|slot|successors|result)\w*|task_unhold)\([^)]*\)`)
+	`join|rush|admit|slot|keep|then)\w*|task_unhold)\([^)]*\)`)
 
 func (w witness) replace(cmd redis.Cmder) {
 	if args := cmd.Args(); args[0] == "evalsha" {

@@ -2,10 +2,8 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -221,37 +219,6 @@ func TestRateIsKept(t *testing.T) {
 		for i, at := range began {
 			if least := time.Duration(i-burst+1) * every; at.Sub(first) < least {
 				t.Errorf("run %d began %v after the first could, want %v at least", i, at.Sub(first), least)
-			}
-		}
-	})
-}
-
-func TestRateIsChecked(t *testing.T) {
-	each(t, func(t *testing.T, o Options) {
-		c := newClient(t, o)
-		for _, task := range []Task{
-			{Rate: &Rate{N: 1, Per: time.Second}}, {Rate: &Rate{Key: "a\nb", N: 1, Per: time.Second}}, {Rate: &Rate{Key: strings.Repeat("x", 257), N: 1, Per: time.Second}},
-			{Rate: &Rate{Key: "a", Per: time.Second}}, {Rate: &Rate{Key: "a", N: 1_000_001, Per: time.Hour}},
-			{Rate: &Rate{Key: "a", N: 1}}, {Rate: &Rate{Key: "a", N: 1, Per: 31 * 24 * time.Hour}}, {Rate: &Rate{Key: "a", N: 1001, Per: time.Millisecond}},
-			{Rate: &Rate{Key: "a", N: 1, Per: time.Second, Burst: -1}}, {Rate: &Rate{Key: "a", N: 1, Per: time.Second, Burst: 1_000_001}},
-			{Rate: &Rate{Key: "a", N: 1, Per: time.Second}, Batch: &Batch{MaxWait: time.Second}},
-		} {
-			task.Kind = "k"
-			if _, _, err := c.Enqueue(context.Background(), task); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "rate") {
-				t.Errorf("%+v: %v", task.Rate, err)
-			}
-		}
-		for _, r := range []Rate{{Key: "a b", N: 1, Per: time.Millisecond, Burst: 7}, {Key: "1 2", N: 1_000_000, Per: time.Hour, Burst: 1}} {
-			if got, ok := parseRate(r.line()); !ok || *got != r {
-				t.Errorf("%+v became %+v, %v", r, got, ok)
-			}
-		}
-		if got, ok := parseRate((&Rate{Key: "a", N: 3, Per: time.Millisecond + 1}).line()); !ok || *got != (Rate{Key: "a", N: 3, Per: 1001 * time.Microsecond, Burst: 3}) {
-			t.Errorf("got %+v, %v", got, ok)
-		}
-		for _, bad := range []string{"", "1", "1 1 1", "1 1 1 ", "0 1 1 a", "1 0 1 a", "1 1 0 a", "x 1 1 a"} {
-			if r, ok := parseRate(bad); ok {
-				t.Errorf("%q is %+v", bad, r)
 			}
 		}
 	})

@@ -4,23 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/chatd/chatd/queue/backoff"
+	"github.com/chatd/chatd/queue/option/result"
 )
 
-// ErrDead means that a task has become a dead letter.
-var ErrDead = errors.New("queue: the task is a dead letter")
+var (
+	// ErrDead means that a task has become a dead letter.
+	ErrDead = result.ErrDead
+	// ErrNotReady means that a task has not ended.
+	ErrNotReady = result.ErrNotReady
+)
 
-// ErrNotReady means that a task has not ended.
-var ErrNotReady = errors.New("queue: the task has not ended")
-
-// Result is what a task with Keep has left behind.
-type Result struct {
-	Data      []byte    // what its handler gave to SetResult; nil = nothing
-	Completed time.Time // by the clock of Redis
-}
+// Result is what a task with Keep has left behind: the Data that its handler gave to SetResult, and when it was Completed.
+type Result = result.Result
 
 // SetResult has the task of a handler leave data behind when it is complete, at most 64 KiB. It is stored in the step that
 // completes the task, so there is a result if and only if the run counted, and only then: calling it costs nothing, and the last
@@ -31,8 +29,8 @@ func SetResult(ctx context.Context, data []byte) error {
 	if !ok {
 		return errNoRun
 	}
-	if len(data) > resultBytesMax {
-		return fmt.Errorf("%w: result of %d bytes, at most %d", ErrInvalid, len(data), resultBytesMax)
+	if len(data) > result.BytesMax {
+		return fmt.Errorf("%w: result of %d bytes, at most %d", ErrInvalid, len(data), result.BytesMax)
 	}
 	if r.Keep <= 0 {
 		return fmt.Errorf("%w: a task without Keep leaves no result behind", ErrInvalid)
@@ -55,23 +53,11 @@ func (c *Client) Result(ctx context.Context, id string) (Result, error) {
 	if err != nil || len(values) != 3 {
 		return Result{}, fmt.Errorf("queue: result: %w", errors.Join(err, ctx.Err()))
 	}
-	switch values[0] {
-	case "complete":
-		ms, err := strconv.ParseInt(values[1], 10, 64)
-		if err != nil {
-			return Result{}, fmt.Errorf("queue: result: malformed %.100q", values[1])
-		}
-		r := Result{Completed: time.UnixMilli(ms)}
-		if values[2] != "" {
-			r.Data = []byte(values[2])
-		}
-		return r, nil
-	case "dead":
-		return Result{}, fmt.Errorf("%w: %s", ErrDead, values[2])
-	case "waits":
-		return Result{}, ErrNotReady
+	r, known, err := result.Read(values[0], values[1], values[2])
+	if !known {
+		err = ErrNotFound
 	}
-	return Result{}, ErrNotFound
+	return r, err
 }
 
 // Wait is Result that waits for the end of the task, or of the context, whose error it returns then. It asks at once and then up to

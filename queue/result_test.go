@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/chatd/chatd/queue/option/result"
 )
 
 // TestResultIsKept: what the run that counted gave to SetResult last is there until its time is over.
@@ -121,8 +123,8 @@ func TestResultIsChecked(t *testing.T) {
 		}
 		errs := make(chan error, 2)
 		s.Handle("k", func(ctx context.Context, task Task) error {
-			errs <- SetResult(ctx, make([]byte, resultBytesMax+1))
-			return SetResult(ctx, make([]byte, resultBytesMax))
+			errs <- SetResult(ctx, make([]byte, result.BytesMax+1))
+			return SetResult(ctx, make([]byte, result.BytesMax))
 		})
 		s.Handle("none", func(ctx context.Context, task Task) error { errs <- SetResult(ctx, nil); return nil })
 		id := enqueue(t, s.Client, Task{Kind: "k", Keep: time.Hour})
@@ -133,7 +135,7 @@ func TestResultIsChecked(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		}
-		if got, err := s.Wait(ctx, id); err != nil || len(got.Data) != resultBytesMax {
+		if got, err := s.Wait(ctx, id); err != nil || len(got.Data) != result.BytesMax {
 			t.Errorf("%d bytes, %v", len(got.Data), err)
 		}
 		for _, task := range []Task{{Keep: -1}, {Keep: 91 * 24 * time.Hour}, {Keep: time.Hour, Batch: &Batch{MaxWait: time.Second}}} {

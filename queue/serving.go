@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/chatd/chatd/queue/option"
 )
 
 // ErrNoHandler means that a server cannot start because a queue that it serves has no handler: it would bury every
@@ -75,7 +77,7 @@ func (a *announcer) call(prefix string, now time.Time) *call {
 		return nil
 	}
 	a.at = now
-	one := announceScript.On(nil).Key("served", servedKey(prefix)).Arg("live_ms", ceilMs(announceLive))
+	one := announceScript.On(nil).Key("served", servedKey(prefix)).Arg("live_ms", option.CeilMs(announceLive))
 	return &call{Call: one.List("handlers", a.handlers)}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/chatd/chatd/queue/option"
 )
 
 // Stats counts the tasks of a queue: the existing ones by state, and totals since the queue was created. At every
@@ -97,7 +99,7 @@ func (s *Stats) add(values []any, waiting map[string]bool) bool {
 		s.Ready[p] += n[i]
 	}
 	s.Paused = s.Paused || n[7] == 1
-	s.Oldest = max(s.Oldest, span(n[8]))
+	s.Oldest = max(s.Oldest, option.Span(n[8]))
 	for i, sum := range []*int64{&s.Delayed, &s.Leased, &s.Dead} {
 		*sum += n[4+i]
 	}

@@ -3,10 +3,11 @@ package queue
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/chatd/chatd/queue/option"
 )
 
 // Task is a unit of background work. To enqueue one, only Kind is required.
@@ -87,7 +88,7 @@ func (t *Task) check(partitions int) error {
 	if t.Kind == "" || len(t.Kind) > nameBytesMax || ofEngine(t.Kind) || strings.ContainsFunc(t.Kind, notPrintable) {
 		return fmt.Errorf("%w: kind %q", ErrInvalid, t.Kind)
 	}
-	if len(t.Unique) > nameBytesMax || strings.ContainsAny(t.Unique, "\r\n") {
+	if !option.IsKey(t.Unique) {
 		return fmt.Errorf("%w: unique key %q", ErrInvalid, t.Unique)
 	}
 	if len(t.Payload) > payloadBytesMax {
@@ -118,19 +119,6 @@ func (t *Task) check(partitions int) error {
 func ofEngine(kind string) bool { return kind == KindHold || strings.HasPrefix(kind, KindPeriodic) }
 
 func notPrintable(r rune) bool { return r <= ' ' || r > '~' }
-
-// ceilMs rounds up to ms: nothing may start before it is due.
-func ceilMs(d time.Duration) int64 {
-	if d <= 0 {
-		return 0
-	}
-	return int64((d-1)/time.Millisecond) + 1
-}
-
-// span converts ms to a duration, capped at the longest one, 292 years.
-func span(ms int64) time.Duration {
-	return time.Duration(min(ms, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
-}
 
 // msOf returns a time in ms since 1970, rounded up; 0 = none.
 func msOf(at time.Time) int64 {

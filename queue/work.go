@@ -65,12 +65,12 @@ func (s *Server) perform(h *pool, r *running) {
 			return
 		}
 	}
-	r.ctx.deadline = sooner(r.deadline, limit(began, r.timeout(k.policy)))
+	r.ctx.deadline = sooner(r.deadline, endAfter(began, r.timeout(k.policy)))
 	// decide runs in here because even asking an error what it is can panic: a nil pointer in it is enough.
 	o = s.decide(r, k.policy, k.handler(&r.ctx, r.Task))
 }
 
-func limit(from time.Time, d time.Duration) time.Time {
+func endAfter(from time.Time, d time.Duration) time.Time {
 	if d <= 0 {
 		return time.Time{}
 	}

@@ -90,13 +90,11 @@ if freed > 0 then
     {unpack(names, names_at, names_at + freed - 1)}))
 end
 
--- The successors of tasks, by the id of the task before them.
-local successors, follow, first = {}, {}, at + 1
-at = first + 11 * tonumber(ARGV[at])
-for i = first, at - 1, 11 do
-  local before = ARGV[i]
-  successors[before] = successors[before] or {}
-  for j = i + 1, i + 10 do table.insert(successors[before], ARGV[j]) end
+local successors, follow, n = {}, {}, tonumber(ARGV[at])
+at = at + 1
+if n > 0 then
+  -- include: then
+  successors, at = then_read(at, n)
 end
 
 -- finish completes tasks that have something to free.
@@ -160,14 +158,8 @@ for i = at, #ARGV, others_row do
 end
 finish(finished)
 if #left > 0 then
-  redis.call('ZADD', kept, unpack(until_ms))
-  redis.call('HSET', results, unpack(left))
-  -- More than there can be new ones.
-  local over = redis.call('ZRANGEBYSCORE', kept, '-inf', string.format('%.0f', now_ms), 'LIMIT', 0, #left + 10)
-  if #over > 0 then
-    redis.call('ZREM', kept, unpack(over))
-    redis.call('HDEL', results, unpack(over))
-  end
+  -- include: keep
+  keep(until_ms, left)
 end
 if #passed > 0 then task_slots_pass() end
 for _, id in ipairs(back) do
