@@ -8,7 +8,10 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/webhook"
+	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/layout"
 )
@@ -23,78 +26,98 @@ type content struct {
 	ok   func(owner, name, value string) bool
 }
 
-var (
-	users   = content{"the id of a user", func(_, name, _ string) bool { return chat.ValidUserID(name) }}
-	senders = content{"the id of a sender", func(_, name, _ string) bool { return validSender(name) }}
-	readers = content{"the id of a user or " + archiveReader, func(_, name, _ string) bool { return chat.ValidUserID(name) || name == archiveReader }}
-	groups  = content{"the id of a group", func(_, name, _ string) bool { return chat.ValidGroupID(name) }}
-	ids     = content{"a whole number from 0 to 2^53-1", func(_, name, _ string) bool { return whole(name) }}
-	inGroup = content{"a value that begins with the id of a group", func(_, _, value string) bool { return chat.ValidGroupID(head(value)) }}
+// contents are how to tell what keys hold, by the names in layout.Keys: ids of users, groups, messages and so on.
+var contents = map[string]content{
+	"user":     {"the id of a user", func(_, name, _ string) bool { return chat.ValidUserID(name) }},
+	"sender":   {"the id of a sender", func(_, name, _ string) bool { return validSender(name) }},
+	"reader":   {"the id of a user or " + archiveReader, func(_, name, _ string) bool { return chat.ValidUserID(name) || name == archiveReader }},
+	"group_id": {"the id of a group", func(_, name, _ string) bool { return chat.ValidGroupID(name) }},
+	"id":       {wholeNumber, func(_, name, _ string) bool { return whole(name) }},
+	"number":   {wholeNumber, func(_, _, value string) bool { return whole(value) }},
+	"name":     {"an id", func(_, name, _ string) bool { return chat.ValidID(name) }},
+	"grouped":  {"a value that begins with the id of a group", func(_, _, value string) bool { return chat.ValidGroupID(head(value)) }},
 
-	entries = content{"a message of the group: its id, mark and edits and the JSON of its entry, with its id as the score", func(group, stored, score string) bool {
+	"group":   numbered("created_ms", "keep", "backlog_max", "backlog_bytes", "active_ms", "newest", "floor"),
+	"import":  numbered("at"),
+	"inbox":   numbered("base", "gaps", "acked", "told"),
+	"erasure": numbered("messages", "created_ms"),
+	"schedule": all(numbered("version", "created_ms", "next_ms", "fired", "sent", "missed", "last_id", "last_ms"),
+		readable[schedule.Plan]("plan", "the fields of a schedule: whole numbers, and its plan as JSON")),
+
+	"member": {"the id of a user with a role and a time", func(_, name, value string) bool {
+		role, at, _ := strings.Cut(value, " ")
+		return chat.ValidUserID(name) && role != "" && whole(at)
+	}},
+	"stranger": {"the id of a user and a number of bytes", func(_, name, value string) bool { return validSender(head(name)) && whole(value) }},
+	"added": {"the id of a group", func(_, name, _ string) bool {
+		return strings.HasPrefix(name, ".") || chat.ValidGroupID(name) // a dot begins the hash of who added
+	}},
+	"listed": {"the name and the id of a group", func(_, name, _ string) bool {
+		_, group, _ := strings.Cut(name, "\x00")
+		return chat.ValidGroupID(group)
+	}},
+
+	"entry": {"a message of the group: its id, mark and edits and the JSON of its entry, with its id as the score", func(group, stored, score string) bool {
 		e, err := store.ReadEntry(stored)
 		return err == nil && entryOf(e, e.ID, group) && scores(score, e.ID)
-	}}
-	keptEntries = content{"the id of a change and the JSON of an entry of the group", func(group, stored, score string) bool {
+	}},
+	"change": {"the id of a change and the JSON of an entry of the group", func(group, stored, score string) bool {
 		change, was, _ := strings.Cut(stored, " ")
 		var e chat.Entry
 		return whole(change) && json.Unmarshal([]byte(was), &e) == nil && entryOf(e, e.ID, group) && scores(score, e.ID)
-	}}
-	items = content{"a mark and the JSON of an item", func(_, stored, _ string) bool {
+	}},
+	"item": {"a mark and the JSON of an item", func(_, stored, _ string) bool {
 		at := strings.IndexByte(stored, '{')
 		var i chat.Item
 		return at >= 0 && json.Unmarshal([]byte(stored[at:]), &i) == nil && i.Seq >= 1 && i.Seq <= integerMax
-	}}
-	reacted = content{"the id of a message, and a user and an emoji or the id of a reaction", func(_, name, _ string) bool {
+	}},
+	"reacted": {"the id of a message, and a user and an emoji or the id of a reaction", func(_, name, _ string) bool {
 		if past, ok := strings.CutPrefix(name, "="); ok {
 			target, id, _ := strings.Cut(past, " ")
 			return whole(target) && whole(id)
 		}
 		target, rest, _ := strings.Cut(strings.TrimPrefix(name, "-"), " ")
 		return whole(target) && validSender(head(rest))
-	}}
-	reactions = content{"the id of a message, an emoji and a number", func(_, name, _ string) bool {
+	}},
+	"reactions": {"the id of a message, an emoji and a number", func(_, name, _ string) bool {
 		return whole(head(name)) && whole(name[strings.LastIndexByte(name, ' ')+1:])
-	}}
-)
-
-// contents are what keys hold that name users, groups, messages or positions, by their shape.
-var contents = map[string]content{
-	"g:<id>:members": {"the id of a user with a role and a time", func(_, name, value string) bool {
-		role, at, _ := strings.Cut(value, " ")
-		return chat.ValidUserID(name) && role != "" && whole(at)
-	}},
-	"g:<id>:joined": users, "g:<id>:managers": users, "g:<id>:read": users, "g:<id>:waiting": users, "g:<id>:levels": users,
-	"g:<id>:told": users, "g:<id>:gone:members": users, "g:<id>:seen": readers, "g:<id>:senders": senders, "g:<id>:gone:senders": senders,
-	"g:<id>:msgs": entries, "g:<id>:import:msgs": entries, "g:<id>:kept": keptEntries,
-	"g:<id>:skip": ids, "g:<id>:import:skip": ids, "g:<id>:by:<user>": ids, "g:<id>:at:<user>": ids,
-	"g:<id>:reacted": reacted, "g:<id>:import:reacted": reacted, "g:<id>:reactions": reactions, "g:<id>:import:reactions": reactions,
-	"g:<id>:meta":   numbered("created_ms", "keep", "backlog_max", "backlog_bytes", "active_ms", "newest", "floor"),
-	"g:<id>:import": numbered("at"),
-	"u:<id>:groups": groups, "u:<id>:inbox": items, "u:<id>:inbox:base": numbered("base", "gaps", "acked", "told"),
-	"u:<id>:inbox:senders": senders, "u:<id>:inbox:server": ids, "u:<id>:inbox:by:<user>": ids, "u:<id>:inbox:mentions:<user>": ids,
-	"u:<id>:strangers": {"the id of a user and a number of bytes", func(_, name, value string) bool { return validSender(head(name)) && whole(value) }},
-	"u:<id>:added": {"the id of a group", func(_, name, _ string) bool {
-		return strings.HasPrefix(name, ".") || chat.ValidGroupID(name) // a dot begins the hash of who added
-	}},
-	"u:<id>:uploads": inGroup, "u:<id>:files": inGroup, "files": inGroup,
-	"erased": {"a whole number from 0 to 2^53-1", func(_, _, value string) bool { return whole(value) }},
-	"users":  senders, "reachable": senders, "unused": senders,
-	"public": {"the name and the id of a group", func(_, name, _ string) bool {
-		_, group, _ := strings.Cut(name, "\x00")
-		return chat.ValidGroupID(group)
 	}},
 
-	"g:<id>:sent:<user>": retried, "u:<id>:inbox:sent:<user>": retried, "u:<id>:keys": created, "u:<id>:devices": devices, "webhooks": webhooks,
-	"g:<id>:erasures": held, "u:<id>:erasing": made, "g:<id>:files": records, "g:<id>:gone:files": records, "g:<id>:files:unused": made,
-	"g:<id>:files:named": named, "u:<id>:schedules": made, "u:<id>:firings": made,
-	"grown": {ids.want, func(_, _, value string) bool { return whole(value) }},
-	"s:<id>": all(numbered("version", "created_ms", "next_ms", "fired", "sent", "missed", "last_id", "last_ms"),
-		readable[schedule.Plan]("plan", "the fields of a schedule: whole numbers, and its plan as JSON")),
-	"e:<id>":       numbered("messages", "created_ms"),
-	"q:<id>:tasks": tasks, "q:<id>:runs": tasks, "q:<id>:delayed": tasks, "q:<id>:dead": tasks, "q:<id>:leased": tasks, "q:<id>:parked": tasks,
-	"q:<id>:ready:critical": tasks, "q:<id>:ready:high": tasks, "q:<id>:ready:normal": tasks, "q:<id>:ready:low": tasks,
+	// What stands in one text: its fields are separated by blanks, and the last one may hold any.
+	"sent": {"the id of a message, a time, a mark and a hash", func(_, _, value string) bool {
+		f := strings.Split(value, " ")
+		return len(f) == 4 && whole(f[0]) && whole(f[1])
+	}},
+	"answer": {"a hash, a status and an answer", func(_, _, value string) bool {
+		f := strings.SplitN(value, " ", 3)
+		return len(f) == 3 && whole(f[1])
+	}},
+	"device": {"a time, a kind, a secret and the JSON of a device", func(_, name, value string) bool {
+		f := strings.SplitN(value, " ", 4)
+		return chat.ValidID(name) && len(f) == 4 && whole(f[0]) && json.Unmarshal([]byte(f[3]), new(notify.Device)) == nil
+	}},
+	"webhook": {"a time, a revision and the JSON of a webhook", func(_, _, value string) bool {
+		f := strings.SplitN(value, " ", 3)
+		var w webhook.Webhook
+		return len(f) == 3 && whole(f[1]) && json.Unmarshal([]byte(f[2]), &w) == nil && len(w.Secrets) > 0
+	}},
+	"held": {"a user, an epoch and the id of a message", func(_, name, value string) bool {
+		f := strings.Split(value, " ")
+		return chat.ValidID(name) && len(f) == 3 && chat.ValidUserID(f[0]) && whole(f[2])
+	}},
+	"file": {"the record of a file", func(_, name, value string) bool { return chat.ValidID(name) && isFile(value) }},
+	"named": {"the id of a message, a file and two numbers of bytes, with that id as the score", func(_, name, score string) bool {
+		f := strings.Split(name, " ")
+		return len(f) == 4 && whole(f[0]) && chat.ValidID(f[1]) && whole(f[2]) && whole(f[3]) && scores(score, number(f[0]))
+	}},
+	"task": {"the id of a task", func(_, name, _ string) bool {
+		_, ok := queue.PartitionOf(head(name))
+		return ok
+	}},
 }
+
+// wholeNumber is what whole takes.
+const wholeNumber = "a whole number from 0 to 2^53-1"
 
 // numbered is a hash of which some fields are whole numbers, or empty.
 func numbered(fields ...string) content {
@@ -102,12 +125,12 @@ func numbered(fields ...string) content {
 	for _, f := range fields {
 		all[f] = true
 	}
-	return content{"a whole number from 0 to 2^53-1", func(_, name, value string) bool { return !all[name] || value == "" || whole(value) }}
+	return content{wholeNumber, func(_, name, value string) bool { return !all[name] || value == "" || whole(value) }}
 }
 
 // checkContent refuses ids, messages and numbers that no chatd has written: its own readers would fail on them.
 func (p part) checkContent(key layout.Found) error {
-	check, known := contents[key.Pattern]
+	check, known := contents[key.Holds]
 	scored := p.Kind == "zset" && (key.Owner() == layout.Group || key.Owner() == layout.User)
 	for n := 0; n < len(p.Values) && (known || scored); n += p.step() {
 		name, value := string(p.Values[n]), ""
@@ -167,4 +190,37 @@ func whole(text string) bool {
 func head(text string) string {
 	first, _, _ := strings.Cut(text, " ")
 	return first
+}
+
+// isFile reads a record as store/lua/lib/file_record.lua writes it.
+func isFile(text string) bool {
+	f := strings.SplitN(text, " ", 11)
+	if len(f) != 11 || f[0] != "open" && f[0] != "whole" && f[0] != "lost" {
+		return false
+	}
+	for _, n := range []int{2, 3, 4, 5, 7} { // size, offset, created, expires, until
+		if !whole(f[n]) {
+			return false
+		}
+	}
+	return json.Valid([]byte(f[10]))
+}
+
+// all is content that has to be of each kind.
+func all(of ...content) content {
+	return content{of[len(of)-1].want, func(owner, name, value string) bool {
+		for _, one := range of {
+			if !one.ok(owner, name, value) {
+				return false
+			}
+		}
+		return true
+	}}
+}
+
+// readable is a hash with a field that is the JSON of to's type.
+func readable[T any](field, want string) content {
+	return content{want, func(_, name, value string) bool {
+		return name != field || json.Unmarshal([]byte(value), new(T)) == nil
+	}}
 }

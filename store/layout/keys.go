@@ -17,6 +17,7 @@ type Key struct {
 	Pattern string
 	Type    string // as the command TYPE names it
 	Move    Move
+	Holds   string // what each element is, where store/dump can tell a right one from a wrong one; its contents say how
 	Option  string // of tasks, where only those with an option need it
 }
 
@@ -59,28 +60,29 @@ func (k Key) Owner() Owner {
 // Keys are all keys of a store.
 var Keys = slices.Concat(
 	keys("", Left, "hash layout", "zset live nodes served orphans", "string blobs"),
-	keys("", Stays, "hash archive webhooks webhooks:state webhooks:health a:<id>", "zset announcements", "string push_key"),
-	keys("", Anew, "hash wants retention grown erased a:<id>:part"),
-	keys("", ByElement, "hash files", "zset public users", "set reachable unused"),
+	keys("", Stays, "hash archive webhooks=webhook webhooks:state webhooks:health a:<id>", "zset announcements", "string push_key"),
+	keys("", Anew, "hash wants retention grown=number erased=number a:<id>:part"),
+	keys("", ByElement, "hash files=grouped", "zset public=listed users=sender", "set reachable=sender unused=sender"),
 	keys("g:<id>:", WithOwner, "string id",
-		"hash meta members levels sent:<user> erasures files gone:files import",
-		"zset joined managers seen read told waiting gone:members senders gone:senders",
-		"zset msgs skip by:<user> at:<user> reacted reactions kept files:unused files:named",
-		"zset import:msgs import:skip import:reacted import:reactions"),
-	keys("u:<id>:", WithOwner, "string erasing files:bytes", "list inbox",
-		"hash inbox:base inbox:sent:<user> strangers added devices keys uploads files",
-		"zset groups inbox:senders inbox:server inbox:by:<user> inbox:mentions:<user> schedules firings keys:at"),
-	keys("", WithOwner, "hash s:<id> e:<id>", "set e:<id>:groups e:<id>:held"),
+		"hash meta=group members=member levels=user sent:<user>=sent erasures=held files=file gone:files=file import=import",
+		"zset joined=user managers=user seen=reader read=user told=user waiting=user gone:members=user senders=sender gone:senders=sender",
+		"zset msgs=entry skip=id by:<user>=id at:<user>=id reacted=reacted reactions=reactions kept=change files:unused=name files:named=named",
+		"zset import:msgs=entry import:skip=id import:reacted=reacted import:reactions=reactions"),
+	keys("u:<id>:", WithOwner, "string erasing=name files:bytes", "list inbox=item",
+		"hash inbox:base=inbox inbox:sent:<user>=sent strangers=stranger added=added devices=device keys=answer uploads=grouped files=grouped",
+		"zset groups=group_id inbox:senders=sender inbox:server=id inbox:by:<user>=id inbox:mentions:<user>=id schedules=name firings=name keys:at"),
+	keys("", WithOwner, "hash s:<id>=schedule e:<id>=erasure", "set e:<id>:groups e:<id>:held"),
 	keys("", Targets, "list a:<id>:to:<user>"), // a partition, and no user
 	queueKeys(),
 )
 
-// keys makes rows of what begins alike: of each list, the first word is the type.
+// keys makes rows of what begins alike: of each list, the first word is the type, and the others are names with what they hold.
 func keys(begin string, move Move, lists ...string) (rows []Key) {
 	for _, list := range lists {
 		kind, names, _ := strings.Cut(list, " ")
 		for _, name := range strings.Split(names, " ") {
-			rows = append(rows, Key{Pattern: begin + name, Type: kind, Move: move})
+			name, holds, _ := strings.Cut(name, "=")
+			rows = append(rows, Key{Pattern: begin + name, Type: kind, Move: move, Holds: holds})
 		}
 	}
 	return rows
@@ -88,16 +90,18 @@ func keys(begin string, move Move, lists ...string) (rows []Key) {
 
 func queueKeys() (rows []Key) {
 	for _, k := range queue.KeyTable() {
-		move := ByTask
+		row := Key{Pattern: "q:<id>:" + k.Name, Type: k.Type, Move: ByTask, Holds: "task", Option: k.Option}
 		switch {
 		case k.Option != "":
-			move = Refused
+			row.Move, row.Holds = Refused, ""
 		case k.Name == "days":
-			move = Stays
+			row.Move, row.Holds = Stays, ""
 		case k.Name == "counts", k.Name == "paused":
-			move = Anew
+			row.Move, row.Holds = Anew, ""
+		case k.Name == "unique", k.Name == "periodic":
+			row.Holds = "" // names of other things
 		}
-		rows = append(rows, Key{"q:<id>:" + k.Name, k.Type, move, k.Option})
+		rows = append(rows, row)
 	}
 	return rows
 }
