@@ -75,7 +75,6 @@ func askedFor(t *testing.T) map[string][]string {
 		}
 	}
 	find("alerts.yml", read(deployFolder+"alerts.yml"), `(?m)^ +expr: (.*chatd_.*)$`)
-	find("operations.md", read("../docs/operations.md"), "(?m)^\\|.*`([^`]*chatd_[^`]*)`")
 	var dashboard struct {
 		Panels []struct{ Targets []struct{ Expr string } }
 	}
