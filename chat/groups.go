@@ -214,7 +214,7 @@ func (s *groups) UpdateGroup(ctx context.Context, by Caller, id string, change G
 
 func (c *GroupChange) check() error {
 	if c.Name != nil {
-		name, err := line("name", *c.Name, nameMax)
+		name, err := Line("name", *c.Name, nameMax)
 		if err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ func (s *holds) PutHold(ctx context.Context, by Caller, group, reason string) (H
 	if err := CheckGroup(by, group); err != nil {
 		return Hold{}, err
 	}
-	reason, err := line("reason", reason, holdReasonMax)
+	reason, err := Line("reason", reason, holdReasonMax)
 	if err != nil {
 		return Hold{}, err
 	}

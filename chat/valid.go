@@ -115,7 +115,7 @@ func CheckID(field, id string) error {
 // CheckGroupID checks the id of a group that the request has in field.
 func CheckGroupID(field, id string) error {
 	if !ValidGroupID(id) {
-		return Invalid("%s: want %s", field, wantedID)
+		return Invalid("%s: want %s", field, WantedGroupID)
 	}
 	return nil
 }
@@ -128,10 +128,11 @@ func CheckUserID(field, id string) error {
 	return nil
 }
 
-const wantedID = "1 to 128 of A-Z a-z 0-9 . _ - @ + | :, not beginning with a dot"
+// WantedGroupID says what the id of a group is.
+const WantedGroupID = "1 to 128 of A-Z a-z 0-9 . _ - @ + | :, not beginning with a dot"
 
 // WantedUserID says what the id of a user is.
-const WantedUserID = wantedID + ", in:, reader: or key:"
+const WantedUserID = WantedGroupID + ", in:, reader: or key:"
 
 // CheckGroup checks the caller and the id of a group, before either reaches a key.
 func CheckGroup(by Caller, group string) error {
@@ -141,9 +142,9 @@ func CheckGroup(by Caller, group string) error {
 	return CheckCaller(by)
 }
 
-// line is a short text of one line as it is stored, such as the name of a group. It refuses what would garble a list of them:
+// Line is a short text of one line as it is stored, such as the name of a group. It refuses what would garble a list of them:
 // control characters and line breaks.
-func line(field, text string, most int) (string, error) {
+func Line(field, text string, most int) (string, error) {
 	clean := CleanName(text)
 	switch {
 	case !utf8.ValidString(text):

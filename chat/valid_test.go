@@ -48,12 +48,12 @@ func TestGroupName(t *testing.T) {
 	hundred := strings.Repeat("👋", 100)
 	for name, want := range map[string]string{"": "", "Überblick 👋": "Überblick 👋", hundred: hundred, strings.Repeat("e\u0301", 100): strings.Repeat("é", 100),
 		"a\u202eb\u2066c\u200fd\u061c": "abcd", "\u202a" + hundred + "\u202c": hundred} {
-		if got, err := line("name", name, nameMax); got != want || err != nil {
+		if got, err := Line("name", name, nameMax); got != want || err != nil {
 			t.Errorf("%q: got %q and %v, want %q", name, got, err, want)
 		}
 	}
 	for _, name := range []string{hundred + "n", strings.Repeat("n", 101), "a\nb", "a\x00", "a\u0085", "\xff"} {
-		if got, err := line("name", name, nameMax); CodeOf(err) != CodeInvalid {
+		if got, err := Line("name", name, nameMax); CodeOf(err) != CodeInvalid {
 			t.Errorf("%q: got %q and %v", name, got, err)
 		}
 	}

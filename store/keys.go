@@ -76,6 +76,7 @@ func (p *partKeys) webhooks() string       { return p.base + "webhooks" }
 func (p *partKeys) webhooksState() string  { return p.base + "webhooks:state" }
 func (p *partKeys) webhooksHealth() string { return p.base + "webhooks:health" }
 func (p *partKeys) announcements() string  { return p.base + "announcements" }
+func (p *partKeys) tables() string         { return p.base + "tables" }
 func (p *partKeys) archive() string        { return p.base + "archive" }
 func (p *partKeys) retention() string      { return p.base + "retention" }
 func (p *partKeys) blobs() string          { return p.base + "blobs" }

@@ -51,6 +51,7 @@ type Store struct {
 	*RetryKeys
 	*Schedules
 	*Signals
+	*Tables
 	*Tasks
 	*Webhooks
 }
@@ -69,14 +70,14 @@ type base struct {
 func assemble(b *base) *Store {
 	files, inboxes := &Files{base: b}, &Inboxes{base: b}
 	logs := &Logs{base: b, files: files}
-	groups := &Groups{base: b}
+	groups, tables := &Groups{base: b}, &Tables{b, make(chan struct{}, 1)}
 	logs.sends, logs.shared = conn.NewLanes(b.conn, logs.joinSends), conn.NewLanes(b.conn, logs.joinShared)
 	inboxes.begins = conn.Join(beginsJoined, beginsPause, inboxes.readBeginnings)
 	groups.standings = conn.Join(beginsJoined, beginsPause, groups.readStandings)
 	return &Store{base: b, Announcements: &Announcements{b, logs}, Archive: &Archive{b}, Cursors: &Cursors{b, logs}, Erasures: &Erasures{b}, Files: files,
 		Groups: groups, Holds: &Holds{b}, Imports: &Imports{b}, Index: &Index{b, inboxes}, Inboxes: inboxes, Layout: &Layout{b}, Logs: logs,
 		Notifications: &Notifications{b}, Retention: &Retention{b}, RetryKeys: &RetryKeys{b}, Schedules: &Schedules{b, logs, inboxes},
-		Signals: &Signals{b}, Tasks: &Tasks{b}, Webhooks: &Webhooks{b}}
+		Signals: &Signals{b, tables}, Tables: tables, Tasks: &Tasks{b}, Webhooks: &Webhooks{b}}
 }
 
 var _ chat.Store = (*Store)(nil)

@@ -35,6 +35,7 @@ var refusals = map[string]error{
 	"SCHEDULES":     &chat.Error{Code: chat.CodeOutOfRange, Message: "you have the maximum number of schedules"},
 	"FIRINGS":       &chat.Error{Code: chat.CodeOutOfRange, Message: "you have the maximum number of schedules that fire within a minute"},
 	"WEBHOOKS":      &chat.Error{Code: chat.CodeOutOfRange, Message: "there are already the maximum number of webhooks"},
+	"TABLEFULL":     &chat.Error{Code: chat.CodeQuotaFull, Message: "there are already the maximum number of these"},
 	"WEBHOOKSFULL":  webhook.ErrFull,
 	"QUOTA":         files.ErrQuota,
 	"UPLOADS":       files.ErrUploads,

@@ -15,6 +15,7 @@ var _ live.Store = (*Store)(nil)
 // Signals are what nodes tell each other, and readers wait for.
 type Signals struct {
 	*base
+	tables *Tables
 }
 
 // Typing publishes that user types in group. It is lost where nobody listens, and that is all right.
@@ -49,9 +50,12 @@ func (s *Signals) Listen(ctx context.Context, deliver func(live.Signal)) error {
 		case conn.EventCut:
 			deliver(live.Signal{Kind: live.SignalCut})
 		case conn.EventLost:
+			s.tables.signal()
 			deliver(live.Signal{Kind: live.SignalLost})
 		case conn.EventMessage:
-			if hint, ok := strings.CutPrefix(e.Payload, "o "); ok {
+			if e.Channel == s.keys.part(0).tables() {
+				s.tables.signal()
+			} else if hint, ok := strings.CutPrefix(e.Payload, "o "); ok {
 				group, _, _ := s.keys.followed(e.Channel)
 				s.traces.Expect(group, hint)
 			} else if sig, ok := s.keys.decodeSignal(e.Channel, e.Payload); ok {

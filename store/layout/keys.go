@@ -47,6 +47,7 @@ const (
 	Erasure      Owner = 'e'
 	Announcement Owner = 'a'
 	Queue        Owner = 'q'
+	Table        Owner = 't'
 )
 
 // Owner tells whose key it is.
@@ -61,6 +62,7 @@ func (k Key) Owner() Owner {
 var Keys = slices.Concat(
 	keys("", Left, "hash layout", "zset live nodes served orphans", "string blobs"),
 	keys("", Stays, "hash archive webhooks=webhook webhooks:state webhooks:health a:<id>", "zset announcements", "string push_key"),
+	keys("", Stays, "hash tables t:<id> t:<id>:used", "zset t:<id>:at t:<id>:gone"),
 	keys("", Anew, "hash wants retention grown=number erased=number a:<id>:part"),
 	keys("", ByElement, "hash files=grouped", "zset public=listed users=sender", "set reachable=sender unused=sender"),
 	keys("g:<id>:", WithOwner, "string id",
@@ -112,7 +114,7 @@ var irregular = map[string]string{
 	"g:<id>:files:unused": "unused_files", "g:<id>:files:named": "named", "u:<id>:files": "user_files", "u:<id>:files:bytes": "file_total",
 	"g:<id>:import": "staged", "g:<id>:import:msgs": "staged_msgs", "g:<id>:import:skip": "staged_skip",
 	"g:<id>:import:reacted": "staged_reacted", "g:<id>:import:reactions": "staged_reactions", "s:<id>": "schedule", "a:<id>": "announcement",
-	"e:<id>": "erasure", "e:<id>:groups": "erasure_groups", "e:<id>:held": "erasure_held", "a:<id>:part": "", // one of many
+	"t:<id>": "rows", "t:<id>:at": "rows_at", "t:<id>:gone": "rows_gone", "t:<id>:used": "rows_used", "e:<id>": "erasure", "e:<id>:groups": "erasure_groups", "e:<id>:held": "erasure_held", "a:<id>:part": "", // one of many
 }
 
 var byPattern = func() map[string]Key {

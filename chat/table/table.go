@@ -1,0 +1,261 @@
+// Package table keeps small tables of the whole store in the memory of every node: keys, and later whatever else each
+// request asks for. A request reads the memory and costs no command. A change is signalled, and besides every node compares
+// the versions of all tables with the store by one command a second, so a change holds everywhere within a second though
+// the signal is lost.
+package table
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Row is a row of a table as the store has it. Version is that of the table once the row was written: no two rows of a
+// table have the same. A row without a text was removed.
+type Row struct {
+	ID      string
+	Version int64
+	Text    string
+}
+
+// Page is some of what changed in a table.
+type Page struct {
+	Rows      []Row
+	Version   int64 // up to which the rows are complete
+	Now       int64 // version of the table: above Version there is more
+	Forgotten int64 // removals up to this version are no longer known
+}
+
+// Store is what tables need from a store.
+type Store interface {
+	// Versions reads the version of every table in one command. A table that was never written has none.
+	Versions(ctx context.Context) (map[string]int64, error)
+	// Changes reads what was written and removed in a table after a version (0: what there is), at one instant; at most about
+	// a thousand rows.
+	Changes(ctx context.Context, table string, after int64) (Page, error)
+	// Row reads one row. ErrNotFound.
+	Row(ctx context.Context, table, id string) (Row, error)
+	// Put writes a row in the place of the version that was read (0: there was none), or removes it if the text is empty,
+	// and signals it. It returns the row's new version. ErrConflict: the row has another version by now. chat.CodeQuotaFull: the
+	// table has its maximum of rows.
+	Put(ctx context.Context, table string, row Row, rowsMax int) (version int64, err error)
+	// FollowTables subscribes to the signals of tables, and waits until the store has confirmed it.
+	FollowTables(ctx context.Context) error
+	// TablesChanged gets a value soon after any table has changed, or after signals may have been lost.
+	TablesChanged() <-chan struct{}
+}
+
+// Times of following a store.
+const (
+	checkEvery  = 800 * time.Millisecond // a change holds within a second, with time for the answer
+	reloadEvery = 5 * time.Minute        // a store that lost its newest writes in a failover is followed back
+)
+
+// Follower keeps the tables of a node up to date. Make one with Follow, before Run.
+type Follower struct {
+	store  Store
+	log    *slog.Logger
+	tables []follower
+}
+
+// follower is a Table of any type.
+type follower interface {
+	name() string
+	version() int64
+	begin()
+	apply(rows []Row, version int64)
+	end()
+}
+
+// Follow makes a Follower of tables, whose names differ.
+func Follow(store Store, log *slog.Logger, tables ...follower) *Follower {
+	return &Follower{store: store, log: log, tables: tables}
+}
+
+// Load reads all tables, as a node does before it serves.
+func (f *Follower) Load(ctx context.Context) error {
+	for _, t := range f.tables {
+		if err := f.read(ctx, t, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run follows the store until ctx ends. While the store cannot be reached, the tables stay as they are.
+func (f *Follower) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() {
+		if err := f.store.FollowTables(ctx); err != nil && ctx.Err() == nil {
+			f.log.WarnContext(ctx, "changes of keys and users hold a second later: their signals cannot be followed", "error", err)
+		}
+	})
+	failing, reload := false, time.Now().Add(jitter(reloadEvery))
+	for {
+		timer := time.NewTimer(checkEvery)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-f.store.TablesChanged():
+			timer.Stop()
+		case <-timer.C:
+		}
+		var err error
+		if time.Now().After(reload) {
+			reload = time.Now().Add(jitter(reloadEvery))
+			err = f.Load(ctx)
+		} else {
+			err = f.check(ctx)
+		}
+		if err != nil && ctx.Err() == nil && !failing {
+			f.log.WarnContext(ctx, "cannot follow the tables of keys and users; what is known of them stays in force", "error", err)
+		}
+		failing = err != nil
+	}
+}
+
+func jitter(d time.Duration) time.Duration { return d - rand.N(d/5) }
+
+// check reads what has another version than a table here.
+func (f *Follower) check(ctx context.Context) error {
+	versions, err := f.store.Versions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range f.tables {
+		known, now := t.version(), versions[t.name()]
+		if now < known {
+			known = 0 // the store was rolled back
+		}
+		if now != t.version() {
+			if err := f.read(ctx, t, known); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// read reads a table from a version on; from 0 it becomes what is read.
+func (f *Follower) read(ctx context.Context, t follower, after int64) error {
+	known := after // removals up to here are accounted for
+	for {
+		page, err := f.store.Changes(ctx, t.name(), after)
+		switch {
+		case err != nil:
+			return err
+		case after == 0:
+			known = page.Now
+			t.begin()
+		case page.Forgotten > known:
+			after = 0
+			continue
+		}
+		t.apply(page.Rows, page.Version)
+		if after = page.Version; after >= page.Now {
+			t.end()
+			return nil
+		}
+	}
+}
+
+// Table is a table in memory. It is safe for concurrent use.
+type Table[V any] struct {
+	table   string
+	decode  func(id, text string) (V, error)
+	changed func()
+	log     *slog.Logger
+
+	mu    sync.RWMutex
+	rows  map[string]V
+	stale map[string]bool // during a complete reading: rows that were not found yet
+	at    int64
+}
+
+// New makes an empty table. decode reads the text of a row; what it refuses is not there, and logged. changed is called
+// after rows have changed, by one goroutine; nil: nobody wants to know.
+func New[V any](name string, decode func(id, text string) (V, error), changed func(), log *slog.Logger) *Table[V] {
+	return &Table[V]{table: name, decode: decode, changed: changed, log: log, rows: map[string]V{}}
+}
+
+// Get returns a row.
+func (t *Table[V]) Get(id string) (V, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	v, ok := t.rows[id]
+	return v, ok
+}
+
+// All returns the rows, in no order.
+func (t *Table[V]) All() []V {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return slices.Collect(maps.Values(t.rows))
+}
+
+func (t *Table[V]) name() string { return t.table }
+
+func (t *Table[V]) version() int64 {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.at
+}
+
+// begin starts a complete reading. Until it ends, rows that are gone still count: a key that was removed while the node was
+// away is void a moment later.
+func (t *Table[V]) begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stale = make(map[string]bool, len(t.rows))
+	for id := range t.rows {
+		t.stale[id] = true
+	}
+}
+
+func (t *Table[V]) apply(rows []Row, version int64) {
+	slices.SortFunc(rows, func(a, b Row) int { return int(a.Version - b.Version) })
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, row := range rows {
+		delete(t.stale, row.ID)
+		if row.Text == "" {
+			delete(t.rows, row.ID)
+			continue
+		}
+		v, err := t.decode(row.ID, row.Text)
+		if err != nil {
+			delete(t.rows, row.ID)
+			t.log.Error("a row of a table cannot be read and does not count", "table", t.table, "id", row.ID)
+			continue
+		}
+		t.rows[row.ID] = v
+	}
+	t.at = version
+}
+
+func (t *Table[V]) end() {
+	t.mu.Lock()
+	for id := range t.stale {
+		delete(t.rows, id)
+	}
+	t.stale = nil
+	t.mu.Unlock()
+	if t.changed != nil {
+		t.changed()
+	}
+}
+
+// Set replaces a row here at once, as soon as the store has it: its own node need not wait for the signal.
+func (t *Table[V]) Set(row Row) {
+	before := t.version()
+	t.apply([]Row{row}, before)
+	if t.changed != nil {
+		t.changed()
+	}
+}
