@@ -21,6 +21,7 @@ import (
 	"github.com/chatd/chatd/chat/importer"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/table"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/harness"
@@ -37,11 +38,11 @@ const known = `
 string blobs push_key g:*:id u:*:erasing u:*:files:bytes q:*:paused
 list u:*:inbox a:*:to:* q:*:ready:critical q:*:ready:high q:*:ready:normal q:*:ready:low
 set reachable unused e:*:groups e:*:held
-hash layout wants grown erased files retention archive webhooks webhooks:state webhooks:health
+hash layout wants grown erased files retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
 hash g:*:meta g:*:members g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
 hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
-zset public users live nodes served orphans announcements
+zset public users live nodes served orphans announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
 zset g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
 zset g:*:import:msgs g:*:import:skip g:*:import:reacted g:*:import:reactions
@@ -304,6 +305,15 @@ func (f filler) features() {
 	f.Must(err)
 	chattest.Done(f.T, service.Handlers()[announce.TaskRun], announce.RunTask{Announcement: a.ID, Run: 1})
 	f.Say("bob", "g", hello) // somebody wants to know of it
+	for _, id := range []string{"kept", "removed"} {
+		version, err := f.Store.Put(f.Ctx, "keys", table.Row{ID: id, Text: "{}"}, 10)
+		f.Must(err)
+		f.Must(f.Store.UseRow(f.Ctx, "keys", id))
+		if id == "removed" {
+			_, err = f.Store.Put(f.Ctx, "keys", table.Row{ID: id, Version: version}, 10)
+			f.Must(err)
+		}
+	}
 }
 
 // handlers are handlers of which one always fails, one refuses and one does not end.
