@@ -20,7 +20,7 @@ import (
 // admitter decides which requests get through to their handlers, on whose behalf, and when it is their turn.
 type admitter struct {
 	verify  auth.Verify
-	know    func(user string)
+	core    *chat.Service
 	routes  routes
 	limits  *chat.Limits
 	callers *limit.Limits
@@ -99,7 +99,7 @@ func (a *admitter) admitCaller(c echo.Context, r *route) (*call, error) {
 	if err := one.charge(cost); err != nil {
 		return nil, err
 	}
-	a.know(who.User)
+	a.core.Know(who.User)
 	if err := r.allows(who); err != nil {
 		return nil, err
 	}

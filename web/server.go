@@ -95,7 +95,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	s := &Server{polls: newPolls(opt.Limits.WaitMax), opt: opt, log: opt.Log, routes: describedRoutes(), metrics: newMetrics(opt.Sessions), echo: e}
 	s.metrics.registry.MustRegister(opt.Collectors...)
 	admits := &admitter{
-		verify: verify, know: services.Chat.Know, routes: s.routes, limits: &s.opt.Limits, callers: opt.Callers, line: opt.Line, unsent: opt.Unsent,
+		verify: verify, core: services.Chat, routes: s.routes, limits: &s.opt.Limits, callers: opt.Callers, line: opt.Line, unsent: opt.Unsent,
 		address: opt.Proxies.Address, metrics: s.metrics,
 	}
 	e.HideBanner, e.HidePort = true, true
