@@ -154,7 +154,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 	b.Run("journal", open)
 	s = openStore(b, Options{Dir: dir, CompactStartBytes: 1 << 40})
-	if err := s.compact(); err != nil {
+	if err := s.Compact(); err != nil {
 		b.Fatal(err)
 	}
 	_ = s.Close()

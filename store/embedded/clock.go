@@ -1,15 +1,27 @@
 package embedded
 
-import "time"
+import (
+	"log/slog"
+	"time"
+)
 
 // aheadMax is how far the scripts' clock may be ahead of the host's before that is logged.
 const aheadMax = time.Second
 
+// hostClock is the clock of the scripts. The caller of its methods holds order.
+type hostClock struct {
+	now    func() time.Time // of the host
+	log    *slog.Logger
+	lastUs int64     // the last time that it told
+	readAt time.Time // when that was, by the host's clock
+	ahead  bool      // of the host's clock, which was moved back; logged once
+}
+
 // nowUs is the scripts' clock, in us since 1970: the host's, but it never goes backward. If the host's clock was moved
 // back, or the journal is from the future, it continues from where it was, a tenth slower until the host's has caught
-// up, so that leases still end and tasks become due. The caller holds order.
-func (s *Store) nowUs() int64 {
-	now := s.opts.Now()
+// up, so that leases still end and tasks become due.
+func (s *hostClock) nowUs() int64 {
+	now := s.now()
 	passed := int64(0)
 	if !s.readAt.IsZero() {
 		passed = max(now.Sub(s.readAt).Microseconds(), 0)
@@ -27,7 +39,7 @@ func (s *Store) nowUs() int64 {
 	return s.lastUs
 }
 
-func (s *Store) noteAhead(ahead bool, by time.Duration) {
+func (s *hostClock) noteAhead(ahead bool, by time.Duration) {
 	if ahead == s.ahead {
 		return
 	}

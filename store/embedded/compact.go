@@ -9,7 +9,7 @@ import (
 )
 
 // grow counts what was written and requests a compaction when it is worthwhile. The caller holds order.
-func (s *Store) grow(bytes int64, calls int) {
+func (s *journals) grow(bytes int64, calls int) {
 	s.grown.bytes += bytes
 	s.grown.calls += calls
 	due := s.grown.bytes > s.opts.CompactBytes || s.grown.calls > s.opts.CompactCalls
@@ -24,23 +24,20 @@ func (s *Store) grow(bytes int64, calls int) {
 	}
 }
 
-func (s *Store) compactLoop() {
+func (s *journals) compactLoop() {
 	for {
 		select {
 		case <-s.stop:
 			return
 		case <-s.compactC:
 		}
-		if err := s.compact(); err != nil {
+		if err := s.Compact(); err != nil {
 			s.log.Error("embedded store: compaction failed; the journals are kept", "error", err)
 		}
 	}
 }
 
 // Compact replaces the journals by a snapshot now: what was removed from the store is in none of its files then.
-func (s *Store) Compact() error { return s.compact() }
-
-// compact replaces the journals by a snapshot:
 //
 //  1. Create the next journal, empty.
 //  2. Block scripts: end and sync the old journal, direct calls to the new one from here on, and capture every key.
@@ -50,7 +47,7 @@ func (s *Store) Compact() error { return s.compact() }
 //
 // If it is interrupted before 3, the old snapshot and both journals are as good as before. After a failure the next
 // attempt waits until as much again was written.
-func (s *Store) compact() (err error) {
+func (s *journals) Compact() (err error) {
 	s.compacting.Lock()
 	defer s.compacting.Unlock()
 	began := time.Now()
@@ -94,7 +91,7 @@ func (s *Store) compact() (err error) {
 
 // begin directs calls to the next journal, and captures what was stored before. It sets written to what the old journals
 // held, and held to how long scripts were blocked.
-func (s *Store) begin(next uint64, written *growth, held *time.Duration) (*snapshotWriter, error) {
+func (s *journals) begin(next uint64, written *growth, held *time.Duration) (*snapshotWriter, error) {
 	s.order.Lock()
 	defer s.order.Unlock()
 	began := time.Now()
@@ -107,14 +104,14 @@ func (s *Store) begin(next uint64, written *growth, held *time.Duration) (*snaps
 }
 
 // again delays the next attempt until the store has grown by as much as before the failed one.
-func (s *Store) again() {
+func (s *journals) again() {
 	s.order.Lock()
 	defer s.order.Unlock()
 	s.grown.bytes, s.grown.calls, s.grown.tried = 0, 0, false
 }
 
 // rotate ends the journal and switches to the next one. The caller holds order.
-func (s *Store) rotate(next uint64) error {
+func (s *journals) rotate(next uint64) error {
 	if s.j.err != nil {
 		return s.j.err
 	}

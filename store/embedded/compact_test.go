@@ -39,7 +39,7 @@ func TestScriptsRunWhileASnapshotIsWritten(t *testing.T) {
 		mustSend(t, c, "before")
 	}
 	compacted := make(chan error, 1)
-	go func() { compacted <- s.compact() }()
+	go func() { compacted <- s.Compact() }()
 	<-writing
 	sent := make(chan error, 1)
 	go func() {

@@ -222,7 +222,7 @@ func TestDamagedFolders(t *testing.T) {
 	c := client(t, s)
 	mustSend(t, c, "one")
 	before := clone(t, dir) // generation 1, not ended
-	if err := s.compact(); err != nil {
+	if err := s.Compact(); err != nil {
 		t.Fatal(err)
 	}
 	mustSend(t, c, "two")

@@ -127,7 +127,7 @@ func TestFailedFsyncEndsWriting(t *testing.T) {
 	if _, err := send(ctx, c, "x"); !redis.HasErrorPrefix(err, "MISCONF") {
 		t.Errorf("send: %v", err)
 	}
-	if err := s.compact(); !errors.Is(err, syscall.EIO) {
+	if err := s.Compact(); !errors.Is(err, syscall.EIO) {
 		t.Errorf("compact: %v", err)
 	}
 	if err := s.Close(); !errors.Is(err, syscall.EIO) {

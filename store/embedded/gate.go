@@ -2,14 +2,22 @@ package embedded
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
-
-	lua "github.com/yuin/gopher-lua"
 
 	"github.com/alicebob/miniredis/v2/server"
 )
+
+// gate answers every command of a connection, or lets miniredis answer it.
+type gate struct {
+	*memory
+	engine    *engine
+	peers     sync.Map // *server.Peer -> *peer
+	nestedCtx any      // the context that miniredis passes to commands of a script
+}
 
 // peer is the state of a connection at the gate.
 type peer struct {
@@ -28,42 +36,21 @@ type queued struct {
 	args []string
 }
 
-// script is a script source, ready to run.
-type script struct {
-	sha    string
-	source string
-	f      *lua.LFunction // nil before its first run
-}
-
-// call is the script, TIME or EXEC that is running.
-type call struct {
-	readOnly bool
-	script   *script
-	us       int64
-	keys     int
-	args     []string // keys first
-
-	journaled bool
-	err       error // from the journal; the call is abandoned
-	wrote     bool
-	digest    uint32
-}
-
-// gate is called before every command, on the connection's goroutine; true means that the command is already answered.
+// command is called before every command, on the connection's goroutine; true means that the command is already answered.
 // Commands of a script have a separate peer, on the goroutine that holds order.
-func (s *Store) gate(c *server.Peer, cmd string, args ...string) bool {
-	if s.lua != nil && c == s.lua.peer {
-		return s.nested(c, cmd, args)
+func (s *gate) command(c *server.Peer, cmd string, args ...string) bool {
+	if s.engine.lua != nil && c == s.engine.lua.peer {
+		return s.engine.nested(c, cmd, args)
 	}
 	p, known := s.peers.Load(c)
 	if !known {
 		// A connection's first command has no context. A command of the script that startLua lets miniredis run has one.
 		if c.Ctx != nil {
-			if s.lua == nil {
+			if s.engine.lua == nil {
 				s.nestedCtx = c.Ctx
 				return false
 			}
-			return s.nested(c, cmd, args)
+			return s.engine.nested(c, cmd, args)
 		}
 		p = s.newPeer(c)
 	}
@@ -71,7 +58,7 @@ func (s *Store) gate(c *server.Peer, cmd string, args ...string) bool {
 }
 
 // newPeer registers a connection, with a second peer that shares its context and collects replies.
-func (s *Store) newPeer(c *server.Peer) *peer {
+func (s *gate) newPeer(c *server.Peer) *peer {
 	p := &peer{}
 	p.run = newPeer(&p.reply)
 	s.peers.Store(p.run, &peer{inner: true})
@@ -88,7 +75,7 @@ func (s *Store) newPeer(c *server.Peer) *peer {
 }
 
 // top decides about a command from a connection.
-func (s *Store) top(c *server.Peer, p *peer, cmd string, args []string) bool {
+func (s *gate) top(c *server.Peer, p *peer, cmd string, args []string) bool {
 	if p.inner {
 		return false
 	}
@@ -135,7 +122,7 @@ func refuse(c *server.Peer, p *peer, message string) bool {
 }
 
 // session tracks what a connection's MULTI contains, and the script sources that it loads.
-func (s *Store) session(c *server.Peer, p *peer, cmd string, args []string) bool {
+func (s *gate) session(c *server.Peer, p *peer, cmd string, args []string) bool {
 	switch cmd {
 	case "MULTI":
 		if len(args) == 0 {
@@ -165,7 +152,7 @@ func (s *Store) session(c *server.Peer, p *peer, cmd string, args []string) bool
 }
 
 // aboutScripts answers SCRIPT. miniredis need not know any script, because it runs none but that of startLua.
-func (s *Store) aboutScripts(c *server.Peer, p *peer, args []string) bool {
+func (s *gate) aboutScripts(c *server.Peer, p *peer, args []string) bool {
 	var verb string
 	if len(args) > 0 {
 		verb = strings.ToUpper(args[0])
@@ -173,7 +160,7 @@ func (s *Store) aboutScripts(c *server.Peer, p *peer, args []string) bool {
 	switch {
 	case verb == "LOAD" && len(args) == 2:
 		// A node loads all of its scripts at each start, and runs only some of them: those are compiled.
-		if message := s.learn(args[1], true); message != "" {
+		if message := s.engine.learn(args[1], true); message != "" {
 			return refuse(c, p, message)
 		}
 		c.WriteBulk(hashSource(args[1]))
@@ -183,7 +170,7 @@ func (s *Store) aboutScripts(c *server.Peer, p *peer, args []string) bool {
 		c.WriteLen(len(args) - 1)
 		for _, sha := range args[1:] {
 			known := 0
-			if s.scripts[sha] != nil {
+			if s.engine.scripts[sha] != nil {
 				known = 1
 			}
 			c.WriteInt(known)
@@ -191,64 +178,12 @@ func (s *Store) aboutScripts(c *server.Peer, p *peer, args []string) bool {
 	case verb == "FLUSH":
 		s.order.Lock()
 		defer s.order.Unlock()
-		clear(s.scripts)
+		clear(s.engine.scripts)
 		c.WriteOK()
 	default:
 		return refuse(c, p, "ERR the embedded store knows SCRIPT LOAD, EXISTS and FLUSH only")
 	}
 	return true
-}
-
-// learn keeps a script. later means that it is compiled when it first runs.
-func (s *Store) learn(source string, later bool) (message string) {
-	s.order.Lock()
-	defer s.order.Unlock()
-	sha := hashSource(source)
-	if s.scripts[sha] != nil {
-		return ""
-	}
-	// gopher-lua's random generator is shared by the process, so a replay would draw other numbers.
-	if strings.Contains(source, "math.random") {
-		return "ERR the embedded store refuses scripts with math.random: a replay would draw different numbers"
-	}
-	if len(s.scripts) >= scriptsMax {
-		return "ERR too many scripts; pass values as arguments"
-	}
-	learnt := &script{sha: sha, source: source}
-	if !later {
-		if message := s.compile(learnt); message != "" {
-			return message
-		}
-	}
-	s.scripts[sha] = learnt
-	return ""
-}
-
-// compile makes a script ready to run. The caller holds order.
-func (s *Store) compile(one *script) (message string) {
-	if one.f != nil {
-		return ""
-	}
-	f, err := s.lua.compile(one.source)
-	if err != nil {
-		return "ERR Error compiling script: " + firstLine(err.Error())
-	}
-	one.f = f
-	return ""
-}
-
-// learnEval learns the script of an EVAL.
-func (s *Store) learnEval(cmd string, args []string) (message string) {
-	if cmd != "EVAL" || len(args) == 0 {
-		return ""
-	}
-	s.order.Lock()
-	known := s.scripts[hashSource(args[0])] != nil
-	s.order.Unlock()
-	if known {
-		return ""
-	}
-	return s.learn(args[0], false)
 }
 
 const noScript = "NOSCRIPT No matching script. Please use EVAL."
@@ -271,7 +206,7 @@ func scriptKeys(cmd string, args []string) (keys int, message string) {
 }
 
 // script runs EVAL or EVALSHA.
-func (s *Store) script(c *server.Peer, p *peer, cmd string, args []string, readOnly bool) bool {
+func (s *gate) script(c *server.Peer, p *peer, cmd string, args []string, readOnly bool) bool {
 	if p.multi {
 		return refuse(c, p, "ERR the embedded store accepts writing scripts outside MULTI only: "+cmd)
 	}
@@ -279,7 +214,7 @@ func (s *Store) script(c *server.Peer, p *peer, cmd string, args []string, readO
 	if message != "" {
 		return refuse(c, p, message)
 	}
-	if message := s.learnEval(cmd, args); message != "" {
+	if message := s.engine.learnEval(cmd, args); message != "" {
 		return refuse(c, p, message)
 	}
 	sha := args[0]
@@ -288,14 +223,14 @@ func (s *Store) script(c *server.Peer, p *peer, cmd string, args []string, readO
 	}
 	s.order.Lock()
 	defer s.order.Unlock()
-	found := s.scripts[sha]
+	found := s.engine.scripts[sha]
 	if found == nil {
 		return refuse(c, p, noScript)
 	}
-	r := &call{readOnly: readOnly, script: found, us: s.nowUs(), keys: keys, args: args[2:], journaled: s.j == nil}
-	answer, message := s.runScript(r)
-	if s.j != nil && r.wrote {
-		s.j.digest = r.digest
+	r := &call{readOnly: readOnly, script: found, us: s.clock.nowUs(), keys: keys, args: args[2:], journaled: s.engine.journals.j == nil}
+	answer, message := s.engine.runScript(r)
+	if s.engine.journals.j != nil && r.wrote {
+		s.engine.journals.j.digest = r.digest
 	}
 	if r.err != nil {
 		message = "MISCONF the journal of the embedded store cannot be written, nothing was changed: " + r.err.Error()
@@ -310,39 +245,20 @@ func (s *Store) script(c *server.Peer, p *peer, cmd string, args []string, readO
 	return true
 }
 
-// runScript runs a script at its time, under miniredis' own lock, so that nobody sees it half done. The caller holds
-// order.
-func (s *Store) runScript(r *call) (answer lua.LValue, message string) {
-	if message := s.compile(r.script); message != "" {
-		return lua.LNil, message
-	}
-	s.m.SetTime(time.UnixMicro(r.us))
-	s.m.Lock()
-	defer s.m.Unlock()
-	return s.runLocked(r)
-}
-
-// runLocked runs a compiled script. The caller holds miniredis' own lock, too.
-func (s *Store) runLocked(r *call) (answer lua.LValue, message string) {
-	s.cur = r
-	defer func() { s.cur = nil }()
-	return s.lua.run(r.script.f, r.args[:r.keys], r.args[r.keys:])
-}
-
 // inOrder lets miniredis run a command that asks for the time, in order with the scripts.
-func (s *Store) inOrder(c *server.Peer, p *peer, cmd string) {
+func (s *gate) inOrder(c *server.Peer, p *peer, cmd string) {
 	s.order.Lock()
 	defer s.order.Unlock()
-	s.m.SetTime(time.UnixMicro(s.nowUs()))
-	s.cur = &call{readOnly: true}
-	defer func() { s.cur = nil }()
+	s.m.SetTime(time.UnixMicro(s.clock.nowUs()))
+	s.engine.cur = &call{readOnly: true}
+	defer func() { s.engine.cur = nil }()
 	s.dispatch(c, p, cmd, nil)
 	c.WriteRaw(p.reply.String())
 }
 
 // dispatch lets miniredis run a command in the connection's context, and collects its answer in p.reply. c is nil if
 // nobody needs the answer.
-func (s *Store) dispatch(c *server.Peer, p *peer, cmd string, args []string) {
+func (s *gate) dispatch(c *server.Peer, p *peer, cmd string, args []string) {
 	p.reply.Reset()
 	if p.reply.Cap() > idleBytesMax {
 		p.reply = bytes.Buffer{}
@@ -354,79 +270,27 @@ func (s *Store) dispatch(c *server.Peer, p *peer, cmd string, args []string) {
 	p.run.Flush()
 }
 
-// nested decides about a command that a script calls. The caller holds order and miniredis' own lock, so nobody else
-// sees what the script has done so far.
-func (s *Store) nested(c *server.Peer, cmd string, args []string) bool {
-	if message := s.permit(cmd, args); message != "" {
-		c.WriteError(message)
-		return true
+// startLua lets miniredis run a script once, to get the context that it passes to the commands of scripts.
+func (s *gate) startLua() error {
+	var reply bytes.Buffer
+	p := newPeer(&reply)
+	s.peers.Store(p, &peer{inner: true})
+	defer s.peers.Delete(p)
+	s.srv.Dispatch(p, []string{"EVAL", "return redis.call('ECHO', 'ready')", "0"})
+	p.Flush()
+	if s.nestedCtx == nil || reply.String() != "$5\r\nready\r\n" {
+		return fmt.Errorf("embedded: this version of miniredis runs scripts differently: %q", reply.String())
 	}
-	if isSortedSet(cmd) {
-		c.WriteRaw(string(appendReply(nil, s.sets.run(cmd, args), c.Resp3)))
-		return true
+	var err error
+	if s.values, err = findValues(s.m.DB(0)); err != nil {
+		return err
 	}
-	if classes[cmd] == writes {
-		if answer, followed := s.sets.follow(cmd, args); followed {
-			c.WriteRaw(string(answer))
-			return true
-		}
-	}
-	return false
-}
-
-// direct runs a command about a sorted set for a script, without encoding anything.
-func (s *Store) direct(l *lua.LState, cmd string, args []string) (v lua.LValue, failed bool) {
-	if message := s.permit(cmd, args); message != "" {
-		return errTable(l, message), true
-	}
-	return toLua(l, s.sets.run(cmd, args))
-}
-
-// permit returns why the running script must not call a command, or "". Before a command that may change anything, it writes the
-// running call to the journal.
-func (s *Store) permit(cmd string, args []string) (message string) {
-	r := s.cur
-	switch classes[cmd] {
-	case reads, clock:
-		return ""
-	case random:
-		if r.readOnly {
-			return ""
-		}
-		return "ERR the embedded store allows no random commands in scripts that may write: " + cmd
-	case writes, publishes:
-		if r.readOnly {
-			return "ERR Write commands are not allowed from read-only scripts: " + cmd
-		}
-		if message := refused(cmd, args); message != "" {
-			return message
-		}
-	default:
-		if s.srv.IsRegisteredCommand(cmd) {
-			return "ERR not supported in scripts of the embedded store: " + cmd
-		}
-		return ""
-	}
-	if err := s.journalCall(r); err != nil {
-		return "MISCONF " + err.Error()
-	}
-	r.wrote = true
-	r.digest, s.scratch = digestCommand(r.digest, s.scratch, cmd, args)
-	return ""
-}
-
-// journalCall writes the running call to the journal, before the first thing that it changes.
-func (s *Store) journalCall(r *call) error {
-	if r.journaled || r.err != nil {
-		return r.err
-	}
-	before := s.j.size
-	if r.err = s.j.appendCall(r.script, r.us, r.keys, r.args); r.err != nil {
-		s.log.Error("embedded store: refused a call because the journal cannot be written", "error", r.err)
-		return r.err
-	}
-	r.journaled = true
-	s.appended.Store(s.j.seq)
-	s.grow(s.j.size-before, 1)
+	s.engine.lua = newInterpreter(s.engine, s.nestedCtx)
+	s.sets = newSortedSets(s.srv, func(out *bytes.Buffer) *server.Peer {
+		p := newPeer(out)
+		p.Ctx = s.nestedCtx
+		s.peers.Store(p, &peer{inner: true})
+		return p
+	})
 	return nil
 }

@@ -26,7 +26,7 @@ func createFile(path string) (file, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// journal is the file that calls are appended to. Store.order guards everything in it except f.Sync.
+// journal is the file that calls are appended to. memory.order guards everything in it except f.Sync.
 type journal struct {
 	f       file
 	name    string
@@ -46,7 +46,7 @@ type journal struct {
 func journalName(gen uint64) string { return fmt.Sprintf("journal-%08d", gen) }
 
 // createJournal makes an empty journal that is whole on the disk before it gets its name.
-func (s *Store) createJournal(gen uint64) error {
+func (s *journals) createJournal(gen uint64) error {
 	h := fileHeader{gen: gen, salt: newSalt()}
 	return s.writeDurably(journalName(gen), func(w io.Writer) error {
 		_, err := w.Write(h.encode(journalMagic))
@@ -62,12 +62,17 @@ func readHeader(dir string, gen uint64) (fileHeader, error) {
 		return fileHeader{}, err
 	}
 	defer func() { _ = f.Close() }()
+	return readHead(f, path, journalMagic, gen)
+}
+
+// readHead reads the header of a file, which begins there.
+func readHead(r io.Reader, path, magic string, gen uint64) (fileHeader, error) {
 	b := make([]byte, headerBytes)
-	n, err := io.ReadFull(f, b)
+	n, err := io.ReadFull(r, b)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return fileHeader{}, err
+		return fileHeader{}, fmt.Errorf("embedded: %w", err)
 	}
-	return decodeHeader(path, journalMagic, gen, b[:n])
+	return decodeHeader(path, magic, gen, b[:n])
 }
 
 // appendCall writes the call of a script, and its source if this journal does not have it yet, with one write(2).
@@ -148,7 +153,7 @@ func (j *journal) write() error {
 }
 
 // writeDurably creates a file that is either absent or whole, whenever the power fails.
-func (s *Store) writeDurably(name string, write func(io.Writer) error) (err error) {
+func (s *journals) writeDurably(name string, write func(io.Writer) error) (err error) {
 	dir := s.opts.Dir
 	tmp := filepath.Join(dir, name+".tmp")
 	f, err := s.opts.create(tmp)

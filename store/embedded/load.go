@@ -56,7 +56,7 @@ func (f folder) base() uint64 {
 
 // load restores the state in the folder and opens its last journal for appending. It changes the folder only after it
 // has found all of it to be whole.
-func (s *Store) load(ctx context.Context) error {
+func (s *journals) load(ctx context.Context, e *engine) error {
 	dir := s.opts.Dir
 	f, err := readFolder(dir)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Store) load(ctx context.Context) error {
 		f.journals[1] = true
 	}
 	s.base = f.base()
-	r := &replay{s: s}
+	r := &replay{journals: s, engine: e}
 	if f.snapshots[s.base] {
 		if r.seq, err = s.loadSnapshot(ctx, s.base); err != nil {
 			return err
@@ -86,7 +86,7 @@ func (s *Store) load(ctx context.Context) error {
 }
 
 // loadJournals replays the journals from the base on, and opens the last one.
-func (s *Store) loadJournals(ctx context.Context, r *replay, f folder) error {
+func (s *journals) loadJournals(ctx context.Context, r *replay, f folder) error {
 	dir := s.opts.Dir
 	for gen := s.base; ; gen++ {
 		if !f.journals[gen] {
@@ -127,7 +127,7 @@ func (s *Store) loadJournals(ctx context.Context, r *replay, f folder) error {
 }
 
 // tidy cuts a torn tail and removes the leftovers of an interrupted compaction.
-func (s *Store) tidy(f folder, cut int64) error {
+func (s *journals) tidy(f folder, cut int64) error {
 	if cut > 0 {
 		s.info.CutBytes = cut
 		s.log.Warn("embedded store: the journal ended in the middle of a record that was never acknowledged; the record was removed",
@@ -152,7 +152,7 @@ func (s *Store) tidy(f folder, cut int64) error {
 
 // removeBefore removes the generations that a newer snapshot has made obsolete. A failed removal is retried at the next
 // start.
-func (s *Store) removeBefore(f folder, base uint64) {
+func (s *journals) removeBefore(f folder, base uint64) {
 	for gen := range f.journals {
 		if gen < base {
 			_ = os.Remove(filepath.Join(s.opts.Dir, journalName(gen)))

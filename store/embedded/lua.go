@@ -42,7 +42,7 @@ const registrySlotsMax = 64 << 10
 
 // newInterpreter makes a state whose commands run in ctx: the context of a script's commands, in which miniredis knows
 // that its lock is held.
-func newInterpreter(s *Store, ctx any) *interpreter {
+func newInterpreter(s *engine, ctx any) *interpreter {
 	in := &interpreter{srv: s.srv, values: s.values, direct: s.direct}
 	in.peer = newPeer(&in.out)
 	in.peer.Ctx = ctx

@@ -9,13 +9,13 @@ import (
 
 // enqueue queues a command of a MULTI. miniredis queues it too, only to report mistakes in it: miniredis knows neither the sorted
 // sets nor the scripts, so EXEC runs the commands here.
-func (s *Store) enqueue(c *server.Peer, p *peer, cmd string, args []string) bool {
+func (s *gate) enqueue(c *server.Peer, p *peer, cmd string, args []string) bool {
 	switch kind := classes[cmd]; {
 	case kind == readScripts:
 		if _, message := scriptKeys(cmd, args); message != "" {
 			return refuse(c, p, message)
 		}
-		if message := s.learnEval(strings.TrimSuffix(cmd, "_RO"), args); message != "" {
+		if message := s.engine.learnEval(strings.TrimSuffix(cmd, "_RO"), args); message != "" {
 			return refuse(c, p, message)
 		}
 		p.needsClock = true
@@ -38,7 +38,7 @@ func (s *Store) enqueue(c *server.Peer, p *peer, cmd string, args []string) bool
 }
 
 // exec runs the commands of a MULTI at one instant.
-func (s *Store) exec(c *server.Peer, p *peer) bool {
+func (s *gate) exec(c *server.Peer, p *peer) bool {
 	queue, dirty, needsClock := p.queue, p.dirty, p.needsClock
 	p.multi, p.queue, p.dirty, p.needsClock = false, nil, false, false
 	s.dispatch(nil, p, "DISCARD", nil)
@@ -50,7 +50,7 @@ func (s *Store) exec(c *server.Peer, p *peer) bool {
 	if needsClock {
 		s.order.Lock()
 		defer s.order.Unlock()
-		us = s.nowUs()
+		us = s.clock.nowUs()
 		s.m.SetTime(time.UnixMicro(us))
 	}
 	s.m.Lock()
@@ -64,7 +64,7 @@ func (s *Store) exec(c *server.Peer, p *peer) bool {
 }
 
 // execOne appends the answer of a command to out. The caller holds miniredis' own lock, and order if there are scripts.
-func (s *Store) execOne(out []byte, q queued, us int64, resp3 bool) []byte {
+func (s *gate) execOne(out []byte, q queued, us int64, resp3 bool) []byte {
 	switch {
 	case isSortedSet(q.cmd):
 		return appendReply(out, s.sets.run(q.cmd, q.args), resp3)
@@ -77,15 +77,15 @@ func (s *Store) execOne(out []byte, q queued, us int64, resp3 bool) []byte {
 	if q.cmd == "EVAL_RO" {
 		sha = hashSource(sha)
 	}
-	found := s.scripts[sha]
+	found := s.engine.scripts[sha]
 	if found == nil {
 		return appendText(out, '-', noScript)
 	}
-	message := s.compile(found)
+	message := s.engine.compile(found)
 	if message == "" {
 		keys, _ := scriptKeys(q.cmd, q.args)
 		r := &call{readOnly: true, script: found, us: us, keys: keys, args: q.args[2:], journaled: true}
-		answer, failed := s.runLocked(r)
+		answer, failed := s.engine.runLocked(r)
 		if failed == "" {
 			return appendAnswer(out, answer, resp3)
 		}

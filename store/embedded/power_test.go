@@ -167,7 +167,7 @@ func TestSyncOutlivesLossOfPower(t *testing.T) {
 		want := sendSynced("three")
 		holds(t, "while a snapshot is written", d.losePower(t, dir), want)
 	}
-	if err := s.compact(); err != nil {
+	if err := s.Compact(); err != nil {
 		t.Fatal(err)
 	}
 	if !compacting {

@@ -22,9 +22,10 @@ func (e *ReplayError) Error() string {
 
 // replay repeats the calls of journals.
 type replay struct {
-	s   *Store
-	seq uint64 // number of the last record
-	cut int64  // bytes of a torn tail
+	journals *journals
+	engine   *engine
+	seq      uint64 // number of the last record
+	cut      int64  // bytes of a torn tail
 }
 
 // journalReplay is the state that a journal's records refer to.
@@ -39,7 +40,7 @@ type journalReplay struct {
 
 // journal replays one journal. It returns what is needed to append to it; next is 0 unless the journal has ended.
 func (r *replay) journal(ctx context.Context, gen uint64) (j *journal, next uint64, err error) {
-	path := filepath.Join(r.s.opts.Dir, journalName(gen))
+	path := filepath.Join(r.journals.opts.Dir, journalName(gen))
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, 0, fmt.Errorf("embedded: %w", err)
@@ -113,12 +114,12 @@ func (r *journalReplay) record(off int, seq uint64, payload []byte) (err error) 
 }
 
 func (r *journalReplay) source(source string) (reason string) {
-	if message := r.s.learn(source, false); message != "" {
+	if message := r.engine.learn(source, false); message != "" {
 		return "its script is refused: " + message
 	}
 	sha := hashSource(source)
 	r.j.sources[sha] = len(r.scripts)
-	r.scripts = append(r.scripts, r.s.scripts[sha])
+	r.scripts = append(r.scripts, r.engine.scripts[sha])
 	return ""
 }
 
@@ -131,19 +132,19 @@ func (r *journalReplay) call(body []byte) (reason string) {
 	switch {
 	case rec.source >= uint64(len(r.scripts)):
 		return "its script is not in the journal"
-	case us < r.s.lastUs:
+	case us < r.journals.clock.lastUs:
 		return "its time is before that of the previous record"
 	case rec.digest != r.j.digest:
 		return "the call before it had another effect than when it was recorded"
 	}
 	c := &call{script: r.scripts[rec.source], us: us, keys: int(rec.keys), args: rec.args, journaled: true}
-	r.s.order.Lock()
-	defer r.s.order.Unlock()
-	r.s.runScript(c)
+	r.journals.order.Lock()
+	defer r.journals.order.Unlock()
+	r.engine.runScript(c)
 	if !c.wrote {
 		return "it changed nothing, but did when it was recorded"
 	}
-	r.j.digest, r.j.lastUs, r.s.lastUs = c.digest, us, us
+	r.j.digest, r.j.lastUs, r.journals.clock.lastUs = c.digest, us, us
 	r.j.calls++
 	return ""
 }

@@ -42,8 +42,8 @@ type frozenSet struct {
 
 // capture captures what the store holds now. The caller holds order, so nothing changes meanwhile; reads go on. The sorted
 // sets, which hold nearly everything, are copied on write and so cost little here: writeTo writes them while scripts run.
-func (s *Store) capture(gen, seq uint64) (*snapshotWriter, error) {
-	h := fileHeader{gen: gen, salt: newSalt(), seq: seq, lastUs: s.lastUs}
+func (s *journals) capture(gen, seq uint64) (*snapshotWriter, error) {
+	h := fileHeader{gen: gen, salt: newSalt(), seq: seq, lastUs: s.clock.lastUs}
 	sw := &snapshotWriter{salt: h.salt, bytes: headerBytes}
 	sw.frames.Write(h.encode(snapshotMagic))
 	sw.w = &sw.frames
@@ -107,47 +107,33 @@ func (sw *snapshotWriter) key(db *miniredis.RedisDB, key string) error {
 	}
 	sw.keys++
 	sw.begin(letter, key)
+	var values []string
+	var err error
 	switch kind {
 	case "string":
-		v, err := db.Get(key)
-		if err != nil {
-			return err
-		}
-		if err := sw.item(letter, key, v); err != nil {
-			return err
-		}
+		values = make([]string, 1)
+		values[0], err = db.Get(key)
 	case "hash":
-		fields, err := db.HKeys(key)
-		if err != nil {
-			return err
-		}
-		for _, f := range fields {
-			if err := sw.item(letter, key, f, db.HGet(key, f)); err != nil {
-				return err
-			}
-		}
+		values, err = db.HKeys(key)
 	case "list":
-		l, err := db.List(key)
-		if err != nil {
-			return err
-		}
-		for _, v := range l {
-			if err := sw.item(letter, key, v); err != nil {
-				return err
-			}
-		}
+		values, err = db.List(key)
 	case "set":
-		members, err := db.Members(key)
-		if err != nil {
-			return err
-		}
-		for _, v := range members {
-			if err := sw.item(letter, key, v); err != nil {
-				return err
-			}
-		}
+		values, err = db.Members(key)
 	default:
-		return fmt.Errorf("a snapshot cannot hold a %s", kind)
+		err = fmt.Errorf("a snapshot cannot hold a %s", kind)
+	}
+	for _, v := range values {
+		if err != nil {
+			break
+		}
+		if kind == "hash" {
+			err = sw.item(letter, key, v, db.HGet(key, v))
+		} else {
+			err = sw.item(letter, key, v)
+		}
+	}
+	if err != nil {
+		return err
 	}
 	return sw.frame()
 }
@@ -195,7 +181,7 @@ type snapshotReader struct {
 
 // loadSnapshot loads a snapshot into the empty server and returns the number of the last record that it contains. A
 // snapshot gets its name only once it is whole, so any flaw in it is damage.
-func (s *Store) loadSnapshot(ctx context.Context, gen uint64) (seq uint64, err error) {
+func (s *journals) loadSnapshot(ctx context.Context, gen uint64) (seq uint64, err error) {
 	path := filepath.Join(s.opts.Dir, snapshotName(gen))
 	f, err := os.Open(path)
 	if err != nil {
@@ -203,12 +189,7 @@ func (s *Store) loadSnapshot(ctx context.Context, gen uint64) (seq uint64, err e
 	}
 	defer func() { _ = f.Close() }()
 	r := bufio.NewReaderSize(f, 1<<20)
-	head := make([]byte, headerBytes)
-	n, err := io.ReadFull(r, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return 0, fmt.Errorf("embedded: %w", err)
-	}
-	h, err := decodeHeader(path, snapshotMagic, gen, head[:n])
+	h, err := readHead(r, path, snapshotMagic, gen)
 	if err != nil {
 		return 0, err
 	}
@@ -231,7 +212,7 @@ func (s *Store) loadSnapshot(ctx context.Context, gen uint64) (seq uint64, err e
 		off += frameHeadBytes + int64(len(payload))
 	}
 	s.info.SnapshotBytes = off
-	s.lastUs = h.lastUs
+	s.clock.lastUs = h.lastUs
 	return h.seq, nil
 }
 

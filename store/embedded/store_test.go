@@ -70,7 +70,7 @@ func TestFolderIsPrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	s := openStore(t, Options{Dir: dir})
 	mustSend(t, client(t, s), "hello")
-	if err := s.compact(); err != nil {
+	if err := s.Compact(); err != nil {
 		t.Fatal(err)
 	}
 	st, err := os.Stat(dir)

@@ -20,15 +20,10 @@ type syncGroup struct {
 	err    error         // after a failed fsync, nobody knows what is on the disk
 }
 
-func (g *syncGroup) init() {
-	g.kick = make(chan struct{}, 1)
-	g.round = make(chan struct{})
-}
-
 // Sync returns once everything that was answered before the call is on the disk. Concurrent callers share one fsync.
 // After a failed fsync it always fails, and so does every script that writes: the content of the disk is unknown until
 // a restart reads it.
-func (s *Store) Sync(ctx context.Context) error {
+func (s *journals) Sync(ctx context.Context) error {
 	if s.opts.Dir == "" {
 		return ErrMemory
 	}
@@ -62,7 +57,7 @@ const roomBytes = 1 << 20
 
 // Writable returns nil if calls that write are taken now. After one was refused it tries to write by itself, because nobody
 // may come who would.
-func (s *Store) Writable() error {
+func (s *journals) Writable() error {
 	if s.opts.Dir == "" {
 		return nil
 	}
@@ -81,7 +76,7 @@ func (s *Store) Writable() error {
 }
 
 // tryRoom writes a file beside the journal and removes it.
-func (s *Store) tryRoom() error {
+func (s *journals) tryRoom() error {
 	path := filepath.Join(s.opts.Dir, "room.tmp")
 	f, err := s.opts.create(path)
 	if err != nil {
@@ -92,7 +87,7 @@ func (s *Store) tryRoom() error {
 	return errors.Join(err, f.Close())
 }
 
-func (s *Store) syncLoop() {
+func (s *journals) syncLoop() {
 	tick := time.NewTicker(s.opts.SyncEvery)
 	defer tick.Stop()
 	for {
@@ -107,7 +102,7 @@ func (s *Store) syncLoop() {
 }
 
 // flush makes the current journal durable, and writes the mark that says so.
-func (s *Store) flush() error {
+func (s *journals) flush() error {
 	g := &s.group
 	s.syncing.Lock()
 	wanted := s.appended.Load()
