@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // infos reads groups from the view of user, in order.
@@ -93,15 +94,6 @@ func (s *base) truth(ctx context.Context, user, group string) (Info, error) {
 
 // memberships reads those of groups that user is in.
 func (s *base) memberships(ctx context.Context, user string, groups []string) ([]Info, error) {
-	all, err := s.infos(ctx, user, groups)
-	if err != nil {
-		return nil, err
-	}
-	infos := all[:0]
-	for _, i := range all {
-		if i.Epoch != "" && i.Role != "" {
-			infos = append(infos, i)
-		}
-	}
-	return infos, nil
+	infos, err := s.infos(ctx, user, groups)
+	return slices.DeleteFunc(infos, func(i Info) bool { return i.Epoch == "" || i.Role == "" }), err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -37,7 +38,7 @@ func (s *lists) Groups(ctx context.Context, by Caller, limit int, cursor string)
 	}
 	out := List[GroupView]{Total: int64(len(list))}
 	if cursor != "" {
-		list = list[firstAfter(list, after):]
+		list = list[sort.Search(len(list), func(i int) bool { return after.compare(list[i]) < 0 }):]
 	}
 	page := list[:min(len(list), limit)]
 	groups := make([]string, len(page))
@@ -104,15 +105,6 @@ func parseActivity(cursor string) (activeAt, error) {
 		return activeAt{}, Invalid("cursor: not one of this list")
 	}
 	return activeAt{n, group}, nil
-}
-
-func firstAfter(list []activeAt, after activeAt) int {
-	for i := range list {
-		if after.compare(list[i]) < 0 {
-			return i
-		}
-	}
-	return len(list)
 }
 
 // groupBytes is an upper bound of the size of a group in an answer without its name and its newest message.
