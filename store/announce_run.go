@@ -62,7 +62,7 @@ func (s *Announcements) StartAnnouncement(ctx context.Context, id string, run in
 	}
 	r := reply(record.Val())
 	if r.text(1) == "" {
-		return nil // it was cancelled and removed meanwhile: without its list of targets it would go to everyone
+		return nil // cancelled and removed meanwhile: without its list of targets it would go to everyone
 	}
 	starts := make([]call, s.partitions())
 	_, pages := s.AnnouncementTasks(id, run)
@@ -134,7 +134,7 @@ func (b AnnouncedBefore) had(user string) bool {
 	return false
 }
 
-// pageOfAll takes the next users in the order of their ids; the cursor is the last one. Those who had the run before stay out.
+// pageOfAll takes the next users in the order of their ids; the cursor is the last one. Users who already had the run are left out.
 func (s *Announcements) pageOfAll(ctx context.Context, page *announce.Batch, limit int, before string) error {
 	var b AnnouncedBefore
 	if before != "" {
@@ -165,8 +165,8 @@ func (s *Announcements) pageOfAll(ctx context.Context, page *announce.Batch, lim
 	return nil
 }
 
-// AnnouncementTarget reads an entry of a list of targets: a target, and before it the run that it had already when the store was
-// imported with another number of partitions.
+// AnnouncementTarget reads an entry of a list of targets: a target, preceded by the run that it had already had when the store
+// was imported with another number of partitions.
 func AnnouncementTarget(entry string) (run int64, target string) {
 	first, rest, _ := strings.Cut(entry, " ")
 	if run := number(first); run > 0 {

@@ -67,8 +67,8 @@ func (s *Archive) AckArchive(ctx context.Context, log archive.Log, from, to int6
 	return r.number(1), nil
 }
 
-// AlignArchive brings groups in line with whether there is an archive, each in a step of its own. Groups that do not exist are
-// passed over.
+// AlignArchive brings groups in line with whether there is an archive, one step for each. Groups that do not exist are
+// skipped.
 func (s *Archive) AlignArchive(ctx context.Context, groups []string) error {
 	calls := make([]call, len(groups))
 	for i, group := range groups {
@@ -120,14 +120,14 @@ func (s *Archive) WantArchive(ctx context.Context, id string, delay time.Duratio
 	return firstError(errs)
 }
 
-// ArchiveWalked records that every group is in line with whether there is an archive, where that is still on.
+// ArchiveWalked records, if the archive is still on, that every group is in line with it.
 func (s *Archive) ArchiveWalked(ctx context.Context, on bool) error {
 	_, err := s.runSafe(ctx, archiveWalkedScript.On(s.keys.part(0)).Arg("on", on))
 	return err
 }
 
-// EndedLogs returns those of the logs in the database id that have ended, as far as their partition can tell: it has known that
-// database since before it was switched off and on again.
+// EndedLogs returns which logs in the database id have ended. A partition can tell only if it has known that database since
+// before it was switched off and on again.
 func (s *Archive) EndedLogs(ctx context.Context, id string, logs []archive.Log) (ended []archive.Log, err error) {
 	calls := make([]call, len(logs))
 	for i, log := range logs {

@@ -10,7 +10,7 @@ import (
 var cleanupScript = newFreeing("cleanup/users", groupNames)
 
 // Gone names users of a deleted group whose keys still exist, and whose index may still contain it: as many as one step of
-// Cleanup takes. They stay on the lists until Cleanup takes them off, so nobody is missed if a node dies in between.
+// Cleanup takes. They stay on the lists until Cleanup takes them off, so nobody is left out if a node dies in between.
 func (s *Groups) Gone(ctx context.Context, group string) ([]string, error) {
 	k := s.keys.group(group)
 	for _, list := range []string{k.goneMembers(), k.goneSenders()} {

@@ -41,8 +41,8 @@ func asCursors(r reply, err error) (chat.Cursors, error) {
 	return chat.Cursors{Seen: r.number(1), Read: r.number(2), Unread: r.number(3)}, nil
 }
 
-// Receipts of message id, over all members but its sender; over all members where it is trimmed. The sender is read first:
-// who sent a message never changes.
+// Receipts of message id, over all members but its sender; over all members where it is trimmed. The sender is read first,
+// because it never changes.
 func (s *Cursors) Receipts(ctx context.Context, group, user string, id, after int64, limit int) (chat.Receipts, error) {
 	k := s.keys.group(group)
 	sender := ""

@@ -72,7 +72,7 @@ func orDash(text string) string {
 	return text
 }
 
-// DropDevice removes a device; if is is given, only while the device is still the same.
+// DropDevice removes a device; if is is given, only if the device is still that one.
 func (s *Notifications) DropDevice(ctx context.Context, user, id string, is *notify.Device) error {
 	text := ""
 	if is != nil {
@@ -136,7 +136,7 @@ func (s *Notifications) Reach(ctx context.Context, user, id string) (d notify.De
 	return d, r.number(2) == 0, err
 }
 
-// Away picks those of users who have a device and no live session.
+// Away picks the users who have a device and no live session.
 func (s *Notifications) Away(ctx context.Context, users []string) (away, live []string, err error) {
 	var calls []call
 	var asked [][]string

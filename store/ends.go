@@ -17,7 +17,7 @@ func (s *Index) Lasts(ctx context.Context, groups []string) ([]chat.LogEnd, erro
 	})
 }
 
-// endFields is how many fields a script for ends answers about each id.
+// endFields is how many fields a script answers about each id.
 const endFields = 3
 
 // ends runs a script over the keys of all ids, at most lastsMax in a call, in one round trip. begin begins a call that gets
@@ -47,7 +47,7 @@ func (s *base) ends(ctx context.Context, ids []string, begin func(k *partKeys, k
 	return nil
 }
 
-// Looks tells of each group how far user is in it, and where it ends.
+// Looks tells for each group how far user has got, and where it ends.
 func (s *Index) Looks(ctx context.Context, user string, groups []string, at chat.LookAt) ([]chat.Look, error) {
 	looks := make([]chat.Look, len(groups))
 	read := s.looks(user, groups, at, looks)

@@ -145,10 +145,10 @@ func (s *Erasures) ErasureGroups(ctx context.Context, r erase.Record) (groups []
 	return all.Val(), nil
 }
 
-// erasureSenders is of how many senders one step removes what an inbox keeps of them.
+// erasureSenders is for how many senders one step removes what an inbox keeps about them.
 const erasureSenders = 100
 
-// ErasePerson removes what is kept of a user alone.
+// ErasePerson removes what is kept about the user alone.
 func (s *Erasures) ErasePerson(ctx context.Context, user string) (more bool, err error) {
 	k := s.keys.user(user)
 	var senders *redis.StringSliceCmd
@@ -195,7 +195,7 @@ func (s *Erasures) UsersFrom(ctx context.Context, after string, limit int) (user
 	return users, "", nil
 }
 
-// EraseInboxes erases what a user wrote in inboxes, each in a step of its own.
+// EraseInboxes erases what a user wrote in inboxes, one step for each inbox.
 func (s *Erasures) EraseInboxes(ctx context.Context, erasure, from string, inboxes []erase.At, deletedAt chat.Time) (rest []erase.At, err error) {
 	at, err := deletedAt.MarshalJSON()
 	if err != nil {
@@ -222,7 +222,7 @@ func (s *Erasures) EraseInboxes(ctx context.Context, erasure, from string, inbox
 	return rest, nil
 }
 
-// FindAuthored looks up what groups have of a user, each in a step of its own.
+// FindAuthored looks up what groups have of a user, one step for each group.
 func (s *Erasures) FindAuthored(ctx context.Context, user string, groups []erase.At) ([]erase.Found, error) {
 	calls := make([]call, len(groups))
 	for i, g := range groups {
@@ -285,7 +285,7 @@ func (s *Erasures) EraseEntry(ctx context.Context, e erase.EntryErasure) (id int
 		id := strconv.FormatInt(change.Old.ID, 10)
 		c = c.MoreArgs("erased", "entry_id", id, "entry", id+" "+change.Old.Mark+" x "+string(change.New.JSON))
 	}
-	// A repeat would append once more: where the answer was lost, the caller reads what became of the entry.
+	// A repeat would append again: if the answer was lost, the caller reads what became of the entry.
 	r, err := s.run(ctx, c)
 	if err != nil {
 		return 0, false, err
@@ -293,7 +293,7 @@ func (s *Erasures) EraseEntry(ctx context.Context, e erase.EntryErasure) (id int
 	return r.number(1), r.number(2) == 1, nil
 }
 
-// DropTraces removes what a group keeps of a user beside its log.
+// DropTraces removes what a group keeps about a user besides its log.
 func (s *Erasures) DropTraces(ctx context.Context, group, user string) error {
 	_, err := s.runSafe(ctx, erasureTracesScript.On(s.keys.group(group).of(user)).Arg("user", user))
 	return err

@@ -65,7 +65,7 @@ func (s *Holds) Kept(ctx context.Context, group string, from, to int64, skip int
 	return list, nil
 }
 
-// Former reads up to which id what a user wrote is of someone of that name who was erased.
+// Former reads up to which id the entries of a user are those of an erased person of the same name.
 func (s *Holds) Former(ctx context.Context, group, user string) (epoch string, last int64, err error) {
 	waiting, err := (&Erasures{s.base}).WaitingErasures(ctx, group)
 	for _, w := range waiting {

@@ -17,7 +17,7 @@ type RetryKeys struct {
 	*base
 }
 
-// Claim remembers that user began something with key, or returns how it was answered.
+// Claim records that user began something with key, or returns the answer that key got before.
 func (s *RetryKeys) Claim(ctx context.Context, user, key, content string) (*chat.Answer, error) {
 	r, err := s.runSafe(ctx, claimScript.On(s.keys.user(user)).Arg("key", shortHash(key)).Arg("content", shortHash(content)).
 		Arg("keys_max", s.limits.KeysMax).Arg("age_ms", s.limits.KeyAge.Milliseconds()))

@@ -170,7 +170,7 @@ func (s *Index) HintSeen(ctx context.Context, user string, seen []chat.UserGroup
 // addUnderWay is how long adding a member may take at most, from the claim until the index has the group.
 const addUnderWay = 10 * time.Minute
 
-// ClaimAdds implements chat.IndexStore. Groups in which a user has acted by now are taken off what counts once that is full.
+// ClaimAdds implements chat.IndexStore. When the count is full, groups in which the user has acted by now are taken off it.
 func (s *Index) ClaimAdds(ctx context.Context, by, group string, users []string) (full []string, err error) {
 	if full, err = s.claimAdds(ctx, by, group, users); err != nil {
 		return nil, err
@@ -213,8 +213,8 @@ func (s *Index) claimAdds(ctx context.Context, by, group string, users []string)
 	return full, nil
 }
 
-// freeAdds takes off what counts for by the groups in which user acted, and those whose member user never became. It tells whether
-// there were any.
+// freeAdds no longer counts for by the groups in which user has acted, and those that user never joined. It tells whether there
+// were any.
 func (s *Index) freeAdds(ctx context.Context, by, user string) (freed bool, err error) {
 	k := s.keys.user(user)
 	var added *redis.MapStringStringCmd
@@ -229,7 +229,7 @@ func (s *Index) freeAdds(ctx context.Context, by, user string) (freed bool, err 
 	for _, g := range index {
 		invited[g.Group] = g.Invited
 	}
-	old := time.Now().Add(-addUnderWay).UnixMilli() // of leases and due times only the server's clock decides; this is neither
+	old := time.Now().Add(-addUnderWay).UnixMilli() // the server's clock decides about leases and due times only; this is neither
 	var free []string
 	for group, value := range added.Val() {
 		who, ms, _ := strings.Cut(value, " ")

@@ -54,7 +54,7 @@ func (k keyspace) part(partition int) *partKeys { return k.partitions[partition]
 
 func (k keyspace) home(id string) *partKeys { return k.partitions[k.partition(id)] }
 
-// partKeys are the keys of a partition that belong to no group and no user. Some stand in p00 only.
+// partKeys are the keys of a partition that belong to no group and no user. Some are in p00 only.
 type partKeys struct {
 	number  int
 	base    string   // what every key of the partition begins with
@@ -263,7 +263,7 @@ func (e erasureKeys) erasureHeld() string   { return e.base + ":held" }
 var erasureNames = within(userNames, func(e erasureKeys) userKeys { return e.userKeys },
 	layout.Names(layout.Erasure, func(e erasureKeys) string { return e.base }))
 
-// followed tells what a channel is of: a group or a user.
+// followed tells whose channel it is: that of a group or of a user.
 func (k keyspace) followed(channel string) (group, user string, ok bool) {
 	rest, ok := strings.CutPrefix(channel, k.prefix+":{p")
 	if !ok {
@@ -290,7 +290,7 @@ func hashed(text string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:15])
 }
 
-// shortHash names a retry key inside a HASH: 72 bits, so that a sender's own thousand keys do not meet, in 12 bytes.
+// shortHash names a retry key inside a HASH: 72 bits, so that the thousand keys of a sender do not collide, in 12 bytes.
 func shortHash(key string) string {
 	if key == "" {
 		return ""

@@ -29,7 +29,7 @@ func (s *Layout) checkLayout(ctx context.Context, o Options) error {
 	switch {
 	case err == nil:
 		version, importing = r.number(1), r.text(2)
-	case o.Existing && conn.TakesNoWrites(err): // a look at it needs none
+	case o.Existing && conn.TakesNoWrites(err): // looking at a store needs no writes
 		version, importing, err = s.recorded(ctx)
 	}
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Layout) checkLayout(ctx context.Context, o Options) error {
 	return nil
 }
 
-// recorded reads what the script records, where it may not run.
+// recorded reads what the script would record, for a server that does not run it.
 func (s *Layout) recorded(ctx context.Context) (version int64, importing string, err error) {
 	fields, err := s.conn.Client().HMGet(ctx, s.keys.part(0).layout(), "version", "import").Result()
 	if err != nil {
@@ -84,9 +84,9 @@ func (s *Layout) checkExists(ctx context.Context) error {
 	return nil
 }
 
-// ImportUnderWay returns the id of the file whose import has begun and is not complete, and how many of its lines are there; ""
-// where there is none. done tells that the import of the file of this id is complete, and nobody has opened the store since, but to
-// import the same one.
+// ImportUnderWay returns the id of the file whose import is incomplete, and how many of its lines are stored; "" if there is none.
+// done tells that the import of the file with this id is complete, and nobody has opened the store since, except to import the
+// same file.
 func (s *Layout) ImportUnderWay(ctx context.Context, file string) (id string, lines int64, done bool, err error) {
 	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", false).Arg("import", file))
 	if err != nil {
@@ -95,8 +95,8 @@ func (s *Layout) ImportUnderWay(ctx context.Context, file string) (id string, li
 	return r.text(2), r.number(3), file != "" && r.text(5) == file, nil
 }
 
-// NoteImport records that the first lines of the file of this id are in the store, all those before having been written. From
-// the first call on no server starts on the store, until NoteImported.
+// NoteImport records how many lines of the file with this id are in the store. From the first call on until NoteImported, no
+// server starts on the store.
 func (s *Layout) NoteImport(ctx context.Context, id string, lines int64) error {
 	_, err := s.run(ctx, importScript.On(s.keys.part(0)).Arg("id", id).Arg("lines", lines))
 	return err
@@ -105,8 +105,8 @@ func (s *Layout) NoteImport(ctx context.Context, id string, lines int64) error {
 // NoteImported records that the import of the file of this id is complete.
 func (s *Layout) NoteImported(ctx context.Context, id string) error { return s.NoteImport(ctx, id, -1) }
 
-// ExportUnderWay returns the id of the file to which the store is exported, as NoteExport noted it; "" where anyone else has opened
-// the store since then.
+// ExportUnderWay returns the id of the file to which the store is exported, as NoteExport recorded it; "" if anything else has
+// opened the store since.
 func (s *Layout) ExportUnderWay(ctx context.Context) (id string, err error) {
 	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", true).Arg("import", ""))
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Layout) ExportUnderWay(ctx context.Context) (id string, err error) {
 	return r.text(4), nil
 }
 
-// NoteExport notes that the store is exported to the file of this id; with an empty one, that this is over.
+// NoteExport records that the store is exported to the file with this id; an empty one: that the export is over.
 func (s *Layout) NoteExport(ctx context.Context, id string) error {
 	_, err := s.run(ctx, exportScript.On(s.keys.part(0)).Arg("id", id))
 	return err

@@ -17,7 +17,7 @@ const (
 	unarchivedBytesMax  = 1 << 20 // of entries that one step reads for the archive
 	erasureBytesMax     = 1 << 19 // of entries or items that one step looks through for what someone wrote
 
-	filesStep   = 100  // files that one step removes, each with a task
+	filesStep   = 100  // files that one step removes, with a task for each
 	fileIDsStep = 1000 // ids that one command goes through
 
 	webhooksMax          = 100             // each is looked at for every event

@@ -111,7 +111,7 @@ func (s *Logs) Trim(ctx context.Context, group string) (more bool, err error) {
 	return s.trim(ctx, group, "")
 }
 
-// trim does one step, and enqueues the rest as task unless that is empty.
+// trim does one step, and enqueues task for the rest unless it is empty.
 func (s *Logs) trim(ctx context.Context, group, task string) (more bool, err error) {
 	k := s.keys.group(group)
 	r, err := s.runSafe(ctx, trimScript.On(k).Arg("group", group).Arg("task_id", task).Arg("files_id", k.taskID()))

@@ -37,7 +37,7 @@ func (s *Logs) append(ctx context.Context, a chat.Append) (chat.Appended, error)
 	return s.appendAlone(ctx, a)
 }
 
-// appendAlone appends an entry by a call of its own.
+// appendAlone appends an entry by a separate call.
 func (s *Logs) appendAlone(ctx context.Context, a chat.Append) (chat.Appended, error) {
 	k := s.keys.group(a.Group)
 	if len(a.Files) > 0 {
@@ -60,7 +60,7 @@ func (s *Logs) runAppend(ctx context.Context, c call, a chat.Append) (chat.Appen
 // rowArgs is how many arguments an entry has.
 const rowArgs = 6
 
-// plain tells whether an entry needs nothing of lib/append.lua that only some need. Whether it names files is not looked at.
+// plain tells whether an entry needs none of the parts of lib/append.lua that only some need. It does not look at files.
 func plain(a *chat.Append) bool {
 	return a.Kind != chat.Reaction && len(a.Mentions) == 0 && a.ReplyTo == 0
 }
@@ -102,7 +102,7 @@ func (s *Logs) moreText(k groupKeys, a *chat.Append) string {
 	return fmt.Sprintf("%s %d %d %d %d %s %s %s %s", a.Kind, a.ReplyTo, a.Target, s.limits.EmojisMax, removed, task, below, same, a.Emoji)
 }
 
-// appendOutcome is what became of an entry. alone: the server wants it to come alone, because its memory is full. refused: the
+// appendOutcome is what became of an entry. alone: it has to be sent alone, because the server's memory is full. refused: the
 // server did nothing, as in laneAnswer. joined is how many entries its call had.
 type appendOutcome struct {
 	done           chat.Appended
@@ -133,7 +133,7 @@ func appendOutcomeOf(r reply, i int, epoch string, a *chat.Append) (out appendOu
 		if same, out.err = asReply(appendScript.Name, []any(several)); out.err != nil {
 			return appendOutcome{err: out.err}
 		}
-		// The same reaction is there already.
+		// The same reaction exists already.
 		out.done.ID, out.done.Mark, out.done.Duplicate = same.number(1), same.text(2), true
 		out.done.SentAtMs = sentAtMs(same.text(3), a.SentAtMs)
 		return out
@@ -161,7 +161,7 @@ func (s *Logs) afterAppend(ctx context.Context, group, idle string, more bool) {
 		s.forget(ctx, group, idle)
 	}
 	if more {
-		// The 64th send from here on finds the rest too, if this fails.
+		// If this fails, the 64th send from here on trims the rest.
 		if _, err := s.trim(ctx, group, s.keys.group(group).taskID()); err != nil {
 			s.log.Debug("group was not trimmed completely", "group", group, "error", err)
 		}

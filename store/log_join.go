@@ -30,11 +30,11 @@ func (s *Logs) appendJoined(ctx context.Context, a chat.Append) appendOutcome {
 		return appendOutcome{err: fail(appendScript.Name, err)}
 	}
 	tracing.Shared(ctx, out.joined)
-	out.alone = out.alone || out.refused // a call of its own follows redirects
+	out.alone = out.alone || out.refused // a separate call follows redirects
 	return out
 }
 
-// appendTogether appends plain messages of any groups, all of which a server had when they came, in one round trip.
+// appendTogether appends plain messages of groups that were on one server when they came, in one round trip.
 func (s *Logs) appendTogether(ctx context.Context, server conn.Server, list []*chat.Append) []appendOutcome {
 	joined := joinCalls(list)
 	calls := make([]call, len(joined))

@@ -11,9 +11,8 @@ import (
 	"github.com/chatd/chatd/queue"
 )
 
-// moved returns the present id of what another id named before the store was imported with another number of partitions. Ids of
-// schedules and erasures begin with their partition, which changes then; the rest is random and stays. It asks every partition, so
-// it costs nothing where there is one. ErrNotFound where there is nothing.
+// moved returns the present id of a schedule or erasure whose id is from before an import into another number of partitions: ids
+// begin with the partition, which changes then; the random rest stays. It asks every partition. ErrNotFound if there is none.
 func (s *base) moved(ctx context.Context, id string, key func(p *partKeys, id string) string) (string, error) {
 	was, ok := queue.PartitionOf(id)
 	if !ok || s.partitions() == 1 && was == 0 {

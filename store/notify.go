@@ -24,12 +24,12 @@ var (
 	notifyInboxScript = newScript("notify/inbox", userNames)
 )
 
-// Notifications are who is to be notified of what: devices, levels, presence.
+// Notifications decide who gets notified of what: devices, levels, presence.
 type Notifications struct {
 	*base
 }
 
-// WantNotify makes every partition enqueue fan-outs after delay; only where it does so already, if only is true.
+// WantNotify makes every partition enqueue fan-outs after delay; if only is true, just those that already do.
 func (s *Notifications) WantNotify(ctx context.Context, delay time.Duration, only bool) error {
 	calls := make([]call, s.partitions())
 	for p := range calls {
@@ -42,13 +42,13 @@ func (s *Notifications) WantNotify(ctx context.Context, delay time.Duration, onl
 	return firstError(errs)
 }
 
-// PushKey returns the private key that is kept, which is candidate where none was.
+// PushKey returns the stored private key, after storing candidate if there was none.
 func (s *Notifications) PushKey(ctx context.Context, candidate string) (string, error) {
 	r, err := s.runSafe(ctx, pushKeyScript.On(s.keys.part(0)).Arg("offered", candidate))
 	return r.text(1), err
 }
 
-// SetLevel sets what a member is notified of.
+// SetLevel sets what a member gets notified of.
 func (s *Notifications) SetLevel(ctx context.Context, group, user string, set notify.Setting) error {
 	k := s.keys.group(group)
 	until := int64(0)
@@ -59,7 +59,7 @@ func (s *Notifications) SetLevel(ctx context.Context, group, user string, set no
 	return err
 }
 
-// Level reads what a member is notified of, as it was set.
+// Level reads what a member gets notified of, as it was set.
 func (s *Notifications) Level(ctx context.Context, group, user string) (notify.Setting, error) {
 	k := s.keys.group(group)
 	r, err := s.runSafe(ctx, levelOfScript.On(k).Arg("user", user))

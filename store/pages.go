@@ -11,8 +11,8 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// How entries are read. An entry costs a script six times as much as a plain range, but the size of the answer to a range is
-// not known, and a range of its own costs as much as two or three entries of the script.
+// How entries are read. An entry costs six times as much in a script as in a plain range, but nobody knows how large the answer
+// to a range is, and each range costs as much as two or three entries of the script.
 const (
 	plainMax  = 60 // entries asked for in all: at the largest size that the default limits allow they are 2 MiB
 	plainMin  = 4  // entries asked for of each log

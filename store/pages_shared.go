@@ -16,7 +16,7 @@ type sharedPull struct {
 	pull chat.Pull
 }
 
-// mayShare tells whether a pull goes together with those of others: it is for a few entries upward, without reactions.
+// mayShare tells whether a pull can be joined with those of others: it asks for a few entries upward, without reactions.
 func mayShare(pulls []chat.Pull) bool {
 	return len(pulls) == 1 && pulls[0].Shared && pulls[0].Before == 0 && !pulls[0].Counted &&
 		pulls[0].Limit > 0 && pulls[0].Limit <= sharedEntries
@@ -74,7 +74,7 @@ func (s *Logs) readShared(ctx context.Context, server conn.Server, asked []share
 	return pages
 }
 
-// sharePages makes the pages of those whom one step answers.
+// sharePages makes the pages of the users that one step answers.
 func (s *Logs) sharePages(ctx context.Context, asked []sharedPull, them []int, answer laneAnswer, pages []sharedPage) {
 	if answer.err != nil {
 		for _, i := range them {
@@ -86,7 +86,7 @@ func (s *Logs) sharePages(ctx context.Context, asked []sharedPull, them []int, a
 	log, members := r.list(1), r.list(3)
 	messages, err := decodeMessages(group, r.texts(2))
 	for j, i := range them {
-		if err != nil { // maybe of an entry that only others ask for
+		if err != nil { // perhaps because of an entry that only others ask for
 			pages[i].page, pages[i].err = s.pullAlone(ctx, asked[i])
 			continue
 		}
@@ -159,7 +159,7 @@ func asSharedInfo(group string, log, member reply) chat.Info {
 	return in
 }
 
-// cutShared cuts what was read to what p asks for. The pages of all share it, so none of them has room to append.
+// cutShared cuts what was read to what p asks for. All pages share it, so none has capacity to append.
 func cutShared(messages []chat.Message, p chat.Pull) []chat.Message {
 	for len(messages) > 0 && messages[0].ID < p.From {
 		messages = messages[1:]

@@ -81,7 +81,7 @@ func (s *Notifications) Heartbeat(ctx context.Context, node string, users []stri
 	return nil
 }
 
-// putRight makes a partition list exactly these users of node, after something was lost or restored from a backup.
+// putRight makes a partition list exactly these users of node, after a loss or a restored backup.
 func (s *Notifications) putRight(ctx context.Context, node string, p int, users []string, lasts time.Duration) error {
 	known, err := s.conn.Client().ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.part(p).live(), ByLex: true, Start: "[" + node + " ", Stop: "(" + node + "!"}).Result()
 	if err != nil {

@@ -101,7 +101,7 @@ func (s *Logs) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat
 }
 
 // pullChunk reads the pulls of indexes at one instant and writes what it got to the same places of pages. It returns how
-// many bytes of entries it read, which is not much more than room.
+// many bytes of entries it read, at most a little more than room.
 func (s *Logs) pullChunk(ctx context.Context, user string, pulls []chat.Pull, pages []chat.Page, indexes []int, room int) (bytes int, err error) {
 	asked := make([]chat.Pull, len(indexes))
 	for j, i := range indexes {
@@ -170,8 +170,8 @@ func queuesNothing(err error) bool {
 	return redis.HasErrorPrefix(err, "OOM") || redis.HasErrorPrefix(err, "EXECABORT")
 }
 
-// showPage puts what was read into a page, as far as the user may see it. A log that cannot be read, as err says, is no
-// reason to serve none of the others. The messages may be of other pages, too.
+// showPage puts what was read into a page, as far as the user may see it. If a log cannot be
+// read, as err says, the others are served all the same. Pages may share the messages.
 func showPage(page *chat.Page, messages []chat.Message, err error) {
 	if page.Info.Role == "" {
 		page.Err = chat.ErrNotFound
@@ -188,7 +188,7 @@ func showPage(page *chat.Page, messages []chat.Message, err error) {
 		messages = messages[1:]
 	}
 	if page.Info.Hidden() > 0 {
-		messages = slices.Clone(messages) // what Redact changes
+		messages = slices.Clone(messages) // Redact changes them
 	}
 	page.Info.Redact(messages)
 	page.Messages = messages

@@ -12,8 +12,8 @@ import (
 )
 
 // reply is what a script answers: an array whose first element is `OK` or the name of a refusal. After OUTOFRANGE come the
-// field, the lowest and the highest number that is allowed; after FORBIDDEN comes who may, after HELD
-// the reason of the hold, after BLOCKED who is to be waited for.
+// field and the lowest and highest number allowed; after FORBIDDEN the role that may, after HELD the
+// reason of the hold, after BLOCKED the members to wait for.
 type reply []any
 
 // refusals translates what the scripts answer, in one place.
@@ -92,13 +92,13 @@ func (r reply) number(i int) int64   { return script.Reply(r).Number(i) }
 
 func number(s string) int64 { return script.Number(s) }
 
-// broke is the error of something that cannot be if the program is right.
+// broke is the error for what cannot happen unless the program is wrong.
 func broke(step string, err error) *chat.Error {
 	return &chat.Error{Code: chat.CodeInternal, Message: "internal error", Cause: fmt.Errorf("store: %s: %w", step, err)}
 }
 
 // fail translates an error of go-redis: everything that has to do with reaching the store is unavailable, the rest
-// is a mistake of ours. One that was translated before stays as it is.
+// is a bug of ours. A translated error stays as it is.
 func fail(step string, err error) error {
 	var known *chat.Error
 	if err == nil || errors.As(err, &known) {

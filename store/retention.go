@@ -18,7 +18,7 @@ var (
 	retentionWalkedScript = newFreeing("retention/walked", partNames)
 )
 
-// Retention is which messages are too old.
+// Retention finds and removes messages that are too old.
 type Retention struct {
 	*base
 }
@@ -44,7 +44,7 @@ func (s *Retention) Expire(ctx context.Context, group, epoch string, days, to in
 	return r.number(1), nil
 }
 
-// PlanRetention enqueues the task of each group whose messages go, in a step for each. Groups that do not exist are passed over.
+// PlanRetention enqueues the task of each group whose messages go, one step for each. Groups that do not exist are skipped.
 func (s *Retention) PlanRetention(ctx context.Context, groups []string) error {
 	calls := make([]call, len(groups))
 	for i, group := range groups {
@@ -61,7 +61,7 @@ func (s *Retention) PlanRetention(ctx context.Context, groups []string) error {
 }
 
 // RecordRetention records in each partition after how many days the messages of all groups go. p00 is the first and says
-// whether every group follows: where a node dies in between, the next start goes on.
+// whether every group follows: if a node dies in between, the next start goes on.
 func (s *Retention) RecordRetention(ctx context.Context, days int64) (followed bool, err error) {
 	for p := range s.partitions() {
 		r, err := s.runSafe(ctx, retentionRecordScript.On(s.keys.part(p)).Arg("days", days))
@@ -87,7 +87,7 @@ func (s *Retention) RetentionDays(ctx context.Context) (int64, error) {
 	return number(days.Val()), nil
 }
 
-// RetentionWalked records that every group follows a number of days, where that is still recorded.
+// RetentionWalked records that every group follows a number of days, if that number is still the recorded one.
 func (s *Retention) RetentionWalked(ctx context.Context, days int64) error {
 	_, err := s.runSafe(ctx, retentionWalkedScript.On(s.keys.part(0)).Arg("days", days))
 	return err

@@ -52,8 +52,8 @@ func (s *Logs) revise(ctx context.Context, a chat.Append, changes []chat.Change,
 	if a.Kind == chat.Delete {
 		revise = deleteEntryScript
 	}
-	// Edits may be as many and as large as their message has room for. How they read before is kept under a legal hold alone, so
-	// they go along only when the script has asked for them.
+	// Edits may be as many and as large as their message has room for. How they read before is kept only under a legal hold, so
+	// they are sent only when the script has asked for them.
 	done, err := s.runAppend(ctx, s.reviseCall(revise, a, changes, target, asAdmin, false), a)
 	if errors.Is(err, chat.ErrConflict) && len(changes) > 1 {
 		return s.runAppend(ctx, s.reviseCall(revise, a, changes, target, asAdmin, true), a)
@@ -61,7 +61,7 @@ func (s *Logs) revise(ctx context.Context, a chat.Append, changes []chat.Change,
 	return done, err
 }
 
-// reviseCall is the call of Revise; target is what changes[0] was, and with earlier it has how the edits of it read.
+// reviseCall is the call of Revise; target is what changes[0] was. With earlier it includes how its edits read.
 func (s *Logs) reviseCall(revise *script.Step[memberKeys], a chat.Append, changes []chat.Change, target chat.Entry, asAdmin, earlier bool) script.Call {
 	k := s.keys.group(a.Group)
 	call := revise.Sized(k.of(a.From), 3*len(changes)).Key("author_by", k.by(target.From)).

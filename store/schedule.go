@@ -93,7 +93,7 @@ func (s *Schedules) scheduleID(p schedule.Plan, key string) string {
 // target is the group or the user that a plan is for.
 func target(p schedule.Plan) string { return p.Group + p.User }
 
-// CreateSchedule makes a schedule. The index comes first: an entry without a schedule is dropped when it is listed.
+// CreateSchedule makes a schedule. Its index entry comes first: one without a schedule is dropped when it is listed.
 func (s *Schedules) CreateSchedule(ctx context.Context, n schedule.NewSchedule) (schedule.Record, bool, error) {
 	plan, err := json.Marshal(n.Plan)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Schedules) CreateSchedule(ctx context.Context, n schedule.NewSchedule) 
 		return schedule.Record{}, false, err
 	}
 	made, err := asSchedule(id, r[2:])
-	// Without a key only a repeat of this very call can have made it before.
+	// Without a key, only a repeat of this call can have made it already.
 	return made, r.number(1) == 1 && n.Key != "", err
 }
 
@@ -165,7 +165,7 @@ func asSchedule(id string, fields reply) (schedule.Record, error) {
 		LastID: fields.number(8), LastMs: fields.number(9), LastError: fields.text(10),
 	}
 	if err := json.Unmarshal([]byte(fields.text(0)), &r.Plan); err != nil {
-		// Trying again is of no use: the task of such a schedule is buried, and holds up no other.
+		// Trying again cannot help: the task of this schedule is buried, and holds up no other.
 		return schedule.Record{}, &chat.Error{Code: chat.CodeInvalid, Message: "the schedule cannot be read", Cause: err}
 	}
 	return r, nil
@@ -179,7 +179,7 @@ func (s *Schedules) countedAt(p schedule.Plan, nextMs int64) int64 {
 	return nextMs
 }
 
-// firesAt notes when a schedule fires next; nextMs 0: it does not fire. bounded: only where there is room.
+// firesAt records when a schedule fires next; nextMs 0: not at all. bounded: only if there is room.
 func (s *Schedules) firesAt(ctx context.Context, owner, id string, nextMs int64, bounded bool) error {
 	most := 0
 	if bounded {
@@ -190,8 +190,8 @@ func (s *Schedules) firesAt(ctx context.Context, owner, id string, nextMs int64,
 	return err
 }
 
-// ChangeSchedule replaces what was read, if it is still that. Its owner's partition is asked first whether there is room in the
-// minute: what is noted there of a change that does not happen is forgotten with that minute.
+// ChangeSchedule replaces what was read, if it is unchanged. The owner's partition is asked first whether the minute has room;
+// if the change then does not happen, that entry is forgotten with the minute.
 func (s *Schedules) ChangeSchedule(ctx context.Context, was schedule.Record, bounded bool) (schedule.Record, error) {
 	plan, err := json.Marshal(was.Plan)
 	if err != nil {
@@ -235,15 +235,15 @@ func (s *Schedules) CancelSchedule(ctx context.Context, id string) error {
 	return nil
 }
 
-// firesNext notes when a schedule fires after what has been done to it; nextMs 0: it does not fire. If it fails, the schedule
-// counts with when it was to fire before, until that is over.
+// firesNext records when a changed schedule fires next; nextMs 0: not at all. If that fails, the schedule counts at its former
+// time until that has passed.
 func (s *Schedules) firesNext(ctx context.Context, owner, id string, nextMs int64) {
 	if err := s.firesAt(ctx, owner, id, nextMs, false); err != nil {
 		s.log.Debug("cannot note when a schedule fires", "schedule", id, "error", err)
 	}
 }
 
-// Fire sends what is due, or what a request wants to be sent now, and writes what became of it.
+// Fire sends what is due, or what a request wants sent now, and records the outcome.
 func (s *Schedules) Fire(ctx context.Context, f schedule.Firing) (schedule.Fired, error) {
 	c, err := s.fireCall(f)
 	if err != nil {
@@ -310,8 +310,8 @@ func (s *Schedules) fireCall(f schedule.Firing) (call, error) {
 	return s.inboxes.inboxCall(begin(fireInboxScript.On(u)), u, *f.Item), nil
 }
 
-// ForgetSchedule removes a schedule that has ended. The index goes first: a key that is used again between the two finds
-// the schedule still there, and whatever is made after has an entry of its own.
+// ForgetSchedule removes a schedule that has ended. The index goes first: a key that is reused between the two finds
+// the schedule still there, and a later one gets a new entry.
 func (s *Schedules) ForgetSchedule(ctx context.Context, id string) error {
 	r, _, err := s.Schedule(ctx, id)
 	if errors.Is(err, chat.ErrNotFound) {
@@ -336,5 +336,5 @@ func (s *Schedules) dropSchedules(ctx context.Context, owner string, ids ...stri
 	return err
 }
 
-// scheduleCursor is a place in an index: when the last one of a page was made, and its id.
+// scheduleCursor is a position in an index: when the last schedule of a page was made, and its id.
 func scheduleCursor(ms int64, id string) string { return strconv.FormatInt(ms, 10) + "." + id }

@@ -18,13 +18,13 @@ const (
 	unfinishedMs    = 60_000 // an entry of an index may be this much older than its schedule: a creation takes less
 )
 
-// indexEntry is an entry of the index of a user's schedules: they stand by time, then by id.
+// indexEntry is an entry of the index of a user's schedules, which is ordered by time, then by id.
 type indexEntry struct {
 	ms int64
 	id string
 }
 
-// abandoned tells whether the schedule of an entry, where there is none, is not just being made.
+// abandoned tells whether an entry without a schedule was left behind, rather than written by a creation under way.
 func (p indexEntry) abandoned(now *redis.TimeCmd) bool {
 	return now.Val().UnixMilli()-p.ms > unfinishedMs
 }
@@ -66,7 +66,7 @@ func (s *Schedules) SchedulesOf(ctx context.Context, owner, after string, limit,
 	}
 }
 
-// schedulesAfter reads at most count entries of an index above a place.
+// schedulesAfter reads at most count entries of an index after a position.
 func (s *Schedules) schedulesAfter(ctx context.Context, owner string, at indexEntry, count int) ([]indexEntry, error) {
 	from := "-inf"
 	if at.id != "" {
@@ -95,8 +95,8 @@ func (s *Schedules) schedulesAfter(ctx context.Context, owner string, at indexEn
 	}
 }
 
-// readSchedules reads the schedules of places. Where there is none, its record has no ID; if it is not just being made, its
-// entry is dropped.
+// readSchedules reads the schedules of entries. One that does not exist has no ID; unless it is just being made, its entry is
+// dropped.
 func (s *Schedules) readSchedules(ctx context.Context, owner string, entries []indexEntry) ([]schedule.Record, error) {
 	cmds := make([]*redis.SliceCmd, len(entries))
 	var now *redis.TimeCmd
@@ -121,7 +121,7 @@ func (s *Schedules) readSchedules(ctx context.Context, owner string, entries []i
 				continue
 			}
 			if chat.CodeOf(err) != chat.CodeNotFound {
-				continue // it cannot be read: no reason to show none of the others
+				continue // it cannot be read; the others are shown all the same
 			}
 		}
 		if p.abandoned(now) {
@@ -134,8 +134,8 @@ func (s *Schedules) readSchedules(ctx context.Context, owner string, entries []i
 	return records, nil
 }
 
-// dropEnded makes room in a full index: it drops the ended ones of the oldest batch that has any. They can be read by their id
-// as long as they are kept.
+// dropEnded makes room in a full index: it drops the ended ones of the oldest batch that has any. Until they
+// are removed they can be read by id.
 func (s *Schedules) dropEnded(ctx context.Context, owner string) (dropped bool) {
 	at := indexEntry{ms: math.MinInt64}
 	for range s.limits.UserSchedulesMax/statesAtOnce + 1 {

@@ -57,7 +57,7 @@ func replyOf(c call, value any, err error) (reply, error) {
 	return asReply(c.Script.Name, value)
 }
 
-// runSafe is run for a step that does no harm when it is done twice: once more after a connection that broke.
+// runSafe is run for a step that may run twice: it repeats it once after the connection broke.
 func (s *base) runSafe(ctx context.Context, c call) (reply, error) {
 	r, err := s.run(ctx, c)
 	if conn.Broken(err) && ctx.Err() == nil {
@@ -66,8 +66,8 @@ func (s *base) runSafe(ctx context.Context, c call) (reply, error) {
 	return r, err
 }
 
-// runAll runs many calls. It returns the replies in order, and the first error; a refusal is the error of its own call only and
-// stands in errs.
+// runAll runs many calls. It returns the replies in order, and the first error; a refusal is the error of its call only,
+// in errs.
 func (s *base) runAll(ctx context.Context, calls []call) (replies []reply, errs []error, err error) {
 	for _, c := range calls {
 		if err := c.Err(); err != nil {

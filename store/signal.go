@@ -18,7 +18,7 @@ type Signals struct {
 	tables *Tables
 }
 
-// Typing publishes that user types in group. It is lost where nobody listens, and that is all right.
+// Typing publishes that user types in group. If nobody listens it is lost, which does no harm.
 func (s *Signals) Typing(ctx context.Context, group, user string) error {
 	return fail("typing", s.conn.Publish(ctx, s.keys.group(group).channel(), "t "+user))
 }
@@ -147,7 +147,7 @@ func decodeUserSignal(user, word, rest string) (live.Signal, bool) {
 	return live.Signal{}, false
 }
 
-// decodeEntrySignal reads the epoch, the entry and what it changed. JSON holds no line feed of its own.
+// decodeEntrySignal reads the epoch, the entry and what it changed. Compact JSON contains no line feed.
 func decodeEntrySignal(text string, sig *live.Signal) bool {
 	epoch, rest, ok := strings.Cut(text, "\n")
 	if !ok || epoch == "" {

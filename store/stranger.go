@@ -26,8 +26,8 @@ var errStranger = errors.New("store: the user has never used the server")
 // errStrangersFull is the refusal where a sender has too much waiting with such users.
 var errStrangersFull = &chat.Error{Code: chat.CodeInboxFull, Message: "too much of yours waits for users who never signed in"}
 
-// claimStranger counts an item, once for its name, where its recipient has never used the server: what strangers were sent is
-// bounded for each sender, by Limits.StrangersBytesMax. Users who use it by now are taken off the list once it is full.
+// claimStranger counts an item, once for its name, if its recipient has never used the server: Limits.StrangersBytesMax
+// bounds what each sender has waiting with strangers. When the list is full, users who have used the server by now are taken off.
 func (s *Inboxes) claimStranger(ctx context.Context, item chat.NewItem, name string) error {
 	k := s.keys.user(item.From)
 	claim := strangerClaimScript.On(k).Arg("to", item.To).Arg("item", shortHash(name)).Arg("bytes", len(item.Rest)+strangerItemBytes).
@@ -45,7 +45,7 @@ func (s *Inboxes) claimStranger(ctx context.Context, item chat.NewItem, name str
 	return err
 }
 
-// acquaint takes those off a sender's list who use the server by now.
+// acquaint takes users off a sender's list who have used the server by now.
 func (s *Inboxes) acquaint(ctx context.Context, k userKeys) error {
 	var list *redis.MapStringStringCmd
 	if err := s.reads(ctx, func(pipe redis.Pipeliner) { list = pipe.HGetAll(ctx, k.strangers()) }); err != nil {
@@ -90,7 +90,7 @@ func (s *Inboxes) strangers(ctx context.Context, users []string) ([]bool, error)
 	}
 	out := make([]bool, len(users))
 	for i := range users {
-		// A score that is not there is an error too, the first of which is all that the pipeline says.
+		// A missing score is an error too, and the pipeline returns only the first.
 		if err := unused[i].Err(); err != nil {
 			return nil, fail("strangers", err)
 		}

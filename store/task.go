@@ -29,7 +29,7 @@ func (s *Store) newClients() (err error) {
 	return nil
 }
 
-// Enqueue puts tasks in, each in the partition of its subject.
+// Enqueue enqueues tasks, each in the partition of its subject.
 func (s *Tasks) Enqueue(ctx context.Context, tasks ...chat.NewTask) error {
 	byQueue := make(map[string][]queue.Task)
 	for _, t := range tasks {
@@ -54,7 +54,7 @@ func (s *Tasks) Enqueue(ctx context.Context, tasks ...chat.NewTask) error {
 		if !ok {
 			return broke("enqueue", fmt.Errorf("there is no queue %q", name))
 		}
-		// Ids were made before, so a call that is repeated puts nothing in twice while its tasks exist.
+		// The ids exist already, so a repeated call enqueues nothing twice while its tasks exist.
 		_, err := client.EnqueueAll(ctx, list)
 		if conn.Broken(err) && ctx.Err() == nil {
 			_, err = client.EnqueueAll(ctx, list)

@@ -63,7 +63,7 @@ func (s *Webhooks) Webhook(ctx context.Context, id string) (webhook.Webhook, err
 	return decodeWebhook(id, value.Val())
 }
 
-// decodeWebhook reads what webhook/swap.lua wrote. Its error holds nothing of the value, which is a secret.
+// decodeWebhook reads what webhook/swap.lua wrote. Its error contains nothing of the value, which is a secret.
 func decodeWebhook(id, value string) (webhook.Webhook, error) {
 	parts := strings.SplitN(value, " ", 3)
 	w := webhook.Webhook{ID: id}
@@ -101,7 +101,7 @@ func (s *Webhooks) SpreadWebhooks(ctx context.Context) error {
 	}
 	r := reply(state.Val())
 	if r.number(1) == 0 {
-		return nil // there was never one
+		return nil // there never was one
 	}
 	calls := make([]call, s.partitions())
 	for p := range calls {
@@ -122,7 +122,7 @@ func (s *Webhooks) RecordAttempt(ctx context.Context, id, reason string) error {
 	return err
 }
 
-// WebhookHealth reads how the deliveries of each webhook go: what was recorded of the attempts, and what waits for it.
+// WebhookHealth reads the state of each webhook: what was recorded of attempts, and what waits for it.
 func (s *Webhooks) WebhookHealth(ctx context.Context) (map[string]webhook.Health, error) {
 	var recorded *redis.MapStringStringCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) { recorded = pipe.HGetAll(ctx, s.keys.part(0).webhooksHealth()) })
@@ -185,7 +185,7 @@ func (s *Webhooks) Unpublished(ctx context.Context, group, behind string, limit 
 	return page, err
 }
 
-// withShare gives a call what one of so many webhooks may have waiting in a partition.
+// withShare tells a call how much one of so many webhooks may have waiting in a partition.
 func (s *Webhooks) withShare(c call, webhooks int) call {
 	webhooks = max(webhooks, 1)
 	return c.Arg("waiting_max", deliveriesWaitingMax).Arg("share_tasks", webhooksTasksMax/webhooks).

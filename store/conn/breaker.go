@@ -14,9 +14,9 @@ import (
 )
 
 // breaker refuses calls while the server does not answer, so that nobody waits for it. A call that failed, or a silence
-// while calls are under way, only makes it ask the server: it opens where a PING on a connection of its own gets no answer
-// either. So neither a slow script nor one broken connection nor a caller that gives up opens it. While it is open it goes
-// on asking, and closes with the first answer.
+// while calls are under way, only makes it ask the server: it opens if a PING on a new connection gets no answer
+// either. So neither a slow script nor one broken connection nor a caller that gives up opens it. While it is open it keeps
+// asking, and closes with the first answer.
 type breaker struct {
 	ping func(ctx context.Context) error // on a new connection
 	log  *slog.Logger
@@ -25,7 +25,7 @@ type breaker struct {
 	spoke   atomic.Bool   // the server has answered since the last tick
 	suspect chan struct{} // has an entry when a call failed
 	dials   atomic.Int64  // connections that were opened
-	seldom  atomic.Bool   // nobody needs the server right now: while it is away it is asked seldom
+	seldom  atomic.Bool   // nobody needs the server right now: it is asked less often while it is away
 
 	mu    sync.Mutex
 	up    context.Context // ends when the breaker opens
@@ -126,8 +126,8 @@ func (b *breaker) run(ctx context.Context) {
 	}
 }
 
-// ask makes a ping and waits for its answer, or until the server spoke to someone else: in a crowd the ping has to wait like
-// anybody. It waits by ticks: on a machine so busy that they come late, so may the answer.
+// ask sends a ping and waits for its answer, or until the server has answered someone else: under load a ping waits like any
+// other call. The wait is counted in ticks: on a machine so busy that ticks come late, the answer may come late too.
 func (b *breaker) ask(ctx context.Context, timeout time.Duration, spoke func() bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var pinging sync.WaitGroup

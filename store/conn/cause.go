@@ -32,8 +32,7 @@ const (
 	CauseRefused     Cause = "refused"     // its answer does not say why
 )
 
-// causes are found by what the answers of a server begin with. Each is an answer that another one may follow soon, so the
-// caller should try again.
+// causes maps the beginning of a server's answer to its cause. All of these may pass soon, so the caller should try again.
 var causes = []struct {
 	begins string
 	cause  Cause
@@ -49,7 +48,7 @@ var causes = []struct {
 // errReplica says what INFO says.
 var errReplica = errors.New("it is a read-only replica")
 
-// CauseOf returns why a call failed, by an error of this package or of its client; "": the error says nothing of that.
+// CauseOf returns why a call failed, from an error of this package or of its client; "" if the error does not say.
 func CauseOf(err error) Cause {
 	switch {
 	case errors.Is(err, ErrAway):
@@ -100,13 +99,13 @@ func TakesNoWrites(err error) bool {
 	}
 }
 
-// Refused tells an error that the server answered from one of the way to it.
+// Refused tells whether the server itself answered with err; otherwise the connection to it failed.
 func Refused(err error) bool {
 	var answered redis.Error
 	return errors.As(err, &answered) && !errors.Is(err, redis.ErrClosed)
 }
 
-// Broken tells whether err is of a connection that broke, so that it is unknown whether the step was done. A server that
+// Broken tells whether err means that the connection broke, so that it is unknown whether the step was done. A server that
 // does not answer in time is not asked again: it hangs, and the caller has waited long enough.
 func Broken(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

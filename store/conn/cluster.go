@@ -85,8 +85,9 @@ func (c *cluster) client(addr string) *redis.Client {
 	return nil
 }
 
-// watch reloads the topology while the master of a partition does not answer, to find the new one. A node that is the master of
-// none is asked seldom whether it is back: it may never be, and nobody waits for it. It passes on where the masters are.
+// watch reloads the topology while the master of a partition does not answer, to find the new one. A node that is the
+// master of no partition is asked less often: it may never come back, and nobody waits for it. watch passes on where the masters
+// are.
 func (c *cluster) watch(ctx context.Context, slots []string, see func(homes map[string]bool)) {
 	tick := time.NewTicker(topologyTick)
 	defer tick.Stop()
@@ -117,7 +118,7 @@ func (c *cluster) homes(ctx context.Context, slots []string) map[string]bool {
 	return homes
 }
 
-// anyAway reports whether one of the homes does not answer or is not known. The breakers of other nodes ask seldom from now on.
+// anyAway reports whether one of the homes does not answer or is not known. The breakers of other nodes ask less often from now on.
 func (c *cluster) anyAway(homes map[string]bool) (away bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

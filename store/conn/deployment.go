@@ -44,7 +44,7 @@ type Deployment struct {
 	server     Server        // of client, if that is a single one; zero in a cluster
 	cluster    clusterClient // of client; nil for a single server
 	address    string        // of the server, as errors show it
-	partitions int           // that the URL asks for; 0: it does not say
+	partitions int           // number that the URL asks for; 0: none
 	scripts    *script.Library
 	log        *slog.Logger
 	embedded   Embedded
@@ -88,8 +88,8 @@ func Open(o Options) (*Deployment, error) {
 	return d, nil
 }
 
-// quietLibrary keeps the Redis library from writing to stderr past the log, in a form of its own; what it says comes as
-// errors too.
+// quietLibrary keeps the Redis library from writing to stderr, past the log and in another format. What it says there also
+// comes as errors.
 var quietLibrary = sync.OnceFunc(logging.Disable)
 
 // useServer sets up the client of a single server. No method: see server.go.
@@ -176,7 +176,7 @@ func (d *Deployment) IsEmbedded() bool { return d.embedded != nil }
 // Address says in words where it is.
 func (d *Deployment) Address() string { return d.address }
 
-// Partitions is how many the URL asks for in a new store; 0: it does not say.
+// Partitions is how many the URL asks for in a new store; 0: none.
 func (d *Deployment) Partitions() int { return d.partitions }
 
 // Client sends commands to the servers.

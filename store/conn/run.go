@@ -29,8 +29,8 @@ func (d *Deployment) LoadScripts(ctx context.Context) error {
 	return err
 }
 
-// loadScripts loads what a server does not know. It has most of what it is asked for from other nodes, or from before: to
-// ask is cheaper than to send all of it. A user without the right to ask sends all.
+// loadScripts loads what a server does not know. It mostly has the scripts already, from other nodes or an earlier start,
+// so asking is cheaper than sending all of them. A user without the right to ask sends all.
 func (d *Deployment) loadScripts(ctx context.Context, client queue.Redis) error {
 	scripts := slices.Clone(d.scripts.Used())
 	hashes := make([]string, len(scripts))
@@ -99,8 +99,8 @@ type Answer struct {
 	Refused bool
 }
 
-// RunAll runs many calls, at most PipelineMax of them in a round trip, and returns the answers in order. Its error is of the way to
-// the server; what a server answers is the error of one call alone.
+// RunAll runs many calls, at most PipelineMax of them in a round trip, and returns the answers in order. Its error means that
+// a server was not reached; what a server answers is the error of that call alone.
 func (d *Deployment) RunAll(ctx context.Context, calls []script.Call) ([]Answer, error) {
 	answers := make([]Answer, 0, len(calls))
 	for chunk := range slices.Chunk(calls, PipelineMax) {
@@ -194,8 +194,8 @@ func (d *Deployment) Publish(ctx context.Context, channel, payload string) error
 	return d.client.Publish(ctx, channel, payload).Err()
 }
 
-// writeProbe writes nothing, but does not declare so: Redis runs it only where it would run scripts that write, neither on a
-// replica nor with its memory full. See "Eval flags" in its documentation of scripts.
+// writeProbe writes nothing, but does not say so: Redis refuses it where it refuses scripts that write, on a replica and
+// when its memory is full. See "Eval flags" in its documentation of scripts.
 const writeProbe = "#!lua\nreturn 1"
 
 // Writable returns nil if every server of the store takes writes now.

@@ -18,7 +18,7 @@ import (
 // without the methods that go on to such a type, and an exported function that uses one must not be inlined. build_test.go
 // enforces this.
 
-// Conn is one connection to a server: what was sent first is run first.
+// Conn is one connection to a server, which runs commands in the order in which they were sent.
 type Conn interface {
 	Do(ctx context.Context, args ...any) *redis.Cmd
 	Pipeline() redis.Pipeliner
@@ -39,7 +39,7 @@ func serverOf(client *redis.Client) Server {
 // Conn takes a connection for the caller alone, until it is closed.
 func (s Server) Conn() Conn { return s.conn() }
 
-// clusterClient is what a Deployment knows of a cluster beside its client.
+// clusterClient is what a Deployment knows of a cluster besides its client.
 type clusterClient interface {
 	// masters reloads the topology, and returns all masters by address.
 	masters(ctx context.Context) ([]Server, error)

@@ -363,7 +363,7 @@ func (f *subscription) remove(names []string) {
 	for _, name := range names {
 		if c := f.want[name]; c != nil {
 			if !c.isConfirmed() {
-				close(c.confirmed) // nobody must wait for what is no longer followed
+				close(c.confirmed) // nobody may wait for what is no longer followed
 			}
 			delete(f.want, name)
 			gone = append(gone, name)

@@ -57,7 +57,7 @@ func CheckURL(raw string) error {
 //   - redis-cluster://[user[:password]@]host[:port][,host[:port]...], rediss-cluster:// for TLS. Any nodes of the cluster will
 //     do: they name the others. Parameters: partitions (of a new store; must match an existing one), skip_verify (TLS only).
 //
-// A parameter that is not listed is refused by name: ignoring a misspelled one would leave a setting off in silence.
+// Other parameters are refused by name: ignoring a misspelled one would silently leave a setting off.
 func parseURL(raw string) (address, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	switch {
@@ -146,7 +146,7 @@ func params(query string, known []string) (map[string]string, error) {
 
 var plainName = regexp.MustCompile(`^[a-z_]{1,32}$`)
 
-// shown is a parameter's name as an error may show it. Anything else may be the rest of a password with a `?` in it.
+// shown is a parameter's name if an error may show it. Anything else may be the rest of a password that contains a `?`.
 func shown(name string) string {
 	if !plainName.MatchString(name) {
 		return "(not a plain name)"
@@ -187,7 +187,7 @@ func parseSentinel(rest string) (address, error) {
 	if name == "" && len(path) > 0 {
 		name, path = path[0], path[1:]
 		if _, err := strconv.Atoi(name); err == nil {
-			name = "" // a database alone: nobody calls a primary by a number
+			name = "" // only a database: no primary is named by a number
 		}
 	}
 	if name == "" {
