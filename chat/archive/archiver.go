@@ -17,7 +17,7 @@ const (
 	stepEntries  = 500             // entries of one step
 	runSteps     = 20              // steps of one run of a task: then other groups have their turn
 	catchUpSteps = 200             // steps of one call of CatchUp
-	stepTries    = 4               // of a step whose log changes meanwhile
+	stepTries    = 4               // attempts at a step whose log changes meanwhile
 	addTimeout   = 5 * time.Second // for the database
 	heldPage     = 200             // reactions that one step keeps under a legal hold
 	runsMax      = 12              // runs at the same time: a database that hangs leaves the other workers alone
@@ -30,7 +30,7 @@ type Options struct {
 }
 
 // Archiver is the reader $archive of every group: it copies entries to a database and acks them. Its methods may be called from
-// many goroutines and on many nodes at a time: every step may be repeated.
+// many goroutines and nodes at the same time: every step may be repeated.
 type Archiver struct {
 	groups  Groups
 	db      Store // nil: this node has no archive
@@ -46,7 +46,7 @@ type Archiver struct {
 	failedAt         atomic.Int64 // Unix ns
 }
 
-// New makes an Archiver. db is nil where this node has no archive: then its tasks are left to the nodes that have one.
+// New makes an Archiver. db is nil if this node has no archive: its tasks are then left to nodes that have one.
 func New(groups Groups, db Store, opt Options) *Archiver {
 	if opt.Delay <= 0 {
 		opt.Delay = delayDefault
@@ -91,7 +91,7 @@ func (a *Archiver) step(ctx context.Context, r *run, group, epoch string) (archi
 	var lag Lag
 	for try := range stepTries {
 		of, version := lag.Log, int64(0)
-		if try > 0 { // the log was rolled back, or another node is at it too
+		if try > 0 { // the log was rolled back, or another node archives it too
 			err = a.call(ctx, func(ctx context.Context) (err error) {
 				version, err = a.db.Version(ctx, of)
 				return err
@@ -120,10 +120,11 @@ func (a *Archiver) step(ctx context.Context, r *run, group, epoch string) (archi
 	return 0, false, err
 }
 
-// archive copies what was read of a log and acks it. The log may have lost its end since the last run, which another node may
-// have archived; within a run it has where it is archived to less than the run has come.
+// archive copies what was read of a log and acks it. The log may have lost its end since the last run, even one that another node
+// archived; within a run, it has if it is archived less far than the run has come.
 //
-// version is that of the log in the database before it was read, or 0: then nothing is taken away there, but ErrConflict returned.
+// version is that of the log in the database before it was read; with 0, nothing is removed there, and ErrConflict is returned
+// instead.
 func (a *Archiver) archive(ctx context.Context, r *run, lag Lag, version int64) (archived int64, more bool, err error) {
 	last := int64(chat.IDMax)
 	if r.log != lag.Log || r.top > lag.Archived {
@@ -212,11 +213,11 @@ func (a *Archiver) keepHeld(ctx context.Context, lag Lag) error {
 	return nil
 }
 
-// lostEnd looks whether the database has entries behind the end of a log, which the log has lost then. It returns the log as it
-// reads now, and what Batch.Last is.
+// lostEnd finds out whether the database has entries beyond the end of a log, which the log has then lost. It returns the log as
+// it reads now, and Batch.Last.
 //
-// What others archive meanwhile is no such loss. So the database is read first and the log after it: what was archived before
-// was in the log before.
+// Entries that others archive meanwhile are not lost. So the database is read before the log: what was archived by then was in
+// the log by then.
 func (a *Archiver) lostEnd(ctx context.Context, was Lag) (lag Lag, last int64, err error) {
 	var tail []chat.Message
 	err = a.call(ctx, func(ctx context.Context) (err error) {
@@ -281,20 +282,20 @@ func (e *dbError) Unwrap() error { return e.err }
 // errAway is the answer while the database is left alone.
 var errAway = &dbError{chat.ErrUnavailable}
 
-// AwaySince is when the database stopped to answer; zero where it answers.
+// AwaySince is when the database stopped answering; zero while it answers.
 func (a *Archiver) AwaySince() time.Time { return a.breaker.awaySince() }
 
 // Stats counts what this node has done since its start; Groups, Entries and Oldest are of the logs that it knows to be behind.
 type Stats struct {
-	Archived int64         // entries that were written to the database, those again that were repeated
+	Archived int64         // entries written to the database, repeated ones included
 	Failed   int64         // calls of the database that failed
-	FailedAt time.Time     // of the last of these; zero where there was none
+	FailedAt time.Time     // of the last of these; zero: there was none
 	Groups   int64         // groups with entries that wait
 	Entries  int64         // entries that wait
 	Oldest   time.Duration // since the oldest of these was sent
 }
 
-// Stats returns them as of one instant.
+// Stats returns the counts as of one instant.
 func (a *Archiver) Stats() Stats {
 	f := Stats{Archived: a.archived.Load(), Failed: a.failed.Load()}
 	if at := a.failedAt.Load(); at > 0 {
@@ -304,7 +305,7 @@ func (a *Archiver) Stats() Stats {
 	return f
 }
 
-// sentAt is when a message was sent; zero where it cannot be read.
+// sentAt is when a message was sent; zero if that cannot be read.
 func sentAt(m chat.Message) time.Time {
 	var e struct {
 		SentAt chat.Time `json:"sent_at"`

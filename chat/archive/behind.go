@@ -22,7 +22,7 @@ type behind struct {
 type lagged struct {
 	entries int64
 	oldest  time.Time // when the first of them was sent
-	at      time.Time // of the look
+	at      time.Time // when it was seen
 }
 
 func newBehind() *behind { return &behind{logs: map[Log]lagged{}} }
@@ -62,7 +62,7 @@ func (b *behind) total() (groups, entries int64, oldest time.Duration) {
 	return groups, entries, oldest
 }
 
-// failureLog writes one line about failures in a while, and one when the database answers again, if it said that it does not.
+// failureLog writes a line about failures now and then, and one when the database answers again, if it had said otherwise.
 type failureLog struct {
 	log *slog.Logger
 

@@ -7,7 +7,7 @@ import (
 	"github.com/chatd/chatd/queue/backoff"
 )
 
-// How long a database that failed is left alone: what waits for it is taken over within this time of its return.
+// How long a failed database is left alone: within this time of its return, what waits for it is archived.
 const (
 	awayPauseMin = 250 * time.Millisecond
 	awayPauseMax = 3 * time.Second
@@ -24,7 +24,7 @@ type breaker struct {
 	heard    time.Time // when the database answered last, or the first of the calls began
 }
 
-// enter tells whether the database may be called now, else after which time to ask again. A caller that may must call leave.
+// enter tells whether the database may be called now, or else when to ask again. A caller that may must call leave.
 func (b *breaker) enter() (wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -41,8 +41,8 @@ func (b *breaker) enter() (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// pause is how long to leave a database alone that failed. A call to it may take seconds until it answers or does not: the
-// others do not look again sooner than after the last pause.
+// pause is how long to leave a failed database alone. The call that tries it may take seconds: others do not try again before the
+// last pause is over.
 func (b *breaker) pause() time.Duration {
 	if b.trying {
 		return backoff.Doubled(awayPauseMin, awayPauseMax, b.failures-1)
@@ -60,14 +60,14 @@ func (b *breaker) silence() time.Duration {
 	return min(time.Since(b.heard), awayPauseMax)
 }
 
-// shut tells whether enter would refuse now, and takes no place.
+// shut tells whether enter would refuse now, without entering.
 func (b *breaker) shut() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.failures > 0 && (time.Until(b.until) > 0 || b.trying)
 }
 
-// wait tells whether the database is left alone, and for how long still.
+// wait tells whether the database is left alone, and for how much longer.
 func (b *breaker) wait() (wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -97,8 +97,8 @@ func (b *breaker) leave(answered bool) (back bool) {
 	return false
 }
 
-// abandon leaves for a caller whose own time was over before the database answered, such as a search that waits for half a second:
-// that says nothing of the database. While it is away it says that it is not back, so false has the caller leave as after a failure.
+// abandon leaves for a caller whose own time ran out before the database answered, such as a search that waits for half a second:
+// that says nothing about the database. While the database is away, abandon returns false, and the caller leaves as after a failure.
 func (b *breaker) abandon() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -109,7 +109,7 @@ func (b *breaker) abandon() bool {
 	return true
 }
 
-// awaySince is when the database went away; zero where it answers.
+// awaySince is when the database went away; zero while it answers.
 func (b *breaker) awaySince() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()

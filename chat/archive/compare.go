@@ -13,9 +13,9 @@ const (
 	compareSteps = 20
 )
 
-// compare drops the logs of groups that were deleted while the archive was switched off, when nobody could: some steps, then a
-// task of its own goes on. The logs are listed before the store is asked, so that it knows the group, or the import, of each log
-// that lives. What has ended is dropped by the task that a deletion makes.
+// compare drops the logs of groups that were deleted while the archive was switched off: some steps, then another task goes on.
+// The logs are listed before the store is asked, so that the store knows the group, or the import, of each live log. Ended logs
+// are dropped by the task that a deletion makes.
 func (a *Archiver) compare(ctx context.Context, t CompareTask) error {
 	if t.ID == "" || t.Pass == "" || t.After < 0 {
 		return chat.Invalid("a task names no database or no pass")
@@ -63,7 +63,7 @@ func (a *Archiver) compareStep(ctx context.Context, t CompareTask) (next int64, 
 	return next, err
 }
 
-// afterCompareFailure has the task run again, as soon as the database may answer.
+// afterCompareFailure has the task run again as soon as the database may answer.
 func (a *Archiver) afterCompareFailure(ctx context.Context, err error) error {
 	var ofDB *dbError
 	if ctx.Err() != nil || !errors.As(err, &ofDB) {

@@ -54,8 +54,8 @@ func (s *Serving) Entries(ctx context.Context, group string, ids []int64) ([]cha
 	return found, nil
 }
 
-// Range reads entries for the node itself, from an id on, with the end of the log. Where the archive has the first of them, only
-// those that it has are given; what neither holds any longer is left out.
+// Range reads entries for the node itself, from an id on, with the end of the log. If the archive has the first of them, only
+// the archive's are returned; entries that neither holds any longer are left out.
 func (s *Serving) Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]chat.Message, chat.LogEnd, error) {
 	held, end, err := s.Store.Range(ctx, group, from, limit, bytesMax)
 	if err != nil || len(held) > 0 && held[0].ID <= from {
@@ -82,8 +82,8 @@ func (s *Serving) Range(ctx context.Context, group string, from int64, limit, by
 	return archived, end, nil
 }
 
-// Reactions counts the reactions to the messages from..to. What the store holds is looked up after its counts were read:
-// those of a message that was trimmed before are in the archive.
+// Reactions counts the reactions to the messages from..to. The store's extent is looked up after its counts were
+// read: the reactions to a message trimmed before that are in the archive.
 func (s *Serving) Reactions(ctx context.Context, group, user string, from, to int64) (map[int64]map[string]chat.ReactionCount, error) {
 	found, err := s.Store.Reactions(ctx, group, user, from, to)
 	if err != nil {
@@ -109,8 +109,8 @@ func (s *Serving) Reactions(ctx context.Context, group, user string, from, to in
 	return archived, nil
 }
 
-// Append appends an entry. Where it is a reaction to what is in the archive, the archive says how that stands, and the store
-// takes the entry only if it still does.
+// Append appends an entry. For a reaction to an archived message, the archive says what reactions that has, and the store takes
+// the entry only if that is still so.
 func (s *Serving) Append(ctx context.Context, a chat.Append) (chat.Appended, error) {
 	done, err := s.Store.Append(ctx, a)
 	for range appendTries {
@@ -125,7 +125,7 @@ func (s *Serving) Append(ctx context.Context, a chat.Append) (chat.Appended, err
 	return done, err
 }
 
-// below is how the target of a reaction stands in the archive.
+// below is the state of a reaction's target in the archive.
 func (s *Serving) below(ctx context.Context, a chat.Append) (*chat.Below, error) {
 	below, lost, err := s.reacted(ctx, a)
 	if err == nil && lost {
@@ -146,8 +146,8 @@ func (s *Serving) forgetLost(ctx context.Context, group string) error {
 	return s.catchUp(ctx, group, chat.IDMax)
 }
 
-// reacted asks the archive how the target of a reaction stands. lost: it names a reaction that says the same already, and that
-// the log does not have, because it was rolled back or belongs to another life of the group.
+// reacted asks the archive for the state of a reaction's target. lost: the archive has the same reaction already, but the log
+// does not, because it was rolled back or belongs to another life of the group.
 func (s *Serving) reacted(ctx context.Context, a chat.Append) (below *chat.Below, lost bool, err error) {
 	info, err := s.info(ctx, a.From, a.Group)
 	if err != nil {
@@ -188,8 +188,8 @@ func says(m chat.Message, a chat.Append) bool {
 		e.Removed == a.Removed
 }
 
-// Ack moves seen to a position, and compares the mark of one that is in the archive there. Where the archive cannot be reached
-// the id alone counts, as it does for what is trimmed without an archive.
+// Ack moves seen to a position, whose mark is compared in the archive if it is there. If the archive cannot be reached, only the
+// id counts, as it does for trimmed messages without an archive.
 func (s *Serving) Ack(ctx context.Context, group, user string, at chat.Position, read bool, origin string) (chat.Cursors, error) {
 	c, err := s.Store.Ack(ctx, group, user, at, read, origin)
 	if !chat.IsArchived(err) {

@@ -14,17 +14,17 @@ import (
 
 // Bounds of searching.
 const (
-	searchTimeout  = 4 * time.Second // with all that it waits for
+	searchTimeout  = 4 * time.Second // including all waits
 	searchLine     = time.Second     // how long a search waits for its turn
 	searchesAtOnce = 4               // on a node: pages of history need connections to the database too
-	searchTries    = 3               // of a search that finds what has changed since it was archived
+	searchTries    = 3               // attempts of a search whose hits have changed since they were archived
 
 	refreshMax     = 256                    // groups that are archived to their end before a search
 	refreshAtOnce  = 16                     // of these
 	refreshTimeout = 500 * time.Millisecond // for all of them
 )
 
-// ErrOff is the answer to a search where there is no archive.
+// ErrOff is the answer to a search without an archive.
 var ErrOff = chat.Errorf(chat.CodeNotFound, "this server keeps no archive to search: CHATD_ARCHIVE is off")
 
 // errTurn refuses a search while others run.
@@ -55,12 +55,12 @@ type Lags interface {
 	Unarchived(ctx context.Context, group string, limit int) (Lag, error)
 }
 
-// Searcher finds messages for those who may read them. The store of the groups says who may read what, the archive has the
-// words. What a caller may read is part of the question to the archive.
+// Searcher finds messages for those who may read them. The store of the groups says who may read what, which becomes part of the
+// question to the archive.
 //
-// The archive follows the logs with a delay. So the groups of the caller that are not archived to their end are archived first,
-// as many as the bounds allow: the sender of a message finds it at once. Nobody finds a message as it read before an edit or a deletion:
-// where a hit is of a group whose changes are not archived, they are, and the search is repeated.
+// The archive follows the logs with a delay. So the caller's groups that are not archived to their end are archived first, as many
+// as the bounds allow: the sender of a message finds it at once. Nobody finds a message as it read before an edit or a deletion: if
+// a hit is from a group whose changes are not archived, they are archived, and the search is repeated.
 type Searcher struct {
 	core    *chat.Service
 	lags    Lags
@@ -71,7 +71,7 @@ type Searcher struct {
 	counts  searchCounts
 }
 
-// NewSearcher makes a Searcher. db is nil where there is no archive.
+// NewSearcher makes a Searcher. db is nil if there is no archive.
 func NewSearcher(core *chat.Service, lags Lags, db Store, catchUp CatchUp) *Searcher {
 	return &Searcher{core: core, lags: lags, db: db, catchUp: catchUp, users: newLocks(), turns: make(chan struct{}, searchesAtOnce)}
 }
@@ -107,7 +107,7 @@ func (s *Searcher) inTurn(ctx context.Context, by chat.Caller, group string, q Q
 	return found, chat.AsError(err)
 }
 
-// query checks what is wanted.
+// query checks a Search.
 func (s *Searcher) query(by chat.Caller, want Search) (Query, error) {
 	limits := s.core.Options().Limits
 	q := Query{Text: want.Text, From: want.From, Kind: want.Kind, Sort: cmp.Or(want.Sort, Newest), Cursor: want.Cursor, BytesMax: limits.PageBytesMax}
@@ -219,7 +219,7 @@ func changedOf(infos []chat.Info, hits []Hit) (changed []*chat.Info) {
 }
 
 // refresh archives the groups that are not archived to their end, as far as the bounds allow: those first in which something was
-// changed, then those with the latest activity. What is new is of no use to a later page.
+// changed, then those with the latest activity. A later page has no use for anything new.
 func (s *Searcher) refresh(ctx context.Context, infos []chat.Info, laterPage bool) {
 	var behind []*chat.Info
 	for i := range infos {
@@ -241,7 +241,7 @@ func (s *Searcher) refresh(ctx context.Context, infos []chat.Info, laterPage boo
 	_ = s.archive(ctx, behind[:min(len(behind), refreshMax)]) // what cannot be archived now is searched as far as it is
 }
 
-// archive archives groups to their end, and sets their Archived. Of a group that is gone nothing can be found.
+// archive archives groups to their end, and sets their Archived. In a group that is gone, nothing can be found.
 func (s *Searcher) archive(ctx context.Context, infos []*chat.Info) error {
 	var workers errgroup.Group
 	workers.SetLimit(refreshAtOnce)
@@ -264,8 +264,8 @@ func (s *Searcher) archive(ctx context.Context, infos []*chat.Info) error {
 	return workers.Wait()
 }
 
-// missing is the latest instant up to which everything is archived; zero where nothing is missing. Of the groups beyond the bound
-// only their age is known. The Archived of infos moves on.
+// missing is the latest instant up to which everything is archived; zero if nothing is missing. Of the groups beyond the bound
+// only the age is known. The Archived of infos moves on.
 func (s *Searcher) missing(ctx context.Context, infos []chat.Info) (complete time.Time, err error) {
 	looked := 0
 	for i := range infos {

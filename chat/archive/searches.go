@@ -14,7 +14,7 @@ type SearchStats struct {
 	TooLong  int64         // refused with ErrTooLong
 	Busy     int64         // refused because others were running
 	Failed   int64         // for any other reason
-	Took     time.Duration // all of them together, with the wait for a turn and for what is archived first
+	Took     time.Duration // all of them together, waits for a turn and for archiving included
 }
 
 // searchCounts counts searches.

@@ -16,11 +16,11 @@ import (
 
 // Bounds of reading from the archive.
 const (
-	readTimeout = 3 * time.Second        // for one page, also where the archiver catches up first
+	readTimeout = 3 * time.Second        // for one page, including the time that the archiver takes to catch up first
 	readsAtOnce = 8                      // pages read at the same time for one call
 	readsMax    = 1000                   // pages of one call that go on in the archive; the others are cut
 	pullTries   = 4                      // how often a page is read because its log changed meanwhile
-	slowFailure = 100 * time.Millisecond // a failure that takes longer is that of a database which does not answer:
+	slowFailure = 100 * time.Millisecond // a failure that takes longer means that the database does not answer:
 	readPause   = 500 * time.Millisecond // it is asked again after this time, so that few callers wait for it
 )
 
@@ -30,9 +30,9 @@ type CatchUp func(ctx context.Context, group string, to int64) error
 // Serving is a store of groups whose logs go on in the archive below what the store holds. It is the one place that decides
 // where an entry comes from.
 //
-// The store is always read first. Its answer says in one instant who may read, and from which id on it holds the log; what
-// lies below is in the archive, also where it was trimmed a moment later. Where an entry was changed after what is archived,
-// the archiver catches up before the archive is read: nobody is served what was edited or deleted since.
+// The store is always read first. Its answer says, at one instant, who may read and from which id on it holds the log; entries
+// below are in the archive, even those that are trimmed a moment later. If an entry has changed since it was archived, the archiver
+// catches up before the archive is read: nobody is served content that was edited or deleted since.
 type Serving struct {
 	chat.Store
 	db      Store
@@ -46,7 +46,7 @@ func Serve(groups chat.Store, db Store, catchUp CatchUp, limits chat.Limits) *Se
 	return &Serving{Store: groups, db: db, catchUp: catchUp, limits: limits}
 }
 
-// ask calls the archive, after the archiver has taken over what changed the entries in it.
+// ask calls the archive, after the archiver has caught up with changes to the entries in it.
 func (s *Serving) ask(ctx context.Context, info chat.Info, read func(context.Context) error) error {
 	began := time.Now()
 	if began.UnixNano() < s.until.Load() {
@@ -79,9 +79,8 @@ func unreached(cause error) error {
 
 func logOf(info chat.Info) Log { return Log{Group: info.ID, Epoch: info.Epoch} }
 
-// Pull reads a page of each group, as chat.PullStore says. A page whose archive cannot be read says ErrUnavailable in its
-// Err, and spoils none of the others. What is read of the archive is about Limits.PageBytesMax bytes, beside what the store
-// answered.
+// Pull reads a page of each group, as chat.PullStore says. A page whose archive cannot be read has ErrUnavailable in its
+// Err, and does not affect the others. About Limits.PageBytesMax bytes are read from the archive, besides what the store answered.
 func (s *Serving) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
 	pages := make([]chat.Page, len(pulls))
 	todo := make([]int, len(pulls))
@@ -117,7 +116,7 @@ func (s *Serving) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]c
 	return pages, nil
 }
 
-// part is what a page lacks and the archive has.
+// part is the piece of a page that the archive has to add.
 type part struct {
 	index int // of the page
 	pull  chat.Pull
@@ -125,8 +124,8 @@ type part struct {
 	span  Span
 }
 
-// complete adds what the archive has to pages. again: indexes of pages whose log changed meanwhile, so that the archive does
-// not have what the store said it has.
+// complete adds the archive's entries to pages. again: indexes of pages whose log changed meanwhile, so that the archive does not
+// have what the store said.
 func (s *Serving) complete(ctx context.Context, pulls []chat.Pull, pages []chat.Page) (again []int) {
 	var parts []*part
 	b := budget{left: s.limits.PageBytesMax}
@@ -135,7 +134,7 @@ func (s *Serving) complete(ctx context.Context, pulls []chat.Pull, pages []chat.
 		if p.find() {
 			parts = append(parts, p)
 		}
-		if !p.forward() { // what follows a part of the archive is cut to the room of that
+		if !p.forward() { // what follows an archived part is cut to the room left
 			b.left -= bytesOf(pages[i].Messages)
 			b.given = b.given || len(pages[i].Messages) > 0
 		}
@@ -146,7 +145,7 @@ func (s *Serving) complete(ctx context.Context, pulls []chat.Pull, pages []chat.
 	parts = parts[:min(len(parts), readsMax)]
 	b.parts = len(parts)
 	var mu sync.Mutex
-	var failed atomic.Pointer[error] // the archive is away: nobody else waits for it
+	var failed atomic.Pointer[error] // the archive is away: no other page waits for it
 	var workers errgroup.Group
 	workers.SetLimit(readsAtOnce)
 	for _, p := range parts {
@@ -221,7 +220,7 @@ func (p *part) cut() { p.page.Messages, p.page.Cut = nil, true }
 // fail says that the page cannot be read.
 func (p *part) fail(err error) { p.page.Messages, p.page.Err = nil, err }
 
-// fill reads a part and joins it with what the store answered. whole is false where the archive does not have it.
+// fill reads a part and joins it with what the store answered. whole is false if the archive does not have all of it.
 func (s *Serving) fill(ctx context.Context, p *part, b *budget) (whole bool, err error) {
 	room := b.take()
 	if p.span.BytesMax = room; room == 0 {
@@ -272,8 +271,8 @@ func (s *Serving) fill(ctx context.Context, p *part, b *budget) (whole bool, err
 	return true, nil
 }
 
-// onlyPosition tells whether the archive has no more of the page than its first entry, and the store the rest: that is the
-// position of a reader, whose mark cannot be compared then.
+// onlyPosition tells whether the archive has only the first entry of the page, and the store the rest: that entry is a reader's
+// position, whose mark cannot be compared then.
 func (p *part) onlyPosition() bool {
 	return p.forward() && p.span.Limit == 1 && p.span.From == p.pull.From && p.pull.Limit > 1
 }
@@ -293,10 +292,10 @@ type budget struct {
 	mu    sync.Mutex
 	left  int
 	parts int  // that were not begun
-	given bool // some entry is in the answer, so the others need not get any
+	given bool // the answer has some entry, so other parts need not get any
 }
 
-// take is how many bytes a part may have; 0 where there are none left.
+// take is how many bytes a part may have; 0: none are left.
 func (b *budget) take() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Log is one life of a group: another group of the same id has another epoch, and shares nothing with it.
+// Log is one life of a group: another group with the same id has another epoch, and shares nothing with it.
 type Log struct {
 	Group string
 	Epoch string
@@ -23,16 +23,16 @@ type Batch struct {
 	Log
 	// Messages are ascending and dense. What they change (the target of an edit, a deletion or a reaction) may lie below them.
 	Messages []chat.Message
-	// Last is the end of the log where the log lost what came behind it: the archive forgets what it holds above. Else it is
-	// chat.IDMax, because someone else may have archived what came since the messages were read.
+	// Last is the end of the log if the log has lost its former end: the archive then forgets what it holds above. Otherwise it
+	// is chat.IDMax, because someone else may have archived what came since the messages were read.
 	Last int64
 	// Version is what Store.Version said before the messages were read; 0: it was not asked. A batch without the current one may
 	// add entries behind those that are there, and nothing else.
 	Version int64
 }
 
-// Span asks for entries of a log: the ids From to To, both included. Where more are asked for than the bounds allow, the
-// lowest are given, or the highest with Backward.
+// Span asks for entries of a log: the ids From to To, both included. If that is more than the bounds allow, the lowest are given,
+// or with Backward the highest.
 type Span struct {
 	From, To int64
 	Limit    int // entries
@@ -40,7 +40,7 @@ type Span struct {
 	Backward bool
 }
 
-// Reacted is how the reactions to one message stand, from the view of a user who is about to react with one emoji.
+// Reacted is the state of the reactions to one message, for a user who is about to react with one emoji.
 type Reacted struct {
 	Alive  bool  // the target is a text or data that was not deleted
 	Entry  int64 // id of the newest entry of this user with this emoji; 0: none
@@ -55,14 +55,14 @@ type Authored struct {
 	ID, Doc int64
 }
 
-// Other is an entry of someone that is no message with content.
+// Other is an entry of someone that is not a message with content.
 type Other struct {
 	Log
 	ID int64
 }
 
-// Store is the database. Every method may be repeated. Errors wrap chat.ErrUnavailable where the database cannot be
-// reached or does not answer in time.
+// Store is the database. Every method may be repeated. Errors wrap chat.ErrUnavailable if the database cannot be reached or does
+// not answer in time.
 type Store interface {
 	// ID names this database, for as long as it exists.
 	ID(ctx context.Context) (string, error)
@@ -71,7 +71,7 @@ type Store interface {
 	// is replaced. Calls at the same time may share a transaction. ErrConflict: a batch would replace or remove entries, or bring
 	// back removed ones, and its Version is not the current one: someone may have written since its messages were read.
 	Add(ctx context.Context, batches []Batch) error
-	// Version changes with everything that is written to a log; 0: there is nothing of it.
+	// Version changes with everything that is written to a log; 0: nothing is.
 	Version(ctx context.Context, log Log) (int64, error)
 	// Read gives entries of a log, ascending, as they read now.
 	Read(ctx context.Context, log Log, span Span) ([]chat.Message, error)
@@ -81,7 +81,7 @@ type Store interface {
 	Reactions(ctx context.Context, log Log, user string, from, to int64) (map[int64]map[string]chat.ReactionCount, error)
 	// ReactionsTo gives the entries of reactions to a message behind an id, ascending, at most limit.
 	ReactionsTo(ctx context.Context, log Log, target, after int64, limit int) ([]chat.Message, error)
-	// Reacted says how a message stands to a reaction by user with emoji.
+	// Reacted returns the state of a message for a reaction by user with emoji.
 	Reacted(ctx context.Context, log Log, target int64, user, emoji string) (Reacted, error)
 	// Drop removes entries of a log up to and including an id (chat.IDMax: the whole log), in a step of bounded work.
 	// more: call again. What is removed cannot be found on the disk afterwards, as far as the database can promise that.

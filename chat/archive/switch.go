@@ -10,8 +10,8 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Switch records at the start of a node whether there is an archive, and which, for the whole store. Where that is new, a task
-// brings every group in line. A store that is archived into another database is refused with what to do.
+// Switch records at the start of a node whether there is an archive, and which, for the whole store. If that is new, a task
+// brings every group in line. A store that is archived into another database is refused, with an error that says what to do.
 func (a *Archiver) Switch(ctx context.Context) error {
 	state, err := a.groups.ArchiveState(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func (a *Archiver) Switch(ctx context.Context) error {
 		return OtherDatabase(id, state.ID)
 	}
 	if !state.On && state.ID != "" && state.ID != id {
-		// Another one was switched off before. What it has of groups that the archiver has not left yet, this one lacks.
+		// Another one was switched off before. It has entries of groups that the archiver has not left yet, which this one lacks.
 		if err := a.groups.WantArchive(ctx, state.ID, 0, false); err != nil {
 			return err
 		}
@@ -52,10 +52,10 @@ func (a *Archiver) Switch(ctx context.Context) error {
 	return a.enqueueWalk(ctx, id)
 }
 
-// lookEvery is how often a node looks whether its store still knows of the archive: one read.
+// lookEvery is how often a node checks that its store still knows of the archive: one read.
 const lookEvery = 10 * time.Second
 
-// Run switches the archive on again where the store has lost everything, until ctx ends.
+// Run switches the archive on again whenever the store has lost everything, until ctx ends.
 func (a *Archiver) Run(ctx context.Context) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -81,7 +81,7 @@ func (a *Archiver) Resume(ctx context.Context) error {
 	return a.Switch(ctx)
 }
 
-// OtherDatabase says that a database, id, is not the other, which a store is archived into.
+// OtherDatabase is the error that the database id is not the one that a store is archived into.
 func OtherDatabase(id, other string) error {
 	return fmt.Errorf("the store is archived to another database (id %q) than this one (id %q): set CHATD_ARCHIVE to that "+
 		"database, or start once with CHATD_ARCHIVE=off to give it up; messages that only it has are then no longer served", other, id)
@@ -129,7 +129,7 @@ func (a *Archiver) walk(ctx context.Context, t WalkTask) error {
 	return a.storeAway(ctx, err)
 }
 
-// align brings every group in line. Where that makes tasks, it waits while there are enough of them.
+// align brings every group in line. If that makes tasks, it waits while there are enough of them.
 func (a *Archiver) align(ctx context.Context, on bool) error {
 	for cursor := uint64(0); ; {
 		groups, next, err := a.groups.GroupIDs(ctx, cursor)

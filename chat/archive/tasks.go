@@ -30,7 +30,7 @@ type CompareTask struct {
 
 // Pauses of the tasks.
 const (
-	busyPause    = 100 * time.Millisecond // another run is at the group, or too many run
+	busyPause    = 100 * time.Millisecond // another run archives the group, or too many run
 	storePause   = 250 * time.Millisecond // the store of the groups cannot be reached
 	refusedPause = 10 * time.Second       // the database refused entries
 	elsewhere    = time.Second            // this node has no archive, another has
@@ -97,7 +97,7 @@ func (a *Archiver) whileBusy() time.Duration {
 	return backoff.Spread(max(busyPause, a.breaker.silence()))
 }
 
-// afterFailure has the task come again when it may succeed.
+// afterFailure has the task run again when it may succeed.
 func (a *Archiver) afterFailure(ctx context.Context, t chat.GroupTask, err error) error {
 	var ofDB *dbError
 	switch {
@@ -108,7 +108,7 @@ func (a *Archiver) afterFailure(ctx context.Context, t chat.GroupTask, err error
 	case !errors.As(err, &ofDB):
 		return a.storeAway(ctx, err)
 	}
-	// What waits is looked at once more for the stats: nobody else counts it.
+	// The lag is read once more for the stats: nobody else counts it.
 	if lag, err := a.groups.Unarchived(ctx, t.Group, 1); err == nil && lag.Epoch == t.Epoch {
 		a.behind.note(lag)
 	}
@@ -126,8 +126,8 @@ func (a *Archiver) storeAway(ctx context.Context, err error) error {
 	return err
 }
 
-// later puts another task in the place of one that ends now, unless one waits already. However many groups wait, a node puts
-// back no more than some of them in a second.
+// later enqueues another task for one that ends now, unless one waits already. However many groups wait, a node puts back only
+// some of them in a second.
 func (a *Archiver) later(ctx context.Context, t chat.GroupTask, after time.Duration) error {
 	return a.storeAway(ctx, a.enqueueArchive(ctx, t, max(after, a.turns.next())))
 }
@@ -137,8 +137,8 @@ func (a *Archiver) enqueueArchive(ctx context.Context, t chat.GroupTask, after t
 		Payload: t, Priority: chat.PriorityLow, Delay: after, Unique: TaskArchive + ":" + t.Group + ":" + t.Epoch})
 }
 
-// Forget deletes the entries of a log below an id from the database, in steps. ErrUnavailable: it cannot be reached, or there is
-// more to delete than one call does.
+// Forget deletes the entries of a log below an id from the database, in steps. ErrUnavailable: it cannot be reached, or one call
+// does not delete that much.
 func (a *Archiver) Forget(ctx context.Context, group, epoch string, below int64) error {
 	if a.db == nil {
 		return chat.ErrUnavailable

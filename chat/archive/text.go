@@ -11,7 +11,7 @@ import (
 )
 
 // Text is what a search finds of an entry: the body, then the strings and numbers of the data, each on a line. Names of
-// fields are no content. It is empty where the entry is no text or data, or is deleted.
+// fields are not content. It is empty if the entry is not a text or data, or is deleted.
 func Text(e chat.Entry) string {
 	if e.Kind != chat.Text && e.Kind != chat.Data || e.DeletedAt != nil {
 		return ""

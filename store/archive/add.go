@@ -25,7 +25,7 @@ func (s *Store) Add(ctx context.Context, batches []archive.Batch) error {
 	return s.do(ctx, &write{batches: read})
 }
 
-// readBatch is a batch whose entries are decoded and split into words, which is work for many callers at a time.
+// readBatch is a batch whose entries are decoded and split into words, which many callers can do at a time.
 type readBatch struct {
 	archive.Batch
 	rows []row // no change of the log touches them: a transaction may be repeated
@@ -60,7 +60,7 @@ func (s *Store) add(ctx context.Context, tx *sql.Tx, batches []*readBatch) (eras
 		for _, l := range logs {
 			r.logs = append(r.logs, l)
 		}
-		// All nodes lock logs in one order, so that none waits for another in a circle.
+		// All nodes lock logs in one order, so they cannot deadlock.
 		slices.SortFunc(r.logs, func(a, b *logChange) int {
 			return cmp.Or(cmp.Compare(a.batch.Group, b.batch.Group), cmp.Compare(a.batch.Epoch, b.batch.Epoch))
 		})
@@ -89,7 +89,7 @@ func (r *round) run(ctx context.Context) error {
 	return nil
 }
 
-// lock finds or makes the number of each log, keeps others from writing to it, and looks where it ends.
+// lock finds or makes the number of each log, keeps others from writing to it, and reads where it ends.
 func (r *round) lock(ctx context.Context) error {
 	missing := r.logs
 	for try := 0; ; try++ {
@@ -130,8 +130,8 @@ func (r *round) find(ctx context.Context, logs []*logChange) (missing []*logChan
 	return missing, err
 }
 
-// ends reads the highest id of each log. It is a statement of its own: the one that waits for a lock does not see what was
-// written meanwhile.
+// ends reads the highest id of each log, in a separate statement: the one that waits for a lock does not see what was written
+// meanwhile.
 func (r *round) ends(ctx context.Context) error {
 	numbers, logs := make([]pair, len(r.logs)), make(map[int64]*logChange, len(r.logs))
 	for i, l := range r.logs {
@@ -197,7 +197,7 @@ func (r *round) cut(ctx context.Context) error {
 	return nil
 }
 
-// load reads what is there of the entries that come, of those that they change, and of the edits of what they delete.
+// load reads what is stored of the new entries, of those that they change, and of the edits of those that they delete.
 func (r *round) load(ctx context.Context) error {
 	var ids, deleted []pair
 	logs := map[int64]*logChange{}
@@ -361,7 +361,7 @@ func (r *round) insert(ctx context.Context, rows []*row) error {
 	return fmt.Errorf("no room for entry %d at its time", rows[0].ID)
 }
 
-// writeReactions removes the reactions of what is deleted, and notes the new ones.
+// writeReactions removes the reactions to deleted messages, and adds the new ones.
 func (r *round) writeReactions(ctx context.Context) error {
 	for _, l := range r.logs {
 		for target := range l.deleted {

@@ -63,7 +63,7 @@ const (
 	docLogBits  = 10
 )
 
-// docOf is where an entry stands among those of all logs, unless another is there already.
+// docOf is the position of an entry among those of all logs, unless it is taken.
 func docOf(sentMs, log, id int64) int64 {
 	ms := min(max(sentMs, 0), docTimeMax)
 	return ms<<docTimeBits | id&(1<<(docTimeBits-docLogBits)-1)<<docLogBits | log&(1<<docLogBits-1)
@@ -90,7 +90,7 @@ type reactionKey struct {
 	emoji, user string
 }
 
-// unreacted is a reaction that goes with all that was said of it up to an entry.
+// unreacted is a reaction that is removed, with every entry about it up to an id.
 type unreacted struct {
 	reactionKey
 	to int64
@@ -144,7 +144,7 @@ func (l *logChange) noteLost() {
 }
 
 // forgetLost takes edits that the log lost from the lists of their messages: other entries get their ids. What they made of the
-// messages stays.
+// messages remains.
 func (l *logChange) forgetLost() error {
 	for target, ids := range l.lost {
 		one := l.rows[target]
@@ -202,10 +202,10 @@ func (l *logChange) follow(in *row) error {
 	return nil
 }
 
-// counts tells whether a reaction, or what took it back, is of someone who was not erased, and of a target that was not deleted.
+// counts tells whether a reaction, or its removal, is by someone who was not erased, to a target that was not deleted.
 func counts(e chat.Entry) bool { return e.From != "" && e.DeletedAt == nil }
 
-// forgetAuthor takes an entry from a person who was erased.
+// forgetAuthor removes an erased person from an entry.
 func (l *logChange) forgetAuthor(one *row, erasure chat.Entry) error {
 	if one == nil || one.author == "" {
 		return nil
@@ -220,7 +220,8 @@ func (l *logChange) forgetAuthor(one *row, erasure chat.Entry) error {
 	return l.revise(one, erasure)
 }
 
-// erase takes the content of what a deletion names, where it is there, of its edits and the entries of its reactions, and drops those.
+// erase removes the content of the message that a deletion names, if it is stored, of its edits and of the entries of its
+// reactions, and drops the reactions.
 func (l *logChange) erase(target *row, deletion chat.Entry) error {
 	l.deleted[deletion.Target] = true
 	for key := range l.reactions {
@@ -234,7 +235,7 @@ func (l *logChange) erase(target *row, deletion chat.Entry) error {
 		case one.target != deletion.Target:
 			continue
 		case one.kind == chat.Reaction && !one.entry.Removed:
-			by.From = one.author // another person's, who stays its author
+			by.From = one.author // by another person, who stays the author
 		case one.kind != chat.Edit:
 			continue
 		}

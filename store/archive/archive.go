@@ -1,5 +1,5 @@
 // Package archive keeps logs in a SQL database: SQLite, or PostgreSQL for several nodes. It implements the Store of
-// chat/archive. Both engines run the same statements; where they differ stands in sqlite.go and postgres.go.
+// chat/archive. Both engines run the same statements; their differences are in sqlite.go and postgres.go.
 package archive
 
 import (
@@ -35,9 +35,9 @@ type Store struct {
 
 var _ archive.Store = (*Store)(nil)
 
-// Open connects to the archive at url and brings its schema up to date, which takes minutes where a step has to read a large
-// table; if ctx ends before, nothing of that step remains. An archive of a newer chatd, or one whose
-// migration was interrupted, is refused with an error that says what to do.
+// Open connects to the archive at url and brings its schema up to date, which takes minutes if a step has to read a large
+// table; if ctx ends first, nothing of that step remains. An archive written by a newer chatd, or one whose migration was
+// interrupted, is refused with an error that says what to do.
 func Open(ctx context.Context, url string) (*Store, error) {
 	s, err := Later(url, "")
 	if err != nil {
@@ -50,14 +50,14 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return s, nil
 }
 
-// inTime makes a call that a database answers at once, unless it is away.
+// inTime makes a call that a database answers at once unless it is away.
 func inTime(ctx context.Context, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	return call(ctx)
 }
 
-// prepare reads the name of the database, or gives it one.
+// prepare reads the id of the database, or gives it one.
 func (s *Store) prepare(ctx context.Context) error {
 	_, err := s.write.ExecContext(ctx, s.engine.bind(`INSERT INTO about (name, value) VALUES ('id', ?) ON CONFLICT DO NOTHING`), rand.Text())
 	if err != nil {
@@ -78,7 +78,7 @@ func Look(ctx context.Context, url string) (id string, err error) {
 	return id, err
 }
 
-// failed gives an error of the database the form that the domain takes.
+// failed turns an error of the database into one of the domain.
 func (s *Store) failed(err error) error {
 	var known *chat.Error
 	switch {
@@ -116,7 +116,7 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// pair is a log and an id in it, or another two integers.
+// pair is a log and an id in it, or two other integers.
 type pair [2]int64
 
 // encodePairs is the argument of dialect.pairs.

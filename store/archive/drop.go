@@ -10,7 +10,7 @@ import (
 )
 
 // dropMax bounds a step of Drop, in entries and in reactions. In a SQLite archive of a million messages, an entry takes 2 to 3 ms,
-// for each of its words is overwritten, and nobody else writes meanwhile.
+// because each of its words is overwritten, and nobody else writes meanwhile.
 const dropMax = 500
 
 // Drop implements archive.Store.

@@ -12,13 +12,13 @@ import (
 	"github.com/chatd/chatd/chat/archive/tokens"
 )
 
-// engine is a database: what its statements differ in, and what it does in a way of its own.
+// engine is a database: how its statements differ, and what it does in its own way.
 type engine struct {
 	driver
 	dialect
 }
 
-// dialect is what the statements of the engines differ in.
+// dialect is how the statements of the engines differ.
 type dialect struct {
 	name       string // of its folder of migrations
 	migrations goose.Dialect
@@ -39,9 +39,9 @@ type dialect struct {
 	finders []finder                    // of searches, in the order in which they are asked; the last one answers every question
 }
 
-// driver is what an engine does in a way of its own.
+// driver is what an engine does in its own way.
 type driver interface {
-	// open connects. The two are the same where one pool does both.
+	// open connects. The two are the same if one pool does both.
 	open(ctx context.Context) (write, read *sql.DB, err error)
 	close() error
 	// insert adds rows and returns those whose doc was taken.
@@ -62,8 +62,8 @@ type fault int
 
 const (
 	faultAway       fault = iota // the database cannot be reached, or does not answer in time
-	faultRefused                 // it answered, and a repetition gets the same answer
-	faultConflicted              // the transaction gave way to another one, and is to be run again
+	faultRefused                 // it answered, and would answer the same again
+	faultConflicted              // the transaction gave way to another one, and has to run again
 	faultLocked                  // another process has held what the statement needs for as long as the engine waits
 )
 

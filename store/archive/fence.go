@@ -47,7 +47,7 @@ func (r *round) fence(ctx context.Context) error {
 	return overtaken
 }
 
-// takesAway tells whether the batch is more than what comes behind all that there is, or was.
+// takesAway tells whether the batch does more than add entries behind all that are, or were, there.
 func (l *logChange) takesAway(dropped int64) bool {
 	if l.top > l.batch.Last || len(l.gone) > 0 {
 		return true

@@ -10,9 +10,9 @@ import (
 	"github.com/chatd/chatd/chat/archive/tokens"
 )
 
-// SQLite has a second index of words, log_search, in which the entries of a log lie together. Where few entries of the few logs of
-// a search have one of its words, they are all looked at, whatever else is in the archive. Where many have each, the first index finds
-// the newest soon.
+// SQLite has a second index of words, log_search, in which the entries of a log lie together. If few entries of the few logs of a
+// search have one of its words, all of them are read, whatever else is in the archive. If many have each word, the first index finds
+// the newest quickly.
 
 const (
 	// fewMax is how many entries are few, where a page needs less than half as many. They are all read, to sort them by time.
@@ -32,7 +32,7 @@ func logRow(log, id int64) (rowid int64, ok bool) {
 	return log<<idBits | id, log < 1<<(63-idBits) && id < 1<<idBits
 }
 
-// logSpans are the rows of what may be found, unless some of it may have none.
+// logSpans are the rows of the entries that may be found, unless some may have no row.
 func logSpans(visible []logRange) (spans []pair, ok bool) {
 	for _, v := range visible {
 		low, ok1 := logRow(v.number, v.From)
@@ -45,7 +45,7 @@ func logSpans(visible []logRange) (spans []pair, ok bool) {
 	return spans, true
 }
 
-// rareWords are those words that a text must have that are likely to be the rarest: long ones.
+// rareWords are the words of a search that are likely to be the rarest: long ones.
 func rareWords(q tokens.Query) (words []string) {
 	for _, t := range q.Terms {
 		whole := t.Tokens
@@ -60,7 +60,7 @@ func rareWords(q tokens.Query) (words []string) {
 	return words[:min(len(words), fewWords)]
 }
 
-// few finds all entries that may have what is wanted, where they are few. It asks log_search for one word at a time: for two, FTS5
+// few finds all entries that may match, if they are few. It asks log_search for one word at a time: for two, FTS5
 // would go on through other logs until it finds an entry that has both. Its two statements see one state of the archive.
 func (e *sqlite) few(ctx context.Context, q *question) (*plan, error) {
 	spans, ok := logSpans(q.visible)
@@ -91,7 +91,7 @@ func (e *sqlite) few(ctx context.Context, q *question) (*plan, error) {
 	return nil, tx.Rollback()
 }
 
-// besides is what is left to check of entries that have one of the words.
+// besides is what remains to be checked of entries that have one of the words.
 func besides(wanted tokens.Query) tokens.Query {
 	if len(wanted.Terms) == 1 && wanted.Terms[0].Word() {
 		return tokens.Query{}

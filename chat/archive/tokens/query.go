@@ -72,7 +72,7 @@ func startsWithSpace(text string) bool {
 	return unicode.IsSpace(r)
 }
 
-// nextTerm cuts a phrase, or a word, off the front. A quote that is not closed is no quote.
+// nextTerm cuts a phrase or a word off the front. A quote that is not closed does not count.
 func nextTerm(text string) (said, rest string) {
 	if inside, ok := strings.CutPrefix(text, `"`); ok {
 		if phrase, rest, closed := strings.Cut(inside, `"`); closed {
@@ -153,9 +153,8 @@ func (q Query) Match(tokens []Token) (marks []Range, ok bool) {
 	return joined(marks), q.Positive()
 }
 
-// Score tells how much of a text is what the query wants, to compare with that of other texts: how often the terms are
-// there, with less weight for each time more, and with less in a long text (the formula is BM25's; all hits have all
-// terms, so the rarity of a term does not count).
+// Score tells how well a text matches the query, to compare it with other texts: how often it has the terms, with less weight
+// for each repetition and in long texts (BM25; all hits have all terms, so the rarity of a term does not count).
 func (q Query) Score(tokens []Token) (score float64) {
 	const saturation, length, usual = 1.2, 0.75, 40.0
 	for _, t := range q.Terms {
