@@ -35,8 +35,8 @@ func (b *budget) take(n int64) bool {
 // messageBytesMax is roughly the largest size of one stored message: body, data, mentions and the other fields.
 func messageBytesMax(l chat.Limits) int64 { return int64(2*l.BodyBytesMax + 4<<10) }
 
-// mayRead waits for the turn of a call that reads so many bytes at most, and takes what its round may leave behind, of which
-// settle gives back what it does not. done ends the turn.
+// mayRead waits for the turn of a call that reads at most so many bytes, and reserves what its round may leave waiting; settle
+// gives back what it does not leave. done ends the turn.
 func (f *Follower) mayRead(ctx context.Context, bytes int64) (done func(), err error) {
 	bytes = min(bytes, readingBytesMax)
 	if err := f.service.reading.Acquire(ctx, bytes); err != nil {
@@ -62,7 +62,7 @@ func (f *Follower) reserve() error {
 	return nil
 }
 
-// settle makes the session's share of the budget exactly what waits for it.
+// settle makes the session's share of the budget exactly the bytes that wait for it.
 func (f *Follower) settle() {
 	now := int64(0)
 	for _, e := range f.out {
@@ -77,8 +77,8 @@ func (f *Follower) settle() {
 // Held is how many bytes wait for the session. It may be called from any goroutine.
 func (f *Follower) Held() int64 { return f.kept.Load() }
 
-// bytes is how much JSON e holds. One message that all sessions of a group share does not count; a longer batch that is
-// shared counts in full, because it may be the last of its holders who reads slowly.
+// bytes is how much JSON e holds. One message that all sessions of a group share does not count; a longer shared batch
+// counts in full, because its last holder may be one who reads slowly.
 func (e Event) bytes() (n int64) {
 	switch {
 	case e.Messages != nil && (e.Messages.Shared == nil || len(e.Messages.Messages) > 1):

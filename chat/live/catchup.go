@@ -20,16 +20,16 @@ const (
 	batchBytesMax    = 64 << 10 // JSON bytes of it
 )
 
-// Catching up takes turns: Ready gives the session what is in memory. Once that is all, plan says what to read of the store
-// for one round, read reads it, and what was read is applied. Neither planning nor applying does any I/O.
+// Catching up alternates: Ready gives the session what is in memory. When that is used up, plan says what to read from the store
+// in one round, read reads it, and the result is applied. Neither planning nor applying does any I/O.
 
-// round is what to read next: one of index, groups, inbox, or the last two; nothing if those are empty as well.
+// round is what to read next: the index, the groups, the inbox, or the lines of warm and ask; if all are empty, nothing.
 type round struct {
 	index  bool     // the user's index
 	groups []string // the user's membership in them
 	inbox  bool     // items of the inbox
-	warm   []*line  // whose rings are to be filled backwards
-	ask    []*line  // whose messages are to be read
+	warm   []*line  // their rings are filled backwards
+	ask    []*line  // their messages are read
 }
 
 // plan decides what to read next. Membership comes first. The inbox takes turns with the groups, so at most one round waits.
@@ -81,8 +81,7 @@ type page struct {
 	gen  int // of the ring before
 }
 
-// planPages asks for a fair share of what each of lines lacks, at most so many messages. later are those whose turn does not
-// come.
+// planPages asks for a fair share of what each line lacks, at most so many messages in all. later are lines that have to wait.
 func planPages(lines []*line, most int) (pages []page, later []*line) {
 	share, left := min(most, max(roundShare, most/len(lines))), most
 	pages = make([]page, 0, len(lines))
@@ -99,7 +98,7 @@ func planPages(lines []*line, most int) (pages []page, later []*line) {
 	return pages, nil
 }
 
-// read makes one round. After an error, all of it is still to be read.
+// read makes one round. After an error, all of it has to be read again.
 func (f *Follower) read(ctx context.Context) error {
 	defer f.settle()
 	store := f.service.store
@@ -175,7 +174,7 @@ func (f *Follower) readLines(ctx context.Context, warm, ask []*line) error {
 	return f.applyPages(pages)
 }
 
-// applyIndex has the groups checked whose signal of joining or leaving was lost.
+// applyIndex requests a check of groups for which a signal of joining or leaving was lost.
 func (f *Follower) applyIndex(index []chat.UserGroup) {
 	listed := make(map[string]struct{}, len(index))
 	for _, g := range index {
@@ -192,7 +191,7 @@ func (f *Follower) applyIndex(index []chat.UserGroup) {
 	f.index = false
 }
 
-// applyMembership takes what the groups say themselves. Those that are new have lines without a position.
+// applyMembership applies what the groups themselves say. New ones have lines without a position.
 func (f *Follower) applyMembership(groups []string, infos []chat.Info) {
 	for i, g := range groups {
 		delete(f.check, g)
@@ -224,7 +223,7 @@ func (f *Follower) join(l *line, info chat.Info) {
 	}
 }
 
-// left ends a group.
+// left ends the line of a group.
 func (f *Follower) left(l *line) {
 	if len(f.past) < f.service.limits.UserGroupsMax {
 		f.leftAt(l.group(), l.pos) // with its mark: the log may be rolled back before they return
@@ -269,7 +268,7 @@ func (f *Follower) applyPages(pages []page) error {
 			f.left(l)
 			continue
 		case r.Err != nil:
-			// It does not hold up the others, and is looked at again when it grows, or after the next safety check.
+			// It does not hold up the others, and is tried again when it grows, or after the next safety check.
 			f.service.log.Error("cannot read a group", "group", l.group(), "error", r.Err)
 			l.feed.failed(&l.interest)
 			continue
@@ -293,7 +292,7 @@ func (f *Follower) applyPages(pages []page) error {
 	return nil
 }
 
-// fillRound estimates how many entries fill a round, given that n of them had so many bytes. Without any, the number stays.
+// fillRound estimates how many entries fill a round, given that n of them had so many bytes. With n 0 the estimate stays.
 func fillRound(n, bytes, now, most int) int {
 	if bytes == 0 {
 		return now

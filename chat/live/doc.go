@@ -13,7 +13,7 @@
 //
 //   - ring.go: what is known of a log, and what a signal or an answer of the store does to it. No lock, no clock, no readers.
 //   - line.go: one group of one session: plan says from its position and the ring where it gets what comes next, apply takes
-//     what was read of the store.
+//     what was read from the store.
 //   - catchup.go: the same for a whole session: plan, read (all the I/O there is), apply.
 //   - feed.go, hub.go, repair.go: who changes rings, and who is woken.
 //
@@ -24,10 +24,10 @@
 //   - with a hole: want > last. The feed is queued (repairing) until a fill has read what is missing, once for all readers.
 //   - unsure: signals may have been missed. The same, and until the fill nobody is served, and no signal continues the ring.
 //
-// The generation (gen) tells answers of the store from what came while it was asked: what was read for an older one is not put
-// into the ring where it may be out of date. With some generations begins another life of the log, as readers see it: another
-// epoch, another mark at the same id, a lower end, or members may see more or less than before. A line that was compared
-// before that asks the store. A feed without readers is idle: it stays subscribed for Limits.FeedLinger and is then evicted.
+// The generation (gen) tells whether anything changed while the store was asked: entries read for an older generation that may be
+// out of date do not enter the ring. Some generations begin another life of the log, as readers see it: another epoch, another
+// mark at the same id, a lower end, or members may see more or less than before. A line that was compared before then asks the
+// store. A feed without readers is idle: it stays subscribed for Limits.FeedLinger and is then evicted.
 // The ring of a feed with readers is given up when it was not used for a few safety checks (quietChecks).
 //
 // # States of a line, one group of a Follower

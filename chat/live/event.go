@@ -3,7 +3,7 @@ package live
 import "github.com/chatd/chatd/chat"
 
 // Event is the next thing a Follower has for its session. Exactly one field is set. Other sessions may get the same batch of
-// messages: it must not be changed. What is about the member alone (First and the cursors) is set only where the batch was
+// messages: it must not be changed. What concerns only the member (First and the cursors) is set only if the batch was
 // read from the store.
 type Event struct {
 	Messages *chat.Batch

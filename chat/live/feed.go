@@ -42,14 +42,14 @@ func (h *hub) apply(fd *feed, do func(*ring) change) {
 	}
 }
 
-// known is what is known of the log now.
+// known returns what is known of the log now.
 func (f *feed) known() known {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.ring.known
 }
 
-// shared returns the feed's own copies of an epoch and a mark that are the same: readers keep them for as long as they follow.
+// shared returns the feed's copies of an epoch and a mark if they are equal: readers keep them for as long as they follow.
 func (f *feed) shared(epoch, mark string) (string, string) {
 	known := f.known()
 	if epoch == known.epoch {
@@ -100,8 +100,8 @@ func (f *feed) remove(in *interest) {
 	}
 }
 
-// each calls do for every interest in the feed. do must not block and must not lock feed.mu. Readers take what is new while
-// others are still being woken.
+// each calls do for every interest in the feed. do must not block or lock feed.mu. Readers take what is new while others are
+// still being woken.
 func (f *feed) each(do func(*interest)) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

@@ -26,13 +26,13 @@ type Follower struct {
 	scope   *scope                   // nil: all groups of the user, and the inbox
 	out     []Event                  // what was read, for the session to take
 
-	// What there is to do.
+	// Work to do.
 	todo     []*line             // lines to be looked at, each once
-	check    map[string]struct{} // groups whose membership is to be checked
-	index    bool                // the user's index is to be read again
+	check    map[string]struct{} // groups whose membership has to be checked
+	index    bool                // the user's index has to be read again
 	inboxDue bool
 	inboxPos chat.Position // not set: after what is acked
-	turn     int           // bytes that may be given of the groups before it is the turn of the inbox
+	turn     int           // bytes of the groups that may be given before it is the inbox's turn
 	perRound int           // messages to ask for to get about roundBytesMax
 	perInbox int           // the same for inbox items
 }
@@ -77,7 +77,7 @@ func (f *Follower) begin(ctx context.Context, sc *scope) error {
 	if err != nil {
 		return err
 	}
-	chat.Looked(ctx, len(groups)) // once more, and they are followed
+	chat.Looked(ctx, len(groups)) // charged again, because they are also followed
 	infos, err := f.look(ctx, groups)
 	if err != nil {
 		return err
@@ -142,8 +142,8 @@ func (f *Follower) beginGroups(ctx context.Context, sc *scope) ([]string, error)
 	return groups, nil
 }
 
-// outside tells the client that the user is not in a group that it named. If they come back, the session continues after the
-// position: the log may have lost that end, and be rewritten up to there.
+// outside tells the client that the user is not in a group that it named. If the user comes back, the session continues after the
+// position: the log may have lost its end, and be rewritten up to there.
 func (f *Follower) outside(group string, sc *scope) {
 	if pos, named := sc.after[group]; named {
 		f.leftAt(group, pos)
@@ -278,8 +278,8 @@ func (f *Follower) Next(ctx context.Context) (Event, error) {
 	}
 }
 
-// Notify makes the follower call wake where C would receive, from now on, and once at once. wake must not block, and may take
-// only locks under which nothing of this package is called.
+// Notify makes the follower call wake instead of sending on C, from now on, and once immediately. wake must not block, and may
+// take only locks under which nothing of this package is called.
 func (f *Follower) Notify(wake func()) {
 	f.pending.notify.Store(&wake)
 	wake()
@@ -299,8 +299,7 @@ func (f *Follower) TryNext(ctx context.Context) (e Event, ok bool, err error) {
 	}
 }
 
-// Ready is TryNext as far as it needs no store: it never blocks. behind means that only TryNext finds out whether there is
-// more.
+// Ready is TryNext without the store: it never blocks. behind means that only TryNext can tell whether there is more.
 func (f *Follower) Ready() (e Event, ok, behind bool) {
 	for {
 		if len(f.out) == 0 && f.kept.Load() > 0 {
@@ -353,8 +352,8 @@ func (f *Follower) collect() (e Event, ok bool) {
 	return Event{}, false
 }
 
-// serveNext puts into out what the ring has for the first line in todo that it has something for. Lines whose turn it is to
-// ask the store stay.
+// serveNext puts into out what the rings have for the first line in todo that they can serve. Lines that have to ask the store
+// stay.
 func (f *Follower) serveNext() (served bool) {
 	behind := 0
 	for i := 0; i < len(f.todo) && !served; i++ {

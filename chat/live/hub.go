@@ -26,8 +26,8 @@ type hub struct {
 	throttled *feedQueue    // feeds with waiting cursor events
 
 	// Owned by the goroutine of checks.
-	growth  map[int]int64 // of the inboxes at the last one; nil: there was none
-	checked int           // how many there were
+	growth  map[int]int64 // of the inboxes at the last check; nil: there was none
+	checked int           // number of checks
 }
 
 // userFeed is what a node follows about one user. hub.mu guards it.
@@ -179,7 +179,7 @@ func (h *hub) inboxSeen(user string, end chat.InboxEnd) {
 	}
 }
 
-// evictIdle unfollows what nobody has read for a while. It calls Unfollow under the lock, so that it cannot overtake the
+// evictIdle unfollows feeds that have had no reader for a while. It calls Unfollow under the lock, so that it cannot overtake the
 // Follow of a reader that arrives at this moment.
 func (h *hub) evictIdle(now time.Time) {
 	h.mu.Lock()

@@ -12,8 +12,8 @@ import (
 // size matters. All but the interest is owned by the goroutine of the Follower.
 type line struct {
 	interest
-	// Invariant: everything up to pos was given to the session, or the session knows, or learns from the next batch
-	// (gapPending), that it is gone.
+	// Invariant: everything up to pos was given to the session, or the session knows that it is gone, or will learn so from
+	// the next batch (gapPending).
 	pos        chat.Position // Set once it is known that the user is a member; Epoch and Mark as far as they are known
 	gen        int           // of the ring before pos was last compared with the store
 	verified   bool          // pos was compared with the log
@@ -28,7 +28,7 @@ type line struct {
 
 func (l *line) group() string { return l.feed.group }
 
-// plan says where a line gets what comes after its position.
+// plan says where a line gets the entries after its position.
 type plan int
 
 const (
@@ -38,8 +38,7 @@ const (
 	planAsk                 // from the store, which compares the position as well
 )
 
-// plan decides from l's position and the ring of its feed, which has so many readers. from is where the ring is to be filled
-// from, or served.
+// plan decides from l's position and the ring of its feed, which has so many readers. from is the first id to fill or to serve.
 func (l *line) plan(r *ring, readers int) (p plan, from int64) {
 	from = l.pos.ID + 1
 	switch {
@@ -102,8 +101,8 @@ func (l *line) serve(user string) (b *chat.Batch, removed bool, p plan) {
 	return s.batch, removed, p
 }
 
-// start sets l to pos, and reports whether the session has to look at it. newest is where it begins at the earliest if pos is
-// not set.
+// start sets l to pos, and reports whether the session has work with it. newest is where it begins at the earliest if pos is not
+// set.
 func (l *line) start(info chat.Info, pos chat.Position, newest int64) (behind bool) {
 	skipped := !pos.Set && newest > info.Seen
 	if skipped {
@@ -123,8 +122,8 @@ func (l *line) restart(info chat.Info) {
 	l.verified, l.gapPending = true, true
 }
 
-// apply takes what was read after l's position, and returns what the session gets of it: messages of room bytes, at least one.
-// gen is that of the ring before. b is nil where there is nothing to give, and more means that there is more to read.
+// apply takes what was read after l's position, and returns what the session gets of it: at most room bytes of messages, but at
+// least one. gen is the ring's generation before the read. b is nil if there is nothing to give; more: there is more to read.
 func (l *line) apply(r *chat.Reading, gen, room int) (b *chat.Batch, more bool, err error) {
 	l.gen, l.verified = gen, true
 	l.pos = r.Position()
@@ -140,7 +139,7 @@ func (l *line) apply(r *chat.Reading, gen, room int) (b *chat.Batch, more bool, 
 	}
 	messages := fitBytes(r.Messages, room)
 	if len(messages) < len(r.Messages) {
-		messages = slices.Clone(messages) // what does not fit is read again, and must not stay in memory until then
+		messages = slices.Clone(messages) // the rest is read again, and must not stay in memory until then
 	}
 	batch := r.Batch(messages)
 	batch.Complete, l.gapPending = !l.gapPending, false

@@ -15,7 +15,7 @@ const unlistedMax = 32
 // unlisted finds out which of names user is in, although user's index does not list them: the index lags behind the groups.
 // It first checks a few, drawn at random. If user is in none of them, the index is taken to be right about the rest as well,
 // so naming thousands of other people's groups costs no more than naming a few. Otherwise the index lags far behind, and
-// every group is checked. It reorders names; mine and foreign are in no particular order.
+// all are checked. It reorders names; mine and foreign are in no particular order.
 func (s *Service) unlisted(ctx context.Context, user string, names []string) (mine, foreign []string, err error) {
 	if len(names) > unlistedMax {
 		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })

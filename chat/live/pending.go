@@ -73,7 +73,7 @@ func (p *pending) grew(in *interest) {
 	p.wake()
 }
 
-// takeGrown takes the groups that grew. all means that there may be other news as well, of the inbox or of membership.
+// takeGrown takes the groups that grew. all means that there may also be news of the inbox or of memberships.
 func (p *pending) takeGrown() (groups []string, all bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +115,7 @@ func (p *pending) signalsLost() {
 	p.wake()
 }
 
-// cursor notes a member's newest cursors, unless this very session moved them.
+// cursor notes a member's newest cursors, unless this session moved them.
 func (p *pending) cursor(e CursorEvent) {
 	if p.plain {
 		return

@@ -50,7 +50,7 @@ func (q *feedQueue) takeAll() []*feed {
 	return all
 }
 
-// emptied is a list that has nothing left, for further use: a long one was needed for a burst, and is not kept.
+// emptied returns an empty list for reuse. A long one was needed only for a burst, and is dropped.
 func emptied[T any](list []T) []T {
 	const kept = 4
 	if cap(list) > kept {

@@ -10,8 +10,8 @@ import (
 // receiptsPause is the minimum time between two checks of one waiting call: in a large group cursors move all the time.
 const receiptsPause = 100 * time.Millisecond
 
-// Receipts is like that of the core. With a wait it answers once nobody is pending, or with the current state when the time
-// is up or ctx ends.
+// Receipts is the core's Receipts with a wait: it answers once nobody is pending, or with the current state when the time is up
+// or ctx ends.
 func (s *Service) Receipts(ctx context.Context, by chat.Caller, group string, q chat.ReceiptsQuery, wait time.Duration) (r chat.Receipts, next string, err error) {
 	if wait < 0 {
 		return chat.Receipts{}, "", chat.Invalid("wait_s: negative")

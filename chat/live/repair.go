@@ -119,7 +119,7 @@ func (h *hub) checks(ctx context.Context) {
 		h.evictIdle(time.Now())
 		if err := h.check(ctx, lost); err != nil && ctx.Err() == nil {
 			h.log.Warn("the safety check failed", "error", err)
-			if lost { // try again soon: nothing else would look as closely
+			if lost { // try again soon: ordinary checks compare less
 				h.deliver(Signal{Kind: SignalLost})
 				pause(ctx, listenPause)
 			}

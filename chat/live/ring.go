@@ -12,10 +12,10 @@ const (
 const unknownLast = -1
 
 // ring is the end of one group's log in memory: what is known of the log, and its newest entries. It is a value, without a
-// lock, a clock or readers: its methods say what a signal or an answer of the store does to it.
+// lock, a clock or readers: its methods apply signals and answers of the store.
 //
-// Invariant: entries have the ids last-len(entries)+1..last, each with its current content. Where that cannot be guaranteed,
-// there are none.
+// Invariant: entries have the ids last-len(entries)+1..last, each with its current content. If that cannot be guaranteed, there
+// are none.
 type ring struct {
 	known
 	most    int // entries
@@ -31,7 +31,7 @@ type ring struct {
 	membersAt int64
 }
 
-// known is what is known of a log. One that was taken before the store is asked tells the answer from what came meanwhile.
+// known is what is known of a log. A copy taken before the store is asked shows what changed meanwhile.
 type known struct {
 	epoch string // "" while last is unknownLast
 	last  int64  // the highest id of the entries, or where the log ended when the ring began
@@ -64,12 +64,12 @@ func (r *ring) take(epoch string, m chat.Message, changed []chat.Message) change
 	switch {
 	case r.last == unknownLast:
 		r.begin(epoch, m.ID-1)
-	case epoch != r.epoch, r.contradicts(m): // the store lost the log, or its end, and other entries were written in its place
+	case epoch != r.epoch, r.contradicts(m): // the store lost the log or its end, and other entries took its place
 		r.begin(epoch, m.ID-1)
 		r.outdate()
 	case m.ID <= r.last:
 		return change{}
-	case m.ID > r.last+1, r.unsure: // where that is unsure, the entry before m may be another one than the ring has
+	case m.ID > r.last+1, r.unsure: // when unsure, the entry before m may not be the one that the ring has
 		r.want = max(r.want, m.ID)
 		return change{hole: true}
 	}
@@ -86,7 +86,7 @@ func (r *ring) cut() {
 	r.unsure = true
 }
 
-// expire drops the entries up to id. Readers who have not got them yet ask the store, which says that they are gone.
+// expire drops the entries up to id. Readers that lack them ask the store, which says that they are gone.
 func (r *ring) expire(epoch string, id int64) {
 	if r.epoch == epoch {
 		r.gen++
@@ -108,7 +108,7 @@ func (r *ring) forget() change {
 	return change{grew: true}
 }
 
-// observe takes what a reader learned from the store. A fill is due where that contradicts the ring.
+// observe applies what a reader learned from the store. A fill is due if that contradicts the ring.
 func (r *ring) observe(i chat.Info) change {
 	if r.last == unknownLast {
 		r.begin(i.Epoch, i.Last)
@@ -120,16 +120,16 @@ func (r *ring) observe(i chat.Info) change {
 	if i.Last >= r.membersAt || r.members == 0 {
 		r.members, r.membersAt = i.Members, i.Last
 	}
-	// The reader may stand where the ring does not reach yet: should the store lose that end, the node must notice.
+	// The reader may be beyond the end of the ring: if the store loses that end, the node must notice.
 	r.want = max(r.want, i.Last)
 	return change{hole: r.want > r.last}
 }
 
 // compare is a safety check: before was known when the store said where the log ends.
 func (r *ring) compare(before known, end chat.LogEnd) change {
-	r.unshare() // the readers have got it; what they have not is made again
+	r.unshare() // readers have taken it by now; for others it is made again
 	if r.quiet++; r.quiet > quietChecks {
-		r.entries, r.bytes = nil, 0 // others than those who have got it read what they lack from the store
+		r.entries, r.bytes = nil, 0 // readers that lack something read it from the store
 	}
 	switch {
 	case r.replaced(before):
@@ -142,19 +142,19 @@ func (r *ring) compare(before known, end chat.LogEnd) change {
 	return change{grew: end.Last >= 0}
 }
 
-// fill applies entries that were read at one instant after before was known: ascending, dense, up to the end of the log as
-// it was then or to the bound of the read.
+// fill applies entries that were read at one instant after before was known: ascending, dense, up to the end that the log had then
+// or to the bound of the read.
 func (r *ring) fill(before known, messages []chat.Message, end chat.LogEnd) change {
 	if r.replaced(before) {
 		return change{hole: r.due()}
 	}
-	// After a cut, an end that cannot be compared may be another one: its readers know which they have.
+	// After a cut, an end that cannot be compared may belong to another log: only its readers know which one they have.
 	blind := before.unsure && r.unsure && r.last > 0
 	r.unsure = r.unsure && r.gen != before.gen
 	if end.Last < 0 {
 		return r.forget()
 	}
-	// What a reader has, and the ring has not yet, is lost as well where the log ends below it.
+	// If the log ends below what some reader has, those entries are lost too, even if they never were in the ring.
 	rewritten := before.last != unknownLast && (end.Epoch != before.epoch || end.Last < max(before.last, before.want))
 	compare := func(m chat.Message) {
 		rewritten = rewritten || r.contradicts(m)
@@ -163,7 +163,7 @@ func (r *ring) fill(before known, messages []chat.Message, end chat.LogEnd) chan
 	for _, m := range messages {
 		compare(m)
 	}
-	if t := end.Trimmed; t.Mark != "" { // an entry of the ring may be trimmed, and nothing missing behind it
+	if t := end.Trimmed; t.Mark != "" { // an entry of the ring may have been trimmed, with nothing missing after it
 		compare(chat.Message{ID: t.ID, Mark: t.Mark})
 	}
 	rewritten = rewritten || blind
@@ -191,14 +191,14 @@ func (r *ring) add(messages []chat.Message) {
 		if m.ID <= r.last {
 			continue
 		}
-		if m.ID > r.last+1 { // what lies between was trimmed, or is more than the ring holds
+		if m.ID > r.last+1 { // the entries between were trimmed, or are more than the ring holds
 			r.jump(m.ID - 1)
 		}
 		r.push(m)
 		r.gen++
 	}
 	// An edit whose wake-up was lost may have changed an entry of the ring, and a deletion also the edits of an older
-	// one. The entries just read are as they are now; older ones are given up to the store.
+	// one. The entries just read are current; older ones are dropped, and read from the store.
 	for i := range r.entries {
 		e := &r.entries[i]
 		if fx := e.effect; fx != nil && fx.kind != chat.Notice && e.ID > old && fx.target <= old && (fx.target >= r.first() || fx.kind == chat.Delete) {
@@ -208,7 +208,7 @@ func (r *ring) add(messages []chat.Message) {
 	}
 }
 
-// gap is what a ring lacks below its first entry for a reader: the ids from..to, as of a generation.
+// gap is what a ring lacks for a reader below its first entry: the ids from..to, as of a generation.
 type gap struct {
 	from, to int64
 	gen      int
@@ -219,8 +219,8 @@ func (r *ring) reaches(from int64) bool {
 	return from >= max(1, r.floor) && r.last-from < int64(r.most)
 }
 
-// prepend puts entries that were read for a gap before the others, unless these, or what all are like, may have changed since.
-// It reports whether it did.
+// prepend puts entries that were read for a gap before the others, unless entries or the whole log may have changed since. It
+// reports whether it did.
 func (r *ring) prepend(g gap, messages []chat.Message, end chat.LogEnd) bool {
 	if r.gen != g.gen || r.first() != g.to+1 || r.epoch != end.Epoch {
 		return false
@@ -231,7 +231,7 @@ func (r *ring) prepend(g gap, messages []chat.Message, end chat.LogEnd) bool {
 		fits = fits && m.ID == g.from+int64(i)
 	}
 	if !fits || bytes > ringBytesMax {
-		r.floor = g.to + 1 // missing or too large: readers that far behind read for themselves
+		r.floor = g.to + 1 // missing or too large: readers so far behind read from the store
 		return false
 	}
 	entries := make([]ringEntry, 0, len(messages)+len(r.entries))
@@ -243,7 +243,7 @@ func (r *ring) prepend(g gap, messages []chat.Message, end chat.LogEnd) bool {
 	return true
 }
 
-// begin empties the ring. From now on the log is that of epoch, and continues after last.
+// begin empties the ring, which then continues after last in the log of epoch.
 func (r *ring) begin(epoch string, last int64) {
 	clear(r.entries)
 	r.entries, r.bytes, r.floor = r.entries[:0], 0, 0
@@ -255,14 +255,14 @@ func (r *ring) begin(epoch string, last int64) {
 	r.gen++
 }
 
-// outdate has everyone ask the store who was compared with the log before.
+// outdate makes every reader that was compared with the log ask the store again.
 func (r *ring) outdate() {
 	r.gen++
 	r.life = r.gen
 }
 
-// jump goes on after last, without the entries up to there. A reader may know one of them and stand just there: whether it
-// is of this log only the store can tell.
+// jump continues after last, without the entries up to there. A reader may be at one of them: only the store can tell whether that
+// belongs to this log.
 func (r *ring) jump(last int64) {
 	want := r.want
 	r.begin(r.epoch, last)
@@ -295,7 +295,7 @@ func (r *ring) push(m chat.Message) {
 	}
 }
 
-// replace puts m in the place of the entry that it is the new content of.
+// replace replaces an entry by m, its new content.
 func (r *ring) replace(m chat.Message) {
 	r.gen++
 	if e := r.at(m.ID); e != nil && e.Mark == m.Mark {

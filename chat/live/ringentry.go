@@ -7,10 +7,10 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// ringEntry is a message in memory, with what must be known to obey it. Rings hold many, so its size matters.
+// ringEntry is a message in memory, with its effect. Rings hold many, so its size matters.
 type ringEntry struct {
 	chat.Message
-	effect *effect // nil, as of most: none that lasts
+	effect *effect // nil for most: no lasting effect
 }
 
 // effect is what an entry does to others, or to a member.
@@ -57,8 +57,8 @@ func newRingEntry(m chat.Message) (e ringEntry, f facts) {
 	return e, f
 }
 
-// inert reports whether an entry begins as the server writes it, with id, group, sender and kind, and is of a kind that does
-// nothing to others: most are, and decoding each one costs more than all else that a feed does with it.
+// inert reports whether an entry begins as the server writes it, with id, group, sender and kind, and has a kind without effect on
+// others. Most have, and decoding an entry costs more than everything else that a feed does with it.
 func inert(entry []byte) bool {
 	head, rest, _ := bytes.Cut(entry, []byte(`,"group":"`))
 	if bytes.Count(head, []byte{'"'}) != 2 { // more than {"id":N
@@ -93,7 +93,7 @@ func (e *ringEntry) shownTo(hidden int64) *chat.Message {
 
 func (e *ringEntry) edits() bool { return e.effect != nil && e.effect.kind == chat.Edit }
 
-// leaver is the user whose membership the entry ends; empty: it is no such notice.
+// leaver is the user whose membership the entry ends; empty: it ends none.
 func (e *ringEntry) leaver() string {
 	if e.effect == nil {
 		return ""

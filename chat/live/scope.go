@@ -24,7 +24,7 @@ type scope struct {
 	refused      map[string]bool // their positions cannot be read: nothing is served of them
 }
 
-// newScope reads sc. Positions that cannot be read spoil nothing else: errors lists them.
+// newScope reads sc. Positions that cannot be read do not affect the rest: errors lists them.
 func (s *Service) newScope(sc Scope) (c scope, errors []GroupError, err error) {
 	switch most := s.limits.UserGroupsMax; {
 	case len(sc.After) > most:

@@ -26,10 +26,10 @@ type Service struct {
 	indexes *cache.Cache[string, []string] // the groups of users who synced lately: what their next sync looks at first
 }
 
-// How much indexes holds: some 30 MB where ids are of 32 bytes, at most.
+// How much indexes holds: at most some 30 MB, with ids of 32 bytes.
 const (
 	expectedUsersMax  = 10_000 // twice
-	expectedGroupsMax = 50     // of a user; a user of more waits one round trip more
+	expectedGroupsMax = 50     // of a user; with more groups, a sync takes one more round trip
 )
 
 // New makes a Service on the core, with its limits and log. Nothing is followed before Run.

@@ -19,7 +19,7 @@ const (
 	SignalInbox                         // User: the inbox grew
 	SignalJoined                        // User, Group
 	SignalLeft                          // User, Group
-	SignalCut                           // the subscription broke: what arrives from now on need not follow what came before
+	SignalCut                           // the subscription broke: what arrives from now on may not follow what came before
 	SignalLost                          // signals may have been missed: compare everything that is followed
 )
 

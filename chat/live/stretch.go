@@ -27,8 +27,8 @@ func (r *ring) stretch(from, hidden int64, user string) *stretch {
 	return nil
 }
 
-// newStretch makes the one that begins at from, which the ring has, and keeps it for other readers. It ends early, and is kept
-// for nobody, at the notice that ends user's membership as of the entry member.
+// newStretch makes the one that begins at from, which the ring has, and keeps it for other readers. At a notice that ends user's
+// membership as of the entry member, it ends early and is not kept.
 func (r *ring) newStretch(group string, from, hidden, member int64, user string) (s *stretch, removed bool) {
 	r.quiet = 0
 	entries := r.entries[from-r.first():]

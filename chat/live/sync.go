@@ -83,11 +83,11 @@ type syncCall struct {
 	resolved bool
 	index    []chat.UserGroup // as it was read last, with what looks have found since
 	unlisted []string         // named, and the caller is in them although the index does not list them
-	foreign  map[string]bool  // named, of only, or lost while the call waited, and the caller is not in them
+	foreign  map[string]bool  // the caller is not in them: named, of only, or lost while the call waited
 
-	longest  time.Duration // that a call waits
+	longest  time.Duration // how long a call waits
 	over     *time.Timer   // when it is answered with what there is
-	standing []GroupError  // what its first look could not do; nil before it
+	standing []GroupError  // errors of its first look; nil before that
 
 	before []string        // sorted: what was looked at last
 	lagged map[string]bool // of these, those that the caller was not in: the index lags
@@ -179,7 +179,7 @@ func (c *syncCall) failed(group string, err error) error {
 	}
 }
 
-// retryAfter is how long a call waits at most where a group could not be read, so that it is served soon after it can be.
+// retryAfter is how long a call waits at most if a group could not be read, so that the group is served soon after it can be.
 const retryAfter = nextPollIdle * time.Second
 
 // wait answers with the first new thing, or with nothing when the time is up or the client is gone. It starts to watch
@@ -227,8 +227,8 @@ func (c *syncCall) answers(a SyncAnswer) bool {
 
 // watchOnce watches groups until there is something to answer or the time is up. again means that the caller is in other
 // groups by now, so those must be watched. Once it has looked at everything, a signal of a group has it look at that
-// group alone; one of the inbox or of membership, or a loss of signals, has it look at everything again. So does any where
-// there are errors, which the answer is to name.
+// group alone; one of the inbox or of membership, or a loss of signals, has it look at everything again. So does any
+// signal if there are errors, because the answer has to name them.
 func (c *syncCall) watchOnce(ctx context.Context, groups []string) (a SyncAnswer, now []string, again bool, err error) {
 	w, err := c.s.hub.watch(ctx, c.by.User, groups)
 	if err != nil {
@@ -303,8 +303,8 @@ func (c *syncCall) wasIn(group string) bool {
 	return looked && !c.lagged[group]
 }
 
-// lose notes which groups the caller was in when this call looked before, and is not any more, with none of now, its groups: it
-// left, or they vanished with a store that was emptied.
+// lose notes the groups that the caller was in when this call last looked, but that are not among now, its present groups: the
+// caller left, or they vanished because the store was emptied.
 func (c *syncCall) lose(ctx context.Context, now []string) error {
 	var missing []string
 	for _, g := range c.before {
@@ -403,12 +403,12 @@ func (c *syncCall) collectGrown(ctx context.Context, w *watch, grown, groups []s
 	return c.answer(groups, logs, chat.InboxBatch{Complete: true}), nil
 }
 
-// answer joins what was read. groups are all of the caller's, sorted.
+// answer assembles what was read. groups are all of the caller's, sorted.
 func (c *syncCall) answer(groups []string, logs []*syncLog, inbox chat.InboxBatch) SyncAnswer {
 	a := SyncAnswer{Errors: slices.Clip(c.errors)}
 	room := c.s.limits.PageBytesMax
 	if !c.inboxRefused && (len(inbox.Items) > 0 || !inbox.Complete) {
-		// The inbox gets half of the answer, and what the groups leave of theirs.
+		// The inbox gets half of the answer, and what the groups leave of the other half.
 		inbox = inbox.Fit(max(room/2, room-batchesBytes(logs)))
 		a.Inbox = &inbox
 		for _, item := range inbox.Items {

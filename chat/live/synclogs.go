@@ -11,7 +11,7 @@ import (
 // syncLog is one group in a call of Sync.
 type syncLog struct {
 	chat.Reading
-	owed   int64 // by what the look at it said
+	owed   int64 // messages, by the look at it
 	quota  int   // of it, the group's fair share
 	gone   bool  // nothing is served: the caller named the group, or was in it, but is not in it now, or
 	broken error // the log cannot be read
@@ -86,8 +86,8 @@ func (c *syncCall) logs(ctx context.Context, groups []string, looks map[string]c
 	return logs, c.top(ctx, logs)
 }
 
-// begin begins to read a group that owes so much and gets so much of the limit. asked is false where the client is to begin
-// at the newest page and there is no room for one: it has no position yet, and gets the page next time.
+// begin begins to read a group that owes so much and gets so much of the limit. asked is false if the client begins at the newest
+// page and there is no room for one: it has no position yet, and gets the page next time.
 func (c *syncCall) begin(group string, look chat.Look, owed int64, quota int, woken bool) (l syncLog, asked bool) {
 	limit := quota
 	if woken {
@@ -100,7 +100,7 @@ func (c *syncCall) begin(group string, look chat.Look, owed int64, quota int, wo
 	return syncLog{Reading: chat.NewReading(group, pos, max(look.Seen, 0), limit), owed: owed, quota: quota}, true
 }
 
-// look adds to looks those of groups that it lacks.
+// look adds the looks at groups that are missing from looks.
 func (c *syncCall) look(ctx context.Context, groups []string, looks map[string]chat.Look) error {
 	var missing []string
 	for _, g := range groups {
@@ -146,8 +146,8 @@ func (c *syncCall) hints() map[string]*chat.UserGroup {
 	return hints
 }
 
-// noteSeen takes what the caller has seen of a group, as the group says. Where the index lags, it is put right; hint is its
-// entry, nil if it has none.
+// noteSeen takes what the caller has seen of a group, as the group says, and corrects an index that lags; hint is the index's entry,
+// nil if it has none.
 func (c *syncCall) noteSeen(hint *chat.UserGroup, seen int64) {
 	if hint != nil && seen > hint.Seen {
 		c.s.core.NoteSeen(c.by.User, hint.Group, seen)
@@ -157,7 +157,7 @@ func (c *syncCall) noteSeen(hint *chat.UserGroup, seen int64) {
 
 // foreseen says without asking the store what looks at groups that grew would most likely find: where they end is what woke
 // the caller, and how far the caller is in them is what the last look has found. What the store has is compared when the page
-// is read. Groups of which that is not known, or which would not have anything new, are not among them: they are looked at.
+// is read. Groups of which that is not known, or that would have nothing new, are left out, and looked at.
 func (c *syncCall) foreseen(w *watch, groups []string) map[string]chat.Look {
 	looks, hints := make(map[string]chat.Look, len(groups)), c.hints()
 	for _, in := range w.interests {

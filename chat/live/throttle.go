@@ -49,7 +49,7 @@ func (f *feed) throttleCursor(e CursorEvent, now time.Time) (first bool) {
 	t := f.throttles[e.User]
 	if t == nil {
 		if len(f.throttles) >= 2*cursorMembersMax {
-			return false // members join and leave faster than events are sent
+			return false // members are joining and leaving faster than events are sent
 		}
 		if f.throttles == nil {
 			f.throttles = map[string]*throttle{}

@@ -41,8 +41,8 @@ func (h *hub) warm(ctx context.Context, l *line, reading *semaphore.Weighted) (a
 	return false, err
 }
 
-// beginWarm returns what has to be read for l; nothing: its plan is another one by now. If another reader is filling the ring,
-// wait is closed when that is done.
+// beginWarm returns what has to be read for l; nothing if its plan has changed by now. If another reader is filling the ring, wait
+// is closed when that is done.
 func (f *feed) beginWarm(l *line) (missing gap, wait chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

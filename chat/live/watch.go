@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// watch waits for anything new for one user: it is a long poll between two pulls.
+// watch waits for anything new for one user: the time of a long poll between two pulls.
 type watch struct {
 	hub       *hub
 	pending   *pending
