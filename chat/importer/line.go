@@ -14,16 +14,14 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// line is a line of the file: a message as the other system had it.
+// line is a line of the file: a message as the other system had it. Its content is that of a send of a text or data, without a
+// client_id and files.
 type line struct {
+	chat.Content
 	ID        ref                 `json:"id"`   // there; replies name it
 	From      string              `json:"from"` // user id
 	SentAt    *string             `json:"sent_at"`
-	Kind      chat.Kind           `json:"kind"` // text or data; empty: as in a send
-	Body      *string             `json:"body"`
-	Data      json.RawMessage     `json:"data"`
 	ReplyTo   ref                 `json:"reply_to"` // id of an earlier line
-	Mentions  []string            `json:"mentions"`
 	EditedAt  *string             `json:"edited_at"`
 	Reactions map[string][]string `json:"reactions"` // emoji -> users
 }
@@ -143,10 +141,15 @@ func (l line) check(limits chat.Limits, now time.Time) (m message, wrong faults)
 
 // checkContent checks the fields of the content one after the other: a send is refused for the first of them.
 func (l line) checkContent(limits chat.Limits, wrong *faults) chat.Content {
-	kind := l.Kind
-	if kind != "" && kind != chat.Text && kind != chat.Data {
+	given := l.Content
+	given.Mentions = nil
+	if given.Kind != "" && given.Kind != chat.Text && given.Kind != chat.Data {
 		wrong.add(fmt.Errorf("kind: want %s or %s", chat.Text, chat.Data))
-		kind = ""
+		given.Kind = ""
+	}
+	wrong.add(given.NamesNoFiles())
+	if given.ClientID != "" {
+		wrong.add(errors.New("client_id: unknown field"))
 	}
 	add := func(err error) {
 		if chat.CodeOf(err) == chat.CodeTooLarge {
@@ -154,9 +157,10 @@ func (l line) checkContent(limits chat.Limits, wrong *faults) chat.Content {
 		}
 		wrong.add(err)
 	}
-	content, err := chat.Content{Kind: kind, Body: l.Body, Data: l.Data}.Checked(limits)
+	content, err := given.Checked(limits)
 	if add(err); err != nil && l.Body != nil && l.Data != nil { // the fault may be that of the body alone
-		_, err = chat.Content{Kind: chat.Data, Data: l.Data}.Checked(limits)
+		given.Kind, given.Body = chat.Data, nil
+		_, err = given.Checked(limits)
 		add(err)
 	}
 	content.Mentions, err = chat.UniqueUsers("mentions", l.Mentions, limits.MentionsMax)
@@ -209,7 +213,7 @@ func plain(err error) error {
 	var mismatch *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &mismatch) && mismatch.Field != "":
-		return fmt.Errorf("%s: is a JSON %s, which it cannot be", mismatch.Field, mismatch.Value)
+		return fmt.Errorf("%s: is a JSON %s, which it cannot be", strings.TrimPrefix(mismatch.Field, "Content."), mismatch.Value)
 	case errors.As(err, &mismatch):
 		return errors.New("want a JSON object")
 	case strings.HasPrefix(err.Error(), "json: unknown field "):
