@@ -138,8 +138,11 @@ func or[T any](value *T, otherwise T) T {
 }
 
 func (d *GroupDraft) check() error {
-	if d.ID != "" && (!ValidGroupID(d.ID) || d.ID == PublicName) {
+	switch {
+	case d.ID == PublicName:
 		return Invalid("id: not a valid group id")
+	case d.ID != "" && !ValidGroupID(d.ID):
+		return CheckGroupID("id", d.ID)
 	}
 	c := GroupChange{Name: &d.Name, Visibility: given(d.Visibility), Keep: d.Keep, BacklogMax: d.BacklogMax, Overflow: given(d.Overflow),
 		BacklogBytes: d.BacklogBytes, Post: given(d.Post), RetainDays: d.RetainDays}

@@ -29,13 +29,13 @@ func TestCreateGroup(t *testing.T) {
 	}
 	for name, d := range map[string]chat.GroupDraft{
 		"public is no id": {ID: "public"}, "bad id": {ID: ".x"}, "bad member": {Members: []string{"a b"}},
-		"visibility": {Visibility: "open"}, "post": {Post: "all"}, "keep": {Keep: new(int64(-1))}, "name": {Name: "a\nb"},
+		"visibility": {Visibility: "open"}, "post": {Post: "all"}, "keep": {Keep: new(int64(-1))}, "backlog_max": {BacklogMax: new(int64(0))}, "name": {Name: "a\nb"},
 	} {
 		_, err := b.CreateGroup(b.Ctx, as("alice"), d)
 		b.Refused(name, err, chat.CodeInvalid)
 	}
 	for name, d := range map[string]chat.GroupDraft{
-		"keep": {Keep: new(int64(100_001))}, "backlog_max": {BacklogMax: new(int64(0))}, "backlog_max above": {BacklogMax: new(int64(1_000_001))},
+		"keep": {Keep: new(int64(100_001))}, "backlog_bytes above": {BacklogBytes: new(int64(1 << 60))}, "backlog_max above": {BacklogMax: new(int64(1_000_001))},
 	} {
 		_, err := b.CreateGroup(b.Ctx, as("alice"), d)
 		b.Refused(name, err, chat.CodeOutOfRange)

@@ -195,21 +195,21 @@ func CheckWord[T ~string](field string, word *T, of ...T) error {
 	if word == nil || slices.Contains(of, *word) {
 		return nil
 	}
-	text := field + ": " + string(of[0])
+	text := field + ": want " + string(of[0])
 	for _, w := range of[1 : len(of)-1] {
 		text += ", " + string(w)
 	}
 	return Invalid("%s or %s", text, of[len(of)-1])
 }
 
-// CheckRange checks a number that may be absent: CodeOutOfRange outside of low..high.
+// CheckRange checks a number that may be absent: CodeInvalid below low, which is 0 or 1, CodeOutOfRange above high.
 func CheckRange(field string, n *int64, low, high int64) error {
 	switch {
 	case n == nil:
 		return nil
-	case *n < 0:
-		return Invalid("%s: negative", field)
-	case *n < low || *n > high:
+	case *n < low:
+		return Invalid("%s: want an integer from %d", field, low)
+	case *n > high:
 		return Errorf(CodeOutOfRange, "%s: must be %d to %d", field, low, high)
 	}
 	return nil

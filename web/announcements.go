@@ -39,13 +39,7 @@ func (a rawAnswer) VisitCreateAnnouncementResponse(w http.ResponseWriter) error 
 func announcementDraft(b *api.AnnouncementDraft) (announce.Draft, error) {
 	d := announce.Draft{
 		To:      announce.Target{All: deref(b.To.All), Groups: deref(b.To.Groups), Users: deref(b.To.Users)},
-		Content: chat.Content{Body: b.Body, Data: b.Data}, Cron: deref(b.Cron), Timezone: deref(b.Timezone), Priority: deref(b.Priority),
-	}
-	switch {
-	case b.Cron != nil && d.Cron == "":
-		return d, chat.Errorf(chat.CodeInvalid, "cron: must not be empty")
-	case b.Priority != nil && d.Priority != chat.PriorityHigh && d.Priority != chat.PriorityNormal && d.Priority != chat.PriorityLow:
-		return d, chat.Errorf(chat.CodeInvalid, "priority: want high, normal or low")
+		Content: chat.Content{Body: b.Body, Data: b.Data}, Cron: b.Cron, Timezone: b.Timezone, Priority: b.Priority,
 	}
 	var err error
 	d.At, err = wire.Instant("at", b.At)

@@ -13,9 +13,10 @@ type groupHandlers struct{ core *chat.Service }
 
 // CreateGroup serves POST /v1/groups.
 func (h groupHandlers) CreateGroup(ctx context.Context, r api.CreateGroupRequestObject) (api.CreateGroupResponseObject, error) {
-	draft, err := groupDraft(r.Body)
-	if err != nil {
-		return nil, err
+	b := r.Body
+	draft := chat.GroupDraft{
+		ID: b.Id, Name: deref(b.Name), Members: deref(b.Members), Visibility: b.Visibility, Keep: b.Keep, BacklogMax: b.BacklogMax, Post: b.Post,
+		History: b.History, RetainDays: b.RetainDays, Overflow: b.Overflow, BacklogBytes: b.BacklogBytes,
 	}
 	if err := charge(ctx, limit.Members(len(draft.Members))); err != nil {
 		return nil, err
@@ -24,39 +25,6 @@ func (h groupHandlers) CreateGroup(ctx context.Context, r api.CreateGroupRequest
 		draft.Key = key
 		return h.core.CreateGroup(ctx, callerOf(ctx), draft)
 	})
-}
-
-func groupDraft(b *api.GroupDraft) (chat.GroupDraft, error) {
-	d := chat.GroupDraft{
-		ID: deref(b.Id), Name: deref(b.Name), Members: deref(b.Members), Visibility: deref(b.Visibility),
-		Keep: b.Keep, BacklogMax: b.BacklogMax, Post: deref(b.Post), History: b.History,
-		RetainDays: b.RetainDays, Overflow: deref(b.Overflow), BacklogBytes: b.BacklogBytes,
-	}
-	if b.Id != nil {
-		if err := chat.CheckGroupID("id", *b.Id); err != nil {
-			return d, err
-		}
-	}
-	if b.Overflow != nil && *b.Overflow == "" {
-		return d, errOverflow
-	}
-	return d, checkSettings(b.Visibility, b.Keep, b.BacklogMax, b.Post)
-}
-
-var errOverflow = chat.Errorf(chat.CodeInvalid, "overflow: want drop or block")
-
-func checkSettings(v *chat.Visibility, keep, backlogMax *int64, post *chat.Posting) error {
-	switch {
-	case v != nil && *v != chat.Private && *v != chat.Public:
-		return chat.Errorf(chat.CodeInvalid, "visibility: want private or public")
-	case post != nil && *post != chat.PostMembers && *post != chat.PostAdmins:
-		return chat.Errorf(chat.CodeInvalid, "post: want members or admins")
-	case keep != nil && *keep < 0:
-		return chat.Errorf(chat.CodeInvalid, "keep: want an integer from 0")
-	case backlogMax != nil && *backlogMax < 1:
-		return chat.Errorf(chat.CodeInvalid, "backlog_max: want an integer from 1")
-	}
-	return nil
 }
 
 // ListGroups serves GET /v1/groups.
@@ -79,14 +47,7 @@ func (h groupHandlers) GetGroup(ctx context.Context, r api.GetGroupRequestObject
 
 // UpdateGroup serves PATCH /v1/groups/{group}.
 func (h groupHandlers) UpdateGroup(ctx context.Context, r api.UpdateGroupRequestObject) (api.UpdateGroupResponseObject, error) {
-	b := r.Body
-	if err := checkSettings(b.Visibility, b.Keep, b.BacklogMax, b.Post); err != nil {
-		return nil, err
-	}
-	group, err := h.core.UpdateGroup(ctx, callerOf(ctx), r.Group, chat.GroupChange{
-		Name: b.Name, Visibility: b.Visibility, Keep: b.Keep, BacklogMax: b.BacklogMax, Post: b.Post, History: b.History,
-		RetainDays: b.RetainDays, Overflow: b.Overflow, BacklogBytes: b.BacklogBytes,
-	})
+	group, err := h.core.UpdateGroup(ctx, callerOf(ctx), r.Group, *r.Body)
 	return api.UpdateGroup200JSONResponse(group), err
 }
 

@@ -60,6 +60,14 @@ func deref[T any](p *T) T {
 	return *p
 }
 
+// given is nil for the empty value, which stands for an absent field.
+func given[T ~string](value T) *T {
+	if value == "" {
+		return nil
+	}
+	return &value
+}
+
 // limitOf is the limit as the domain takes it: 0 for the default. The domain bounds it.
 func limitOf(most *int64) int { return int(min(deref(most), math.MaxInt32)) }
 

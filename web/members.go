@@ -18,12 +18,8 @@ func (h memberHandlers) ListMembers(ctx context.Context, r api.ListMembersReques
 // PutMember serves PUT /v1/groups/{group}/members/{user}.
 func (h memberHandlers) PutMember(ctx context.Context, r api.PutMemberRequestObject) (api.PutMemberResponseObject, error) {
 	var role chat.Role
-	if r.Body != nil && r.Body.Role != nil {
-		switch role = *r.Body.Role; role {
-		case chat.Owner, chat.Admin, chat.Ordinary:
-		default:
-			return nil, chat.Errorf(chat.CodeInvalid, "role: want owner, admin or member")
-		}
+	if r.Body != nil {
+		role = r.Body.Role
 	}
 	member, created, err := h.core.PutMember(ctx, callerOf(ctx), r.Group, r.User, role)
 	if created {

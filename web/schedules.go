@@ -32,17 +32,7 @@ func (a rawAnswer) VisitCreateScheduleResponse(w http.ResponseWriter) error { re
 
 func scheduleDraft(b *api.ScheduleDraft) (schedule.Draft, error) {
 	d := schedule.Draft{
-		Group: deref(b.Group), User: deref(b.User), Content: chat.Content{Body: b.Body, Data: b.Data}, Cron: deref(b.Cron), Timezone: deref(b.Timezone),
-		Misfire: deref(b.Misfire), Count: b.Count,
-	}
-	switch {
-	case b.Group != nil && !chat.ValidGroupID(*b.Group):
-		return d, chat.CheckGroupID("group", *b.Group)
-	case b.User != nil && !chat.ValidUserID(*b.User):
-		return d, chat.CheckUserID("user", *b.User)
-	}
-	if err := checkPlan(b.Cron, b.Timezone, b.Misfire, b.Count); err != nil {
-		return d, err
+		Group: b.Group, User: b.User, Content: chat.Content{Body: b.Body, Data: b.Data}, Cron: b.Cron, Timezone: b.Timezone, Misfire: b.Misfire, Count: b.Count,
 	}
 	var err error
 	if d.At, err = wire.Instant("at", b.At); err != nil {
@@ -50,21 +40,6 @@ func scheduleDraft(b *api.ScheduleDraft) (schedule.Draft, error) {
 	}
 	d.Until, err = wire.Instant("until", b.Until)
 	return d, err
-}
-
-// checkPlan checks the fields of a plan against the schema. The domain checks their combination.
-func checkPlan(cron, timezone *string, misfire *schedule.Misfire, count *int64) error {
-	switch {
-	case cron != nil && *cron == "":
-		return chat.Errorf(chat.CodeInvalid, "cron: want five or six fields")
-	case timezone != nil && *timezone == "":
-		return chat.Errorf(chat.CodeInvalid, "timezone: want a name of the tz database")
-	case misfire != nil && *misfire != schedule.MisfireSend && *misfire != schedule.MisfireSkip:
-		return chat.Errorf(chat.CodeInvalid, "misfire: want send or skip")
-	case count != nil && *count < 1:
-		return chat.Errorf(chat.CodeInvalid, "count: want an integer from 1")
-	}
-	return nil
 }
 
 // ListSchedules serves GET /v1/schedules.
@@ -82,11 +57,8 @@ func (h scheduleHandlers) GetSchedule(ctx context.Context, r api.GetScheduleRequ
 // UpdateSchedule serves PATCH /v1/schedules/{schedule}.
 func (h scheduleHandlers) UpdateSchedule(ctx context.Context, r api.UpdateScheduleRequestObject) (api.UpdateScheduleResponseObject, error) {
 	b := r.Body
-	if err := checkPlan(b.Cron, b.Timezone, b.Misfire, b.Count); err != nil {
-		return nil, err
-	}
-	change := schedule.Change{Content: chat.Content{Body: b.Body, Data: b.Data}, Cron: b.Cron, Timezone: b.Timezone, Misfire: b.Misfire, Count: b.Count,
-		Paused: b.Paused}
+	change := schedule.Change{Content: chat.Content{Body: b.Body, Data: b.Data}, Cron: given(b.Cron), Timezone: given(b.Timezone),
+		Misfire: given(b.Misfire), Count: b.Count, Paused: b.Paused}
 	var err error
 	if change.At, err = wire.Instant("at", b.At); err != nil {
 		return nil, err

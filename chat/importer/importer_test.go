@@ -337,7 +337,7 @@ func TestImportChecksTheGroup(t *testing.T) {
 		"id: not a valid group id":     {Group: "public", Owner: "ann"},
 		"name: control characters":     {Group: "old", Owner: "ann", Name: "a\nb"},
 		"members[0]: want 1 to 128":    {Group: "old", Owner: "ann", Members: []string{"a b"}},
-		"keep: negative":               {Group: "old", Owner: "ann", Keep: &keep},
+		"keep: want an integer from 0": {Group: "old", Owner: "ann", Keep: &keep},
 		"the group made exists alread": {Group: "made", Owner: "ann"},
 	} {
 		w.MakeGroup(chat.GroupDraft{ID: "made", Key: "k"}, "ann")

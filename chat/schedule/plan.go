@@ -109,9 +109,6 @@ func (p *Plan) setBounds(until *time.Time, count *int64) error {
 		}
 	}
 	if count != nil {
-		if err := chat.CheckRange("count", count, 1, countMax); err != nil {
-			return err
-		}
 		p.Count = *count
 	}
 	return nil
@@ -132,9 +129,9 @@ func (p *Plan) setCron(cron, timezone *string) (other bool, err error) {
 	return p.Cron != was.Cron || p.Timezone != was.Timezone, nil
 }
 
-func (p *Plan) setMisfire(m Misfire) error {
-	p.Misfire = m
-	return chat.CheckWord("misfire", &m, MisfireSend, MisfireSkip)
+// checkFields checks what is right or wrong by itself.
+func checkFields(misfire *Misfire, count *int64) error {
+	return cmp.Or(chat.CheckWord("misfire", misfire, MisfireSend, MisfireSkip), chat.CheckRange("count", count, 1, countMax))
 }
 
 // hash identifies what the client asked for, so that a repeated key can be compared.

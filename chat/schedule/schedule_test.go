@@ -166,7 +166,7 @@ func TestScheduleDraftsAreChecked(t *testing.T) {
 		{"a count for once", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, At: soon, Count: new(int64(1))}, chat.CodeInvalid},
 		{"until for once", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, At: soon, Until: soon}, chat.CodeInvalid},
 		{"a bad misfire", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, At: soon, Misfire: "maybe"}, chat.CodeInvalid},
-		{"no count", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, Cron: "@daily", Count: new(int64(0))}, chat.CodeOutOfRange},
+		{"no count", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, Cron: "@daily", Count: new(int64(0))}, chat.CodeInvalid},
 		{"until before the first", "bob", schedule.Draft{Group: "g", Content: chat.Content{Body: body}, Cron: "@yearly", Until: new(now.Add(time.Minute))}, chat.CodeOutOfRange},
 	}
 	for _, test := range tests {

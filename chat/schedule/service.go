@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -46,16 +47,15 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, d Draft) (Schedule
 	if d.Cron == "" && d.Timezone != "" {
 		return Schedule{}, chat.Invalid("timezone: only with cron")
 	}
+	misfire := cmp.Or(d.Misfire, MisfireSend)
+	if err := checkFields(&misfire, d.Count); err != nil {
+		return Schedule{}, err
+	}
 	p, err := s.newPlan(ctx, by, d.Group, d.User, d.Content)
 	if err != nil {
 		return Schedule{}, err
 	}
-	p.Cron, p.Timezone = d.Cron, d.Timezone
-	if d.Misfire != "" {
-		if err := p.setMisfire(d.Misfire); err != nil {
-			return Schedule{}, err
-		}
-	}
+	p.Cron, p.Timezone, p.Misfire = d.Cron, d.Timezone, misfire
 	if err := p.setBounds(d.Until, d.Count); err != nil {
 		return Schedule{}, err
 	}
@@ -162,6 +162,9 @@ func (s *Service) record(ctx context.Context, by chat.Caller, id string) (Record
 
 // Change changes a schedule that is pending or paused. ErrConflict: it has ended.
 func (s *Service) Change(ctx context.Context, by chat.Caller, id string, c Change) (Schedule, error) {
+	if err := checkFields(c.Misfire, c.Count); err != nil {
+		return Schedule{}, err
+	}
 	for range changeTries {
 		r, nowMs, err := s.record(ctx, by, id)
 		if err != nil {
@@ -208,9 +211,7 @@ func (s *Service) change(r *Record, c Change, nowMs int64) error {
 		p.Content = content
 	}
 	if c.Misfire != nil {
-		if err := p.setMisfire(*c.Misfire); err != nil {
-			return err
-		}
+		p.Misfire = *c.Misfire
 	}
 	if c.At != nil && p.recurs() {
 		return chat.Invalid("at: the schedule recurs; change its cron")

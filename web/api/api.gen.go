@@ -247,12 +247,12 @@ type AnnouncementDraft struct {
 
 	// Body At most 16 KiB, with at least one visible character.
 	Body *string `json:"body,omitempty"`
-	Cron *string `json:"cron,omitempty"`
+	Cron string  `json:"cron,omitempty"`
 
 	// Data Any JSON value, at most 16 KiB.
-	Data     Any                   `json:"data,omitempty"`
-	Priority *AnnouncementPriority `json:"priority,omitempty"`
-	Timezone *string               `json:"timezone,omitempty"`
+	Data     Any                  `json:"data,omitempty"`
+	Priority AnnouncementPriority `json:"priority,omitempty"`
+	Timezone string               `json:"timezone,omitempty"`
 
 	// To Everyone, or groups and users.
 	To AnnouncementTarget `json:"to"`
@@ -299,14 +299,14 @@ type Change struct {
 
 // ChangedSettings The changed settings with their new values.
 type ChangedSettings struct {
-	BacklogBytes *int64      `json:"backlog_bytes,omitempty"`
-	BacklogMax   *int64      `json:"backlog_max,omitempty"`
-	History      *bool       `json:"history,omitempty"`
-	Keep         *int64      `json:"keep,omitempty"`
-	Overflow     *Overflow   `json:"overflow,omitempty"`
-	Post         *Posting    `json:"post,omitempty"`
-	RetainDays   *int64      `json:"retain_days,omitempty"`
-	Visibility   *Visibility `json:"visibility,omitempty"`
+	BacklogBytes *int64     `json:"backlog_bytes,omitempty"`
+	BacklogMax   *int64     `json:"backlog_max,omitempty"`
+	History      *bool      `json:"history,omitempty"`
+	Keep         *int64     `json:"keep,omitempty"`
+	Overflow     Overflow   `json:"overflow,omitempty"`
+	Post         Posting    `json:"post,omitempty"`
+	RetainDays   *int64     `json:"retain_days,omitempty"`
+	Visibility   Visibility `json:"visibility,omitempty"`
 }
 
 // ClientId A key chosen by the client that makes the call safe to repeat.
@@ -464,21 +464,7 @@ type Finding struct {
 type Group = chat.Group
 
 // GroupChange defines model for GroupChange.
-type GroupChange struct {
-	BacklogBytes *int64 `json:"backlog_bytes,omitempty"`
-	BacklogMax   *int64 `json:"backlog_max,omitempty"`
-	History      *bool  `json:"history,omitempty"`
-	Keep         *int64 `json:"keep,omitempty"`
-
-	// Name Without control characters; those for the direction of writing are dropped.
-	Name     *string   `json:"name,omitempty"`
-	Overflow *Overflow `json:"overflow,omitempty"`
-	Post     *Posting  `json:"post,omitempty"`
-
-	// RetainDays After how many days messages go, read or not; 0: never. The shorter of it and `CHATD_RETAIN_DAYS` holds.
-	RetainDays *int64      `json:"retain_days,omitempty"`
-	Visibility *Visibility `json:"visibility,omitempty"`
-}
+type GroupChange = chat.GroupChange
 
 // GroupDraft defines model for GroupDraft.
 type GroupDraft struct {
@@ -492,20 +478,20 @@ type GroupDraft struct {
 	History *bool `json:"history,omitempty"`
 
 	// Id Compared byte for byte.
-	Id *GroupId `json:"id,omitempty"`
+	Id GroupId `json:"id,omitempty"`
 
 	// Keep How many of the newest messages stay though all have seen them. Default: 100.
 	Keep    *int64    `json:"keep,omitempty"`
 	Members *[]UserId `json:"members,omitempty"`
 
 	// Name Without control characters; those for the direction of writing are dropped.
-	Name     *string   `json:"name,omitempty"`
-	Overflow *Overflow `json:"overflow,omitempty"`
-	Post     *Posting  `json:"post,omitempty"`
+	Name     *string  `json:"name,omitempty"`
+	Overflow Overflow `json:"overflow,omitempty"`
+	Post     Posting  `json:"post,omitempty"`
 
 	// RetainDays After how many days messages go, read or not; 0, the default: never.
-	RetainDays *int64      `json:"retain_days,omitempty"`
-	Visibility *Visibility `json:"visibility,omitempty"`
+	RetainDays *int64     `json:"retain_days,omitempty"`
+	Visibility Visibility `json:"visibility,omitempty"`
 }
 
 // GroupError defines model for GroupError.
@@ -674,7 +660,7 @@ type Member = chat.Member
 
 // MemberDraft defines model for MemberDraft.
 type MemberDraft struct {
-	Role *Role `json:"role,omitempty"`
+	Role Role `json:"role,omitempty"`
 }
 
 // MemberPage defines model for MemberPage.
@@ -730,7 +716,7 @@ type Message struct {
 	// Removed Takes the reaction back.
 	Removed *bool  `json:"removed,omitempty"`
 	ReplyTo *int64 `json:"reply_to,omitempty"`
-	Role    *Role  `json:"role,omitempty"`
+	Role    Role   `json:"role,omitempty"`
 	SentAt  Time   `json:"sent_at"`
 
 	// Settings The changed settings with their new values.
@@ -912,16 +898,16 @@ type ScheduleChange struct {
 	At    *string `json:"at,omitempty"`
 	Body  *string `json:"body,omitempty"`
 	Count *int64  `json:"count,omitempty"`
-	Cron  *string `json:"cron,omitempty"`
+	Cron  string  `json:"cron,omitempty"`
 
 	// Data Any JSON value, at most 16 KiB.
 	Data Any `json:"data,omitempty"`
 
 	// Misfire What happens to an occurrence that is more than 10 seconds late because no node was running: send it late (once for all that were missed), or skip it.
-	Misfire  *Misfire `json:"misfire,omitempty"`
-	Paused   *bool    `json:"paused,omitempty"`
-	Timezone *string  `json:"timezone,omitempty"`
-	Until    *string  `json:"until,omitempty"`
+	Misfire  Misfire `json:"misfire,omitempty"`
+	Paused   *bool   `json:"paused,omitempty"`
+	Timezone string  `json:"timezone,omitempty"`
+	Until    *string `json:"until,omitempty"`
 }
 
 // ScheduleDraft To a group or a user, at a time or by cron.
@@ -936,25 +922,25 @@ type ScheduleDraft struct {
 	Count *int64 `json:"count,omitempty"`
 
 	// Cron Minute, hour, day of month, month, day of week; with six fields, seconds first; or @hourly, @daily, @weekly, @monthly, @yearly. Days may be L, L-3, LW, 15W, 5L and 5#3 as in Quartz.
-	Cron *string `json:"cron,omitempty"`
+	Cron string `json:"cron,omitempty"`
 
 	// Data Any JSON value, at most 16 KiB.
 	Data Any `json:"data,omitempty"`
 
 	// Group Compared byte for byte.
-	Group *GroupId `json:"group,omitempty"`
+	Group GroupId `json:"group,omitempty"`
 
 	// Misfire What happens to an occurrence that is more than 10 seconds late because no node was running: send it late (once for all that were missed), or skip it.
-	Misfire *Misfire `json:"misfire,omitempty"`
+	Misfire Misfire `json:"misfire,omitempty"`
 
 	// Timezone An IANA name; UTC where it is absent.
-	Timezone *string `json:"timezone,omitempty"`
+	Timezone string `json:"timezone,omitempty"`
 
 	// Until Nothing fires after it.
 	Until *string `json:"until,omitempty"`
 
 	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
-	User *UserId `json:"user,omitempty"`
+	User UserId `json:"user,omitempty"`
 }
 
 // SchedulePage defines model for SchedulePage.
