@@ -3,7 +3,7 @@
 --
 -- KEYS  announcements removed...
 -- ARGV  id
---   announcements  only that of p00 has any
+--   announcements  only that of p00 has entries
 -- Returns {OK}
 redis.call('ZREM', announcements, id)
 redis.call('UNLINK', unpack(KEYS, removed))

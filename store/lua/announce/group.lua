@@ -1,4 +1,4 @@
--- Appends an announcement to the log of a group, even if its sender is not a member, and moves its part on. A group that refuses
+-- Appends an announcement to the log of a group, even if its sender is not a member, and advances its part. A group that refuses
 -- it counts as failed.
 --
 -- KEYS  part last_id meta members msgs seen read skip senders reactions reacted joined wants named core:enqueue own(by sent)... at...

@@ -1,12 +1,12 @@
--- Moves the position of the archiver in a group forward, once its database holds the entries: joins where it has not, trims what
--- that frees. Where the log lost its end, the position goes back to it.
+-- Moves the position of the archiver in a group forward, once its database holds the entries: joins if it has not, and trims what
+-- that frees. If the log lost its end, the position goes back to that.
 --
 -- KEYS  last_id meta seen msgs reactions reacted wants core:enqueue
 -- ARGV  group epoch from:int id:int mark trim_id
 --   from     lowest id that the database got now: what lies below it has to be archived already, or must not be stored
---   id       highest id that the database got; from - 1 where there was nothing to archive
---   mark     of the entry id, '' where there was none
---   trim_id  of a task that goes on where there is more to trim
+--   id       highest id that the database got; from - 1 if there was nothing to archive
+--   mark     of the entry id, '' if there was none
+--   trim_id  of a task that continues if there is more to trim
 -- Returns {OK, id up to which the group is archived}
 -- Refuses NOTFOUND (the group is gone), CONFLICT (the archive was switched off, or the log has changed: read again)
 -- include: trim

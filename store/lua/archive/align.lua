@@ -1,9 +1,9 @@
--- Brings a group in line with whether there is an archive. Where there is, what it lacks of the group becomes a task. Where there
--- is none, the archiver leaves the group, which trims what only it held.
+-- Brings a group in line with whether there is an archive. If there is, a task archives what it lacks of the group. If not, the
+-- archiver leaves the group, which trims what only it held back.
 --
 -- KEYS  last_id meta seen msgs reactions reacted wants core:enqueue
 -- ARGV  group task_id
---   task_id  of a task that archives, or that goes on where there is more to trim
+--   task_id  of a task that archives, or that continues if there is more to trim
 -- Returns {OK}
 -- Refuses NOTFOUND
 -- include: trim

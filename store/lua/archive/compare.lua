@@ -1,5 +1,5 @@
--- Begins, or ends, a pass over all logs of an archive that was switched off and on again. What began before it was last switched on
--- ends nothing.
+-- Begins, or ends, a pass over all logs of an archive that was switched off and on again. A pass that began before it was last switched on
+-- ends none.
 --
 -- KEYS  wants
 -- ARGV  id pass ended:flag

@@ -5,7 +5,7 @@
 -- KEYS  meta staged wants
 -- ARGV  epoch id
 --   id  of the database of the archive
--- Returns {OK, 1 where the log has ended}
+-- Returns {OK, 1 if the log has ended}
 if redis.call('HGET', wants, 'archive_back') ~= id then return {'OK', 0} end
 local ended = redis.call('HGET', meta, 'epoch') ~= epoch and redis.call('HGET', staged, 'epoch') ~= epoch
 return {'OK', ended and 1 or 0}

@@ -1,10 +1,10 @@
--- Reads what the archive lacks of a group: how far it is archived, and the entries from there on, at most limit, and no more
--- once they are bytes_max long together. Only reads.
+-- Reads what the archive lacks of a group: how far it is archived, and the entries from there on: at most limit, until they are
+-- bytes_max long together. Only reads.
 --
 -- KEYS  last_id meta seen msgs wants
 -- ARGV  limit:int bytes_max:int
--- Returns {OK, epoch, 1 where there is an archive, id up to which it is archived (-1 where the archiver has not joined), last,
---       lowest id that is stored (last + 1 where none is), 1 under a legal hold, then the stored messages}
+-- Returns {OK, epoch, 1 if there is an archive, id up to which it is archived (-1 if the archiver has not joined), last,
+--       lowest id that is stored (last + 1 if none is), 1 under a legal hold, then the stored messages}
 -- Refuses NOTFOUND
 -- include: base
 local epoch, hold = unpack(redis.call('HMGET', meta, 'epoch', 'hold'))

@@ -2,7 +2,7 @@
 --
 -- KEYS  archive
 -- ARGV  id on:flag
---   id  of the database; where the archive is switched off, it is not looked at
+--   id  of the database; ignored if the archive is switched off
 -- Returns {OK}
 -- Refuses CONFLICT (it is archived into another one)
 local has_id, has_on = unpack(redis.call('HMGET', archive, 'id', 'on'))

@@ -1,4 +1,4 @@
--- Records that every group is in line with whether there is an archive, where that has not changed meanwhile.
+-- Records that every group is in line with whether there is an archive, if that has not changed meanwhile.
 --
 -- KEYS  archive
 -- ARGV  on:flag

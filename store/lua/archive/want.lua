@@ -4,8 +4,8 @@
 --
 -- KEYS  wants
 -- ARGV  delay_ms id
---   delay_ms  '' where there is no archive
---   id        of the database; where there is no archive, of the one that there was
+--   delay_ms  '' if there is no archive
+--   id        of the database; without an archive, of the one that was switched off
 -- Returns {OK}
 if delay_ms == '' then
   if redis.call('HDEL', wants, 'archive') == 1 then redis.call('HSET', wants, 'archive_left', id) end

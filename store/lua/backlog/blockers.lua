@@ -15,7 +15,7 @@ if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
 if refused then return refused end
 local last, total = tonumber(redis.call('GET', last_id)), tonumber(named_bytes or 0)
--- Who is passed by holds back nothing. Where nobody is, every byte may be the one too many for the next upload.
+-- Members who are passed by hold back nothing. In a group that passes nobody by, any byte may be one too many for the next upload.
 local blocks, low, most = overflow == 'block', '-inf', tonumber(keep)
 if blocks then
   most = math.min(most, tonumber(backlog_max) - 1)

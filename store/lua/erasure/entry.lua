@@ -10,11 +10,11 @@
 --   at         of everyone the message mentions
 --   kind       delete, reaction, or rest: the erased entries alone
 --   below      the target is in the archive: its late as it was read there, else ''
---   head       of the target, what stands before its edits: '' where it is not stored, and only edits of it are left to erase
+--   head       of the target, the part before its edits: '' if it is not stored, and only edits of it are left to erase
 --   unreact_id  of the task that goes on with the reactions to the message
---   erasure_id  that counts the message; '' where none does
+--   erasure_id  that counts the message; '' if none does
 --   erased     entries that lose what a deletion takes: id, and what is stored then. Of a reaction, the first one stands
--- Returns {OK, id of the entry, 0 where nothing was erased; 1 where a legal hold forbids it}
+-- Returns {OK, id of the entry, 0 if nothing was erased; 1 if a legal hold forbids it}
 -- Refuses NOTFOUND (the group is gone), CONFLICT (the target has changed)
 -- include: entry
 -- include: hold

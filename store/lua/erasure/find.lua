@@ -1,11 +1,11 @@
--- Reads what a group has of a user, who need not be a member: traces beside the log, and the entries that may be theirs, from an
--- id on. It looks at limit entries at most, and at no more once they are bytes_max long together. Only reads.
+-- Reads what a group has of a user, who need not be a member: traces besides the log, and the entries that may be theirs, from an
+-- id on. It looks at limit entries at most, until they are bytes_max long together. Only reads.
 --
 -- KEYS  last_id meta members msgs senders sent by at
 -- ARGV  user from limit:int bytes_max:int
 --   sent, by, at  of the user
 -- Returns {OK, epoch, last, lowest id that is stored, lowest id in the archive or 0, late, 1 under a legal hold, members,
---       1 for a member, 1 where there are traces, id to go on from or 0, list of stored messages}
+--       1 for a member, 1 if there are traces, id to go on from or 0, list of stored messages}
 -- Refuses NOTFOUND
 -- include: base
 -- include: hold

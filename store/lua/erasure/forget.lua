@@ -1,4 +1,4 @@
--- Forgets an erasure that is done and that no group holds anything back of.
+-- Forgets an erasure that is done, if no group holds anything back.
 --
 -- KEYS  erasure erasure_groups erasure_held
 -- Returns {OK}

@@ -1,8 +1,8 @@
--- Notes in a group under a legal hold that an erasure waits for its end; else takes the note away.
+-- Records in a group under a legal hold that an erasure waits for its end; without a hold, removes that record.
 --
 -- KEYS  last_id meta erasures
 -- ARGV  erasure_id user epoch
--- Returns {OK, 1 where it waits}
+-- Returns {OK, 1 if it waits}
 -- include: hold
 if redis.call('HGET', meta, 'epoch') ~= epoch or not legal_hold() then
   redis.call('HDEL', erasures, erasure_id)

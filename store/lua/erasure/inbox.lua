@@ -1,5 +1,5 @@
--- Erases what a sender wrote in someone's inbox, among the items behind a seq: at most 200 of them, and no more once they are
--- bytes_max long together. An erased item keeps its seq, its mark and its time.
+-- Erases what a sender wrote in someone's inbox, among the items behind a seq: at most 200 of them, until they are bytes_max
+-- long together. An erased item keeps its seq, its mark and its time.
 --
 -- KEYS  inbox inbox_base inbox_sent erased_counts
 -- ARGV  from after:int bytes_max:int deleted_at erasure_id
@@ -21,7 +21,7 @@ while read < 200 and bytes < bytes_max do
     local start, number = string.match(item, '^([^{]*{"seq":(%d+),)')
     seq = tonumber(number)
     if string.sub(item, #start + 1, #start + #head) == head then
-      -- sent_at is the last field: what a client wrote stands before it.
+      -- sent_at is the last field: what a client wrote comes before it.
       local sent_at = string.match(item, '("sent_at":"[^"]*")}$')
       if sent_at then
         redis.call('LSET', inbox, rank + read + i - 1, start .. kind .. sent_at .. ',"deleted_at":"' .. deleted_at .. '"}')

@@ -1,10 +1,10 @@
--- Writes how far an erasure is, and the groups that it came to since. A repeat changes nothing more.
+-- Records how far an erasure is, and the groups that it has reached since. A repeat changes nothing.
 --
 -- KEYS  erasure erasure_groups erasure_held
 -- ARGV  phase cursor messages:int groups:int held:int names...
 --   messages  whose content was erased, so far
 --   groups    how many names are of groups that had something of the person
---   held      how many names follow of groups under a legal hold; those behind them are under it no longer
+--   held      how many names of groups under a legal hold follow; the rest are no longer under one
 -- Returns {OK}
 -- Refuses NOTFOUND
 local state = redis.call('HGET', erasure, 'state')

@@ -4,7 +4,7 @@
 -- KEYS  devices reachable inbox inbox_base inbox_senders inbox_server keys keys_at strangers firings added left(inbox_by inbox_mentions inbox_sent)...
 -- ARGV  user senders...
 --   left  of each sender
--- Returns {OK, 1 where there is more}
+-- Returns {OK, 1 if there is more}
 local position = left
 for i = senders, #ARGV do
   -- bind: left at position

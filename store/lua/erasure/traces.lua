@@ -1,4 +1,4 @@
--- Removes what a group keeps of a user beside its log. A user who is a member again keeps what counts their unread messages.
+-- Removes what a group keeps about a user besides its log. A user who is a member again keeps what counts their unread messages.
 --
 -- KEYS  members senders sent by at levels notified
 -- ARGV  user

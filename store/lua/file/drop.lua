@@ -1,5 +1,5 @@
--- Removes a file or an upload without checking rights, unless a message still names it, or has named it and a legal hold is on the group: of an
--- erased user, or one that lost its bytes.
+-- Removes a file or an upload of an erased user, or one that lost its bytes, without checking rights; unless a message still names
+-- it, or has named it and the group is under a legal hold.
 --
 -- KEYS  last_id meta msgs files unused_files named files_of core:enqueue
 -- ARGV  group user file

@@ -1,5 +1,5 @@
--- Removes the files of a group that expired, and those that no message names any longer, some of them in a step, and enqueues the
--- task for those that are left. Under a legal hold those stay that a message has ever named: its deletion keeps them.
+-- Removes the files of a group that expired, and those that no message names any longer, some in each step, and enqueues the
+-- task for the rest. Under a legal hold, files that a message has ever named stay, even if it was deleted.
 --
 -- KEYS  last_id meta msgs files unused_files named files_of core:enqueue
 -- ARGV  group limit:int task_id check_id check_ms:int

@@ -1,4 +1,4 @@
--- Notes which bytes have no record, and since when. What is not named any longer is forgotten.
+-- Records which bytes have no record, and since when. Bytes that are not listed any longer are forgotten.
 --
 -- KEYS  orphans
 -- ARGV  ids...

@@ -33,7 +33,7 @@ for id in string.gmatch(file_ids, '%S+') do
     bytes_added = bytes_added + tonumber(f.size)
   end
 end
--- A send that is repeated gets its answer also where its files have gone since.
+-- A repeated send gets its answer even if its files have gone since.
 if refused and (key == '' or redis.call('HEXISTS', sent, key) == 0) then return refused end
 local answer = append_message()
 local message = answer[5]

@@ -1,4 +1,4 @@
--- Notes at its owner that an upload is whole: it is no longer under way.
+-- Records for its owner that an upload is whole, and no longer under way.
 --
 -- KEYS  uploads user_files
 -- ARGV  file

@@ -1,4 +1,4 @@
--- Makes members of users who are named by a creation and still wait.
+-- Adds users as members who were named by a creation and still wait.
 --
 -- KEYS  last_id meta members joined seen read msgs skip waiting core:enqueue wants
 -- ARGV  epoch at_ms channel group users(user mark rest)...

@@ -5,9 +5,9 @@
 -- ARGV  users...
 --   users  for each group how many ask, then who
 -- Returns {OK, the group, those who ask, ... for each}. A group is {epoch ('' if there is none), visibility, history, mark,
---       archived_from, late, changed, trimmed ('<id> <mark>' of the newest trimmed entry) (nil for a field that there is
---       not), last, messages stored, members, archived}; those who ask are {role, joined (nil
---       if history is not hidden), seen, read, ... for each}, nil for who is not a member
+--       archived_from, late, changed, trimmed ('<id> <mark>' of the newest trimmed entry) (nil for a field that does not
+--       exist), last, messages stored, members, archived}; those who ask are {role, joined (nil
+--       if history is not hidden), seen, read, ... for each}, nil for one who is not a member
 local call, out, at = redis.call, {'OK'}, users
 for i = groups, #KEYS, groups_row do
   -- bind: groups at i

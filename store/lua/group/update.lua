@@ -36,7 +36,7 @@ local last = before + count
 
 redis.call('HSET', meta, unpack(fields))
 if tonumber(new.backlog_max) > tonumber(backlog_max) then
-  -- The counted sets were pruned to the smaller number: counting starts no lower than that.
+  -- The counted sets were pruned to the smaller number: counting does not start below that.
   redis.call('HSET', meta, 'floor', int(math.max(before - tonumber(backlog_max), tonumber(pruned or 0))))
 end
 if visibility == 'public' then redis.call('ZREM', public, public_member(name, group)) end

@@ -1,5 +1,5 @@
--- Ends the legal hold on a group, if there is one. What was kept because of it goes: the server frees it beside its work.
--- What erasures could not erase in it, and what became too old meanwhile, becomes tasks.
+-- Ends the legal hold on a group, if there is one. What was kept because of it is removed, and freed in the background.
+-- Tasks then erase what erasures could not, and remove what became too old meanwhile.
 --
 -- KEYS  meta erasures kept retention core:enqueue
 -- ARGV  group task_id retain_id

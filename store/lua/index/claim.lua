@@ -4,7 +4,7 @@
 -- ARGV  group by most:int
 --   by    names who adds the user
 --   most  groups to which they may have added the user
--- Returns {OK, 1 if it counts now, 0 if it did, -1 if there are as many as may be}
+-- Returns {OK, 1 if it counts now, 0 if it did before, -1 if the limit is reached}
 -- include: base
 -- include: added_free
 local who = string.match(redis.call('HGET', added, group) or '', '^%S+')

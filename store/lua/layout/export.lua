@@ -1,5 +1,5 @@
--- Notes that an export of the store is under way, which anyone else who opens the store takes away: while it is there, nobody
--- has changed anything.
+-- Records that an export of the store is under way. Anything else that opens the store removes that, so while it is there, nothing
+-- has changed.
 --
 -- KEYS  layout
 -- ARGV  id

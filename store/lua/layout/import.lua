@@ -1,9 +1,9 @@
--- Notes how far an import has come, so that no server starts on half a store and an import that is repeated goes on.
+-- Records how far an import has come, so that no server starts on half a store and a repeated import goes on.
 --
 -- KEYS  layout
 -- ARGV  id lines:int
 --   id     of the file
---   lines  of it that are in the store; -1: the import is complete, which stays noted until anyone else opens the store
+--   lines  of it that are in the store; -1: the import is complete, which stays recorded until anyone else opens the store
 -- Returns {OK}
 if lines < 0 then
   redis.call('HDEL', layout, 'import', 'import_lines')

@@ -1,5 +1,5 @@
--- append_check checks an entry that is not plain, or whose sender is no member. It returns what became of it, or nil: it is to be
--- written, with reaction and mentioned as they are set here.
+-- append_check checks an entry that is not plain, or whose sender is not a member. It returns the outcome, or nil if the entry has
+-- to be written, with reaction and mentioned as set here.
 -- needs: call from key content sent_ms durable sent seen_at epoch post overflow more anyone bytes_added meta members msgs seen
 -- needs: last_id joined named senders reactions reacted reaction mentioned rows count own
 -- include: base
@@ -7,13 +7,13 @@
 -- include: blockers
 -- include: append_known
 
--- append_same answers with a reaction that is there already.
+-- append_same answers with a reaction that exists already.
 local function append_same(id, same_mark, entry)
   if key ~= '' then
     call('HSET', sent, key, id .. ' ' .. sent_ms .. ' ' .. same_mark .. ' ' .. content)
     call('ZADD', senders, int(clock_ms()), from)
   end
-  -- Nothing changes, but WAIT and WAITAOF need a write on this connection; a ZADD with the same score is none.
+  -- Nothing changes, but WAIT and WAITAOF need a write on this connection; a ZADD with the same score is not one.
   if durable then call('HSET', meta, 'epoch', epoch) end
   return {'OK', id, same_mark, entry}
 end

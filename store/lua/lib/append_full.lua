@@ -1,5 +1,5 @@
 -- append_full answers while the memory of the server is full: an entry that comes alone gets the answer of its retry key, or the
--- refusal of the server; of several, each has to come alone.
+-- refusal of the server; if there are several, each has to come alone.
 -- needs: call key sent count answer
 -- include: append_known
 local function append_full(refusal)

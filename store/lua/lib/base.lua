@@ -1,5 +1,5 @@
--- int formats a whole number with all its digits: tostring and .. print only 14. What is minus nothing to Lua is 0: Redis takes
--- no -0, and would end the script after its first writes.
+-- int formats a whole number with all its digits: tostring and .. print only 14. -0 becomes 0: Redis does not accept
+-- -0, and would end the script after its first writes.
 local function int(n)
   return string.format('%.0f', n + 0)
 end

@@ -6,8 +6,8 @@ local function bytes_behind(total, id)
   return next and total - tonumber(string.match(next, '(%d+) %d+$')) or 0
 end
 
--- blockers lists who has seen no less than low, the slowest first, as {user, entries behind, bytes of files behind} of each,
--- one after the other. It ends at max members, or at the first for whom enough(behind, bytes) is false: everyone after is further ahead.
+-- blockers lists the members who have seen at least low, the slowest first: user, entries behind and bytes of files behind of
+-- each. It ends at max members, or at the first for whom enough(behind, bytes) is false: everyone after is further ahead.
 local function blockers(last, total, low, except, max, enough)
   local found, slowest = {}, redis.call('ZRANGEBYSCORE', seen, low, '+inf', 'WITHSCORES', 'LIMIT', 0, int(max + 2))
   for i = 1, #slowest, 2 do
@@ -21,7 +21,7 @@ local function blockers(last, total, low, except, max, enough)
   return found
 end
 
--- refuse_blocked refuses to add bytes of files to a group that passes nobody by, where others than the sender are too far behind;
+-- refuse_blocked refuses to add bytes of files to a group that passes nobody by, if others than the sender are too far behind;
 -- nil: go on. A file larger than backlog_bytes is let through once everyone has seen those before it.
 local function refuse_blocked(from, backlog_max, backlog_bytes, bytes_added)
   local total = tonumber(redis.call('HGET', meta, 'named_bytes') or 0)

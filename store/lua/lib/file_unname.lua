@@ -1,8 +1,8 @@
 -- include: base
 -- needs: meta named unused_files
--- file_unname takes away what a deleted message names, at once for readers; a task removes the files that nothing else names. What
--- is named later then has fewer bytes before it. Where that is too much for one step, who has not seen the deletion stays behind by
--- these bytes until then.
+-- file_unname takes away what a deleted message names, at once for readers; a task removes the files that nothing else names. Later
+-- namings then have fewer bytes before them. If that is too much for one step, members who have not seen the deletion stay behind
+-- by these bytes until then.
 local function file_unname(target, now_ms)
   local found, freed = redis.call('ZRANGEBYSCORE', named, target, target), 0
   if #found == 0 then return end

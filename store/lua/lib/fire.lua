@@ -6,7 +6,7 @@
 -- run      name of a request to send now, or ''
 -- recurs   whether there may be more occurrences; next_ms is the next one, or 0
 -- missed   occurrences that passed without a message
--- refused  why nothing is to be sent, or ''
+-- refused  why nothing is sent, or ''
 -- failed   payload of the task that notifies the owner, without its last brace
 
 -- The API's codes for the refusals that a send may get.
@@ -52,7 +52,7 @@ local function fire_sent(record, sent_id, now_ms)
   redis.call('HSET', schedule, unpack(fields))
 end
 
--- fire_refused records why an occurrence sent nothing, and what comes next. The owner is notified if this ends the
+-- fire_refused records why an occurrence sent nothing, and what comes next. The owner gets notified if this ends the
 -- schedule, or if the reason differs from the last one.
 local function fire_refused(record, code, now_ms)
   local next_version = schedule_next_version(record.version)

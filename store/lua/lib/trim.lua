@@ -10,7 +10,7 @@ local function archived_up_to(cut)
 end
 
 -- cut_log removes the messages first..cut, at most 500 of them, and returns whether there are more. The mark of the newest one
--- stays in meta as `trimmed`: a cursor may stand right there, which loses nothing but still has to be compared.
+-- stays in meta as `trimmed`: a cursor may be right there, which loses nothing but still has to be compared.
 local function cut_log(first, cut)
   if cut < first then return false end
   local more = cut - first >= 500
@@ -20,7 +20,7 @@ local function cut_log(first, cut)
   if trimmed then redis.call('HSET', meta, 'trimmed', trimmed) end
   redis.call('ZREMRANGEBYSCORE', msgs, '-inf', int(cut))
   redis.call('ZREMRANGEBYSCORE', reacted, '-inf', int(cut))
-  -- A message has up to 20 counts; what is over the bound of a step goes with the next one, nobody reads it before.
+  -- A message has up to 20 counts; the excess over the bound of a step goes with the next one; nobody reads it before.
   local counts = redis.call('ZCOUNT', reactions, '-inf', int(cut))
   if counts > 0 then redis.call('ZREMRANGEBYRANK', reactions, 0, int(math.min(counts, 500) - 1)) end
   return more or counts > 500
@@ -47,7 +47,7 @@ local function trim_log(last, stored, keep, backlog_max)
 
   local slowest = redis.call('ZRANGE', seen, 0, 1, 'WITHSCORES')
   local at = slowest[slowest[1] == '$archive' and 4 or 2]
-  -- Who is too far behind is passed by, unless the group blocks instead.
+  -- Members who are too far behind are passed by, unless the group blocks instead.
   if at and tonumber(at) < last - backlog_max and redis.call('HGET', meta, 'overflow') ~= 'block' then
     slowest = redis.call('ZRANGEBYSCORE', seen, int(last - backlog_max), '+inf', 'WITHSCORES', 'LIMIT', 0, 2)
     at = slowest[slowest[1] == '$archive' and 4 or 2]

@@ -1,7 +1,7 @@
 -- include: base
 -- needs: msgs reacted
--- without_emoji returns a stored reaction as a deletion of its target leaves it, its id, and its JSON before; nil if it is none that
--- has something to lose. An entry that took a reaction back keeps its emoji: clients need it.
+-- without_emoji returns a stored reaction as a deletion of its target leaves it, its id, and its JSON before; nil if it has nothing
+-- to lose. An entry that took a reaction back keeps its emoji: clients need it.
 local function without_emoji(member, target, deleted_at)
   local head, id, json = string.match(member or '', '^((%d+) %S+ x )({.*)$')
   local start = string.match(json or '', '^({"id":%d+,"group":"[^"]*","from":"[^"]*"),"kind":"reaction",')

@@ -1,4 +1,4 @@
--- Appends entries of members to a group. Those that are not plain, see lib/append.lua, come alone.
+-- Appends entries of members to a group. One that is not plain (see lib/append.lua) comes alone.
 --
 -- KEYS  last_id meta members msgs seen read skip senders reactions reacted joined wants named core:enqueue own(by sent)... at...
 -- ARGV  channel group keys_max:int count:int durable:flag more rows(from mark rest sent_ms key content)... mentions...
@@ -7,7 +7,7 @@
 --   keys_max  retry keys to keep
 --   count     entries
 --   durable   the caller waits for a disk or a replica
---   more      what an entry needs that is not plain, or ''
+--   more      what an entry that is not plain needs, or ''
 --   rest      of the JSON, after the id
 --   key       to repeat with, hashed, or ''
 --   content   hashed, so that a key stands for one content only

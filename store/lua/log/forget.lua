@@ -1,4 +1,4 @@
--- Forgets a sender who has sent nothing for a day: the retry keys, and the own ids once none of them is counted.
+-- Forgets a sender who has sent nothing for a day: their retry keys, and their own ids once none is counted.
 --
 -- KEYS  last_id meta senders sent by
 -- ARGV  user
@@ -9,7 +9,7 @@ local backlog_max = redis.call('HGET', meta, 'backlog_max')
 local now_ms = clock_ms()
 if not at_ms or not backlog_max or tonumber(at_ms) > now_ms - 86400000 then return {'OK'} end
 
--- Most plain sends do not update senders. So the first check notes the newest retry key under the empty name, and a check a day
+-- Most plain sends do not update senders. So the first check stores the newest retry key under the empty name, and a check a day
 -- later removes the keys if there is no newer one.
 local all, newest, id = redis.call('HGETALL', sent), nil, 0
 for i = 2, #all, 2 do

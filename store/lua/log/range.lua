@@ -1,5 +1,5 @@
 -- Reads entries of a log and its end, for the node itself: as many entries as fit, or, on a server that is full and queues
--- nothing, in the place of a transaction of log/lasts.lua and a range. Only reads.
+-- nothing, instead of a transaction of log/lasts.lua and a range. Only reads.
 --
 -- KEYS  last_id meta msgs
 -- ARGV  from limit:int bytes_max:int

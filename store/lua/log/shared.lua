@@ -8,8 +8,8 @@
 --   count  maximum
 --   users  who asks
 -- Returns {OK, the group, the page, those who ask}. The group is as in group/standings.lua; those who ask are {role, joined
---       (nil if history is not hidden), seen, read, unread, ... for each}, nil for who is not a member. If there is no member
---       among them, nothing of the log is read
+--       (nil if history is not hidden), seen, read, unread, ... for each}, nil for one who is not a member. If none is, nothing
+--       of the log is read
 -- include: count_floor
 local call, them, asking = redis.call, {}, #ARGV - users + 1
 local group = call('HMGET', meta, 'epoch', 'visibility', 'history', 'mark', 'archived_from', 'late', 'changed', 'trimmed',

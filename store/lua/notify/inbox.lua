@@ -1,5 +1,5 @@
--- Records that a user is notified of an inbox up to a seq and enqueues the task that makes the deliveries, unless the
--- user was notified of that much, or acked it, before.
+-- Records that a user gets notified of an inbox up to a seq and enqueues the task that makes the deliveries, unless the
+-- user was notified of that much before, or has acked it.
 --
 -- KEYS  inbox_base core:enqueue
 -- ARGV  epoch seq task_id priority payload

@@ -1,10 +1,10 @@
--- Takes the oldest entries of a group away because of their age, at most 500 of those that are stored. What the archive has of
--- them cannot be reached from now on, and is deleted there afterwards.
+-- Removes the oldest entries of a group because of their age, at most 500 of those that are stored. Archived ones can no longer be
+-- reached, and are deleted there afterwards.
 --
 -- KEYS  last_id meta seen msgs reactions reacted wants retention core:enqueue
 -- ARGV  group epoch days:int id:int mark channel trim_id
 --   days  after which entries were found to be too old
---   id    the highest that is, as are all below it; mark is its mark
+--   id    the highest that is too old, as are all below it; mark is its mark
 --   trim_id  of a task that removes what one step leaves of their reactions
 -- Returns {OK, lowest id that can be read anywhere now}
 -- Refuses NOTFOUND (the group is gone), CONFLICT (another number of days holds, or the log has changed: read again), HELD

@@ -1,8 +1,8 @@
 -- Reads what decides how old the messages of a group get. Only reads.
 --
 -- KEYS  last_id meta seen msgs retention
--- Returns {OK, epoch, days (0: for ever), 1 where the group is under legal hold, last, lowest id that is stored (last + 1 where none
---       is), lowest id that can be read anywhere, 1 where the log goes on in the archive, clock in ms}
+-- Returns {OK, epoch, days (0: for ever), 1 if the group is under legal hold, last, lowest id that is stored (last + 1 if none
+--       is), lowest id that can be read anywhere, 1 if the log goes on in the archive, clock in ms}
 -- Refuses NOTFOUND
 -- include: base
 -- include: retention

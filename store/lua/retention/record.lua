@@ -2,7 +2,7 @@
 --
 -- KEYS  retention
 -- ARGV  days:int
--- Returns {OK, 1 where every group follows it already}
+-- Returns {OK, 1 if every group follows it already}
 -- include: base
 local has_days, walked = unpack(redis.call('HMGET', retention, 'days', 'walked'))
 if tonumber(has_days or 0) == days then return {'OK', (walked == '1' or not has_days) and 1 or 0} end

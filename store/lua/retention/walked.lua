@@ -1,4 +1,4 @@
--- Records that every group follows a number of days, where that has not changed meanwhile.
+-- Records that every group follows a number of days, if that has not changed meanwhile.
 --
 -- KEYS  retention
 -- ARGV  days:int

@@ -10,7 +10,7 @@
 --   as_manager  the caller must be allowed to manage
 --   below       if the target is in the archive: `<epoch> <late>` as it was read there, else ''
 --   target      its id; head is the part before its edits, new_json replaces json
---   bare        the edits below come without their JSON: CONFLICT under a legal hold, which alone needs it
+--   bare        the edits below come without their JSON: CONFLICT under a legal hold, which needs it
 --   unreact_id  of the task that goes on with the reactions to the target
 --   erased      edits of the target that lose their content: id, JSON, and the new entry
 -- Returns as log/append.lua
@@ -38,7 +38,7 @@ if first_time then
 end
 if ordinary and as_manager then return {'FORBIDDEN', 'author'} end
 if not as_manager and (ordinary or kind == 'edit') then
-  -- What a legal hold keeps of a person who was erased is not that of the user who has the name now.
+  -- What a legal hold keeps of an erased person does not belong to the user who has the name now.
   for _, former in ipairs(redis.call('HVALS', erasures)) do
     local name, of, up_to = string.match(former, '^(%S+) (%S+) (%d+)$')
     if name == from and of == epoch and tonumber(target) <= tonumber(up_to) then return {'FORBIDDEN', 'author'} end

@@ -2,8 +2,8 @@
 --
 -- KEYS  schedule core:work
 -- ARGV  schedule_id
--- Returns {OK, plan}, also where it is cancelled already
--- Refuses NOTFOUND; CONFLICT where it has ended otherwise
+-- Returns {OK, plan}, also if it is cancelled already
+-- Refuses NOTFOUND; CONFLICT if it has ended otherwise
 -- include: schedule
 local state, version, plan = unpack(redis.call('HMGET', schedule, 'state', 'version', 'plan'))
 if not state then return {'NOTFOUND'} end

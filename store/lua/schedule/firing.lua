@@ -1,5 +1,4 @@
--- Notes when a schedule fires next: before it is moved or goes on after a pause, and after an occurrence. Or that it does not
--- fire any longer.
+-- Records when a schedule fires next, before it is moved or resumed and after an occurrence, or that it no longer fires.
 --
 -- KEYS  firings
 -- ARGV  schedule_id next_ms:int firings_max:int
@@ -7,14 +6,14 @@
 --   next_ms      0: it does not fire
 --   firings_max  within any minute; 0: it fires then, full or not
 -- Returns {OK}
--- Refuses FIRINGS where the minute is full
+-- Refuses FIRINGS if the minute is full
 -- include: firings
 if next_ms == 0 then
   redis.call('ZREM', firings, schedule_id)
   return {'OK'}
 end
 local now_ms = clock_ms()
--- What is late fires at once, and is counted with this minute once.
+-- A late schedule fires at once, and counts once, in this minute.
 local noted_ms = tonumber(redis.call('ZSCORE', firings, schedule_id) or 0)
 if next_ms <= now_ms and noted_ms > now_ms - 60000 and noted_ms <= now_ms then return {'OK'} end
 next_ms = math.max(next_ms, now_ms)

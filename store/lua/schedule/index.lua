@@ -6,7 +6,7 @@
 --   next_ms      0: the owner may plan as much as they like
 --   firings_max  within any minute
 -- Returns {OK, when it was put in, in ms}
--- Refuses SCHEDULES where the index is full, FIRINGS where the minute is
+-- Refuses SCHEDULES if the index is full, FIRINGS if the minute is
 -- include: firings
 local at_ms = redis.call('ZSCORE', schedules, schedule_id)
 if at_ms then return {'OK', int(tonumber(at_ms))} end

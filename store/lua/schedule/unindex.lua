@@ -1,4 +1,4 @@
--- Takes schedules out of the index of their owner, and forgets when those fired that fired more than a minute ago.
+-- Takes schedules out of the index of their owner, and forgets firings of more than a minute ago.
 --
 -- KEYS  schedules firings
 -- ARGV  ids...
