@@ -13,22 +13,7 @@ type LimitsCommand struct{}
 
 // Run prints page by page.
 func (LimitsCommand) Run(s *Session) error {
-	return s.act(func(tasks admin.Tasks) error {
-		rows := &table{head: []string{"KEY", "QUEUE", " HELD", " WAITING", "SINCE", "HELD BY"}}
-		for cursor := ""; ; {
-			page, next, err := tasks.Limits(s.Context, cursor, 100)
-			if err != nil {
-				return err
-			}
-			now := time.Now()
-			if err := printPage(s, rows, page, func(l admin.Limit) []string { return limitCells(l, now) }); err != nil {
-				return err
-			}
-			if cursor = next; next == "" {
-				return nil
-			}
-		}
-	})
+	return printAll(s, []string{"KEY", "QUEUE", " HELD", " WAITING", "SINCE", "HELD BY"}, admin.Tasks.Limits, 100, limitCells)
 }
 
 // limitCells names the first tasks that have slots; -json has more of them, and those that wait.

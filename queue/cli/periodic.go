@@ -19,22 +19,7 @@ type periodicCommand struct {
 type periodicListCommand struct{}
 
 func (periodicListCommand) Run(s *Session) error {
-	return s.act(func(tasks admin.Tasks) error {
-		rows := &table{head: []string{"ID", "QUEUE", "KIND", "WHEN", "LAST", "NEXT", " FIRED"}}
-		for cursor := ""; ; {
-			page, next, err := tasks.Periodic(s.Context, cursor, pageMax)
-			if err != nil {
-				return err
-			}
-			now := time.Now()
-			if err := printPage(s, rows, page, func(p admin.Periodic) []string { return periodicCells(p, now) }); err != nil {
-				return err
-			}
-			if cursor = next; next == "" {
-				return nil
-			}
-		}
-	})
+	return printAll(s, []string{"ID", "QUEUE", "KIND", "WHEN", "LAST", "NEXT", " FIRED"}, admin.Tasks.Periodic, pageMax, periodicCells)
 }
 
 func periodicCells(p admin.Periodic, now time.Time) []string {

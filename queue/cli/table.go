@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -66,6 +67,27 @@ func printPage[T any](s *Session, to *table, page []T, cells func(T) []string) e
 		}
 	}
 	return nil
+}
+
+// printAll writes what a list has, page by page.
+func printAll[T any](s *Session, head []string, list func(admin.Tasks, context.Context, string, int) ([]T, string, error), limit int,
+	cells func(T, time.Time) []string) error {
+	return s.act(func(tasks admin.Tasks) error {
+		rows := &table{head: head}
+		for cursor := ""; ; {
+			page, next, err := list(tasks, s.Context, cursor, limit)
+			if err != nil {
+				return err
+			}
+			now := time.Now()
+			if err := printPage(s, rows, page, func(one T) []string { return cells(one, now) }); err != nil {
+				return err
+			}
+			if cursor = next; next == "" {
+				return nil
+			}
+		}
+	})
 }
 
 func newTaskTable() *table {
