@@ -37,20 +37,12 @@ func (r *repartition) learnAnnouncement(p part, words []string) {
 	}
 	switch {
 	case len(words) == 2:
-		pairs(p.Values, func(name, value string) {
-			if name != "draft" { // it may name ten thousand users
-				a.record[name] = value
-				r.note(len(name) + len(value))
-			}
-		})
+		r.noteFields(p, a.record, func(name string) bool { return name != "draft" }) // it may name ten thousand users
 	case words[2] == "part" && p.Partition < r.from:
 		if a.parts[p.Partition] == nil {
 			a.parts[p.Partition] = map[string]string{}
 		}
-		pairs(p.Values, func(name, value string) {
-			a.parts[p.Partition][name] = value
-			r.note(len(name) + len(value))
-		})
+		r.noteFields(p, a.parts[p.Partition], func(string) bool { return true })
 	}
 }
 

@@ -47,6 +47,16 @@ const (
 // note counts an entry that is kept in memory.
 func (r *repartition) note(textBytes int) { r.noted += noteBytes + textBytes }
 
+// noteFields keeps fields of a hash in memory.
+func (r *repartition) noteFields(p part, to map[string]string, which func(name string) bool) {
+	pairs(p.Values, func(name, value string) {
+		if which(name) {
+			to[name] = value
+			r.note(len(name) + len(value))
+		}
+	})
+}
+
 func (r *repartition) full() bool { return r.noted > notedMax || len(r.runs) > announcementsMax }
 
 func (r *repartition) errFull() error {
@@ -115,10 +125,7 @@ func (r *repartition) learnPart(p part) error {
 		r.learnWants(p)
 	case "retention":
 		if p.Partition == 0 {
-			pairs(p.Values, func(name, value string) {
-				r.retains[name] = value
-				r.note(len(name) + len(value))
-			})
+			r.noteFields(p, r.retains, func(string) bool { return true })
 		}
 	}
 	switch key.Owner() {
@@ -162,12 +169,7 @@ func (r *repartition) learnWants(p part) {
 	if newest {
 		delete(r.wants, "events")
 	}
-	pairs(p.Values, func(name, value string) {
-		if newest || name != "webhooks" && name != "events" {
-			r.wants[name] = value
-			r.note(len(name) + len(value))
-		}
-	})
+	r.noteFields(p, r.wants, func(name string) bool { return newest || name != "webhooks" && name != "events" })
 }
 
 func (r *repartition) learnQueue(p part, key layout.Found, words []string) error {
