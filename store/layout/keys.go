@@ -3,6 +3,7 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,14 +109,13 @@ func queueKeys() (rows []Key) {
 	return rows
 }
 
-// irregular are the names by which scripts know keys that do not follow from the pattern.
+// irregular are the names by which scripts know keys whose own name is taken by another, or is not the house's word.
 var irregular = map[string]string{
-	"files": "files_of", "erased": "erased_counts", "g:<id>:id": "last_id", "g:<id>:told": "notified",
-	"g:<id>:files:unused": "unused_files", "g:<id>:files:named": "named", "u:<id>:files": "user_files", "u:<id>:files:bytes": "file_total",
-	"g:<id>:import": "staged", "g:<id>:import:msgs": "staged_msgs", "g:<id>:import:skip": "staged_skip",
-	"g:<id>:import:reacted": "staged_reacted", "g:<id>:import:reactions": "staged_reactions", "s:<id>": "schedule", "a:<id>": "announcement",
-	"t:<id>": "rows", "t:<id>:at": "rows_at", "t:<id>:gone": "rows_gone", "t:<id>:used": "rows_used", "e:<id>": "erasure", "e:<id>:groups": "erasure_groups", "e:<id>:held": "erasure_held", "a:<id>:part": "", // one of many
+	"files": "files_of", "erased": "erased_counts", "g:<id>:id": "last_id", "g:<id>:told": "notified", "u:<id>:files": "user_files",
 }
+
+// nouns are what scripts call owners that have a key without a further name, and what the names of their other keys begin with.
+var nouns = map[Owner]string{Schedule: "schedule", Announcement: "announcement", Erasure: "erasure", Table: "rows"}
 
 var byPattern = func() map[string]Key {
 	found := make(map[string]Key, len(Keys))
@@ -134,11 +134,8 @@ func Names[K any](owner Owner, base func(K) string) map[string]func(K) string {
 		if !ok {
 			rest = k.Pattern
 		}
-		name, ok := irregular[k.Pattern]
-		if !ok {
-			name = strings.ReplaceAll(strings.TrimPrefix(rest, ":"), ":", "_")
-		}
-		if k.Owner() == owner && name != "" && !strings.HasSuffix(rest, "<user>") {
+		name := cmp.Or(irregular[k.Pattern], strings.Trim(strings.ReplaceAll(nouns[owner]+rest, ":", "_"), "_"))
+		if k.Owner() == owner && !strings.HasSuffix(rest, "<user>") {
 			names[name] = func(keys K) string { return base(keys) + rest }
 		}
 	}

@@ -1,6 +1,6 @@
 -- Reads how the records of files stand in the lists of their group. Only reads.
 --
--- KEYS  last_id meta msgs files unused_files named files_of
+-- KEYS  last_id meta msgs files files_unused files_named files_of
 -- ARGV  ids...
 -- Returns {OK, then of each file that exists its id, the group in files_of ('' if it is not listed), when it expires if it is
 --       among those without a message ('' if it is not), how many messages name it by both sides, how many of these can be read,
@@ -16,14 +16,14 @@ for i = ids, #ARGV do
   if refs then
     local named_by, alive = 0, 0
     for ref in string.gmatch(refs, '%d+') do
-      for _, member in ipairs(redis.call('ZRANGEBYSCORE', named, ref, ref)) do
+      for _, member in ipairs(redis.call('ZRANGEBYSCORE', files_named, ref, ref)) do
         if string.match(member, '^%d+ (%S+)') == id then
           named_by = named_by + 1
           if tonumber(ref) >= first then alive = alive + 1 end
         end
       end
     end
-    local expires_ms = redis.call('ZSCORE', unused_files, id)
+    local expires_ms = redis.call('ZSCORE', files_unused, id)
     local n = #out
     out[n + 1], out[n + 2], out[n + 3] = id, redis.call('HGET', files_of, id) or '', expires_ms or ''
     out[n + 4], out[n + 5], out[n + 6] = int(named_by), int(alive), int(expires_ms and now_ms - tonumber(expires_ms) or 0)

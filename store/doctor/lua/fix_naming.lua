@@ -1,6 +1,6 @@
 -- Makes a message and a file that it names agree: the record lists the message, or the message names a file that is gone no longer.
 --
--- KEYS  files named
+-- KEYS  files files_named
 -- ARGV  file message:int
 -- Returns {OK}
 -- include: base
@@ -15,7 +15,7 @@ if text then
   redis.call('HSET', files, file, head .. ' ' .. table.concat(ids, ',') .. ' ' .. json)
   return {'OK'}
 end
-for _, member in ipairs(redis.call('ZRANGEBYSCORE', named, id, id)) do
-  if string.match(member, '^%d+ (%S+)') == file then redis.call('ZREM', named, member) end
+for _, member in ipairs(redis.call('ZRANGEBYSCORE', files_named, id, id)) do
+  if string.match(member, '^%d+ (%S+)') == file then redis.call('ZREM', files_named, member) end
 end
 return {'OK'}

@@ -1,12 +1,12 @@
 -- Reads which readable messages name files that do not know of it. Only reads.
 --
--- KEYS  last_id meta msgs files named
+-- KEYS  last_id meta msgs files files_named
 -- ARGV  from:int limit:int
 -- Returns {OK, how many were read, then the id of a message, that of a file, and 1 if it has a record, of each}
 local last, archived_from = tonumber(redis.call('GET', last_id) or 0), redis.call('HGET', meta, 'archived_from')
 local first = last - redis.call('ZCARD', msgs) + 1
 if archived_from then first = math.min(first, tonumber(archived_from)) end
-local out, list = {'OK', 0}, redis.call('ZRANGE', named, from, from + limit - 1)
+local out, list = {'OK', 0}, redis.call('ZRANGE', files_named, from, from + limit - 1)
 out[2] = #list
 for _, member in ipairs(list) do
   local message, id = string.match(member, '^(%d+) (%S+)')

@@ -1,7 +1,7 @@
 -- Reads which members hold back the trimming of a group, or may have a send refused, the slowest first, for an owner, an admin or
 -- an operator. Only reads.
 --
--- KEYS  last_id meta members seen msgs named
+-- KEYS  last_id meta members seen msgs files_named
 -- ARGV  caller operator:flag max:int
 -- Returns {OK, then user, entries behind, bytes of files behind, the oldest entry that they have not seen ('' if it is not
 --       stored) of each}

@@ -1,6 +1,6 @@
 -- Moves a member's cursors forward, never back, and trims what that frees.
 --
--- KEYS  last_id meta members msgs seen read skip by reactions reacted joined named core:enqueue wants
+-- KEYS  last_id meta members msgs seen read skip by reactions reacted joined files_named core:enqueue wants
 -- ARGV  user id with_read:flag at_epoch at_mark channel group task_id origin
 --   with_read          moves read too
 --   at_epoch, at_mark  of a cursor, else ''

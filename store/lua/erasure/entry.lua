@@ -2,7 +2,7 @@
 -- nothing but their author and what the author chose. It appends the entry that says so and changes those that it names, in one
 -- step, if the target reads as it did.
 --
--- KEYS  last_id meta msgs seen read skip reactions reacted author_by wants named unused_files
+-- KEYS  last_id meta msgs seen read skip reactions reacted author_by wants files_named files_unused
 --       erased_counts core:enqueue at...
 -- ARGV  user epoch kind mark rest sent_ms channel group trim_id below target emoji head edits json new_json unreact_id erasure_id
 --       erased(entry_id entry)...

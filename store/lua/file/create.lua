@@ -1,6 +1,6 @@
 -- Writes the record of an upload that begins. Writing it again changes nothing.
 --
--- KEYS  last_id meta members seen files unused_files named files_of core:enqueue
+-- KEYS  last_id meta members seen files files_unused files_named files_of core:enqueue
 -- ARGV  group user file size hash json within_ms:int bytes_max:int task_id
 --   hash       state of the digest of no bytes
 --   within_ms  after which it expires
@@ -27,7 +27,7 @@ f = {state = 'open', owner = user, size = size, offset = '0', created_ms = int(n
 if tonumber(redis.call('HGET', meta, 'file_bytes') or 0) + file_counted(f) > bytes_max then return {'QUOTA', "the group's"} end
 
 file_write(file, f)
-redis.call('ZADD', unused_files, expires_ms, file)
+redis.call('ZADD', files_unused, expires_ms, file)
 redis.call('HSET', files_of, file, group)
 redis.call('HINCRBY', meta, 'file_bytes', int(file_counted(f)))
 enqueue_file_expire(task_id, now_ms + within_ms, now_ms)

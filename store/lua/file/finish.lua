@@ -1,6 +1,6 @@
 -- Makes an upload a whole file, for the writer who holds its lock. Finishing again changes nothing.
 --
--- KEYS  meta members files unused_files
+-- KEYS  meta members files files_unused
 -- ARGV  user file token json within_ms:int
 --   json       of the file, as messages show it
 --   within_ms  after which it expires unless a message names it
@@ -18,5 +18,5 @@ if f.lock ~= token or f.offset ~= f.size then return {'LOST'} end
 f.state, f.lock, f.until_ms, f.hash, f.json = 'whole', '-', '0', '-', json
 f.expires_ms = int(clock_ms() + within_ms)
 file_write(file, f)
-redis.call('ZADD', unused_files, f.expires_ms, file)
+redis.call('ZADD', files_unused, f.expires_ms, file)
 return {'OK', file_text(f)}

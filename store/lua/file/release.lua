@@ -1,6 +1,6 @@
 -- Frees what a file took of its owner's quota, once.
 --
--- KEYS  uploads user_files file_total
+-- KEYS  uploads user_files files_bytes
 -- ARGV  file
 -- Returns {OK}
 -- include: base
@@ -10,5 +10,5 @@ if not reserved then return {'OK'} end
 redis.call('HDEL', uploads, file)
 redis.call('HDEL', user_files, file)
 local bytes = tonumber(string.match(reserved, '^%S+ (%d+)'))
-if redis.call('INCRBY', file_total, int(-bytes)) <= 0 then redis.call('UNLINK', file_total) end
+if redis.call('INCRBY', files_bytes, int(-bytes)) <= 0 then redis.call('UNLINK', files_bytes) end
 return {'OK'}

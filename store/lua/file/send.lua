@@ -1,6 +1,6 @@
 -- Appends a message that names files, as log/append.lua appends any other.
 --
--- KEYS  last_id meta members msgs seen read skip senders reactions reacted joined wants named files unused_files core:enqueue
+-- KEYS  last_id meta members msgs seen read skip senders reactions reacted joined wants files_named files files_unused core:enqueue
 --       own(by sent)... at...
 -- ARGV  file_ids names_max:int check_ms:int check_id known_only:flag channel group keys_max:int count:int durable:flag more
 --       rows(from mark rest sent_ms key content)... mentions...
@@ -45,8 +45,8 @@ for _, one in ipairs(found) do
   local id, f = one[1], one[2]
   f.refs = f.refs == '-' and message or f.refs .. ',' .. message
   file_write(id, f)
-  redis.call('ZREM', unused_files, id)
-  redis.call('ZADD', named, message, message .. ' ' .. id .. ' ' .. int(before) .. ' ' .. f.size)
+  redis.call('ZREM', files_unused, id)
+  redis.call('ZADD', files_named, message, message .. ' ' .. id .. ' ' .. int(before) .. ' ' .. f.size)
 end
 enqueue_file_check(check_id, now_ms + check_ms, now_ms)
 return answer

@@ -1,7 +1,7 @@
 -- Deletes a group, for its owner or an operator.
 --
 -- KEYS  last_id meta members joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public
---       core:enqueue wants levels notified waiting files unused_files named gone_files
+--       core:enqueue wants levels notified waiting files files_unused files_named gone_files
 -- ARGV  caller operator:flag channel task_id group
 -- Returns {OK}
 -- Refuses NOTFOUND, FORBIDDEN, HELD

@@ -1,6 +1,6 @@
 -- Begins an import of messages into a new group, or returns how far the one that was begun has come.
 --
--- KEYS  meta gone_members gone_senders gone_files staged
+-- KEYS  meta gone_members gone_senders gone_files import
 -- ARGV  file epoch
 --   file   names what is imported
 --   epoch  of the new group, if this is the first step of its import; '' begins none
@@ -13,8 +13,8 @@ if has_epoch then
   return {'EXISTS'}
 end
 if redis.call('EXISTS', gone_members, gone_senders, gone_files) > 0 then return {'GONE'} end
-local under_way = redis.call('HMGET', staged, 'file', 'epoch', 'at')
+local under_way = redis.call('HMGET', import, 'file', 'epoch', 'at')
 if under_way[1] then return {'OK', unpack(under_way)} end
 if epoch == '' then return {'OK', '', '', 0} end
-redis.call('HSET', staged, 'file', file, 'epoch', epoch, 'at', 0)
+redis.call('HSET', import, 'file', file, 'epoch', epoch, 'at', 0)
 return {'OK', file, epoch, 0}

@@ -2,7 +2,7 @@
 -- unread, is published or notified. Nobody sees anything of an import before this step.
 --
 -- KEYS  last_id meta members joined managers seen read msgs skip reactions reacted gone_members gone_senders gone_files
---       core:enqueue wants retention staged staged_msgs staged_skip staged_reacted staged_reactions
+--       core:enqueue wants retention import import_msgs import_skip import_reacted import_reactions
 -- ARGV  file epoch group name creator created_ms active_ms keep backlog_max overflow
 --       backlog_bytes last newest mark trimmed archived:flag task_id retain_id users...
 --   newest     id of the newest text or data, mark is that of the last entry
@@ -18,7 +18,7 @@
 -- include: task_retain
 if redis.call('EXISTS', meta) == 1 then return {'EXISTS'} end
 if redis.call('EXISTS', gone_members, gone_senders, gone_files) > 0 then return {'GONE'} end
-local has_epoch, at = unpack(redis.call('HMGET', staged, 'epoch', 'at'))
+local has_epoch, at = unpack(redis.call('HMGET', import, 'epoch', 'at'))
 if has_epoch ~= epoch or tonumber(at) ~= tonumber(last) then return {'CONFLICT'} end
 if (redis.call('HEXISTS', wants, 'archive') == 1) ~= archived then return {'CONFLICT'} end
 local now_ms, list, roles, joins, cursors = clock_ms(), {}, {}, {}, {}
@@ -36,10 +36,10 @@ redis.call('HSET', meta, 'epoch', epoch, 'name', name, 'visibility', 'private', 
   active_ms, 'newest', newest, 'owner', creator, 'floor', last, 'mark', mark, 'imported', file)
 if trimmed ~= '' then redis.call('HSET', meta, 'trimmed', trimmed) end
 redis.call('SET', last_id, last)
-for _, pair in ipairs({{staged_msgs, msgs}, {staged_skip, skip}, {staged_reacted, reacted}, {staged_reactions, reactions}}) do
+for _, pair in ipairs({{import_msgs, msgs}, {import_skip, skip}, {import_reacted, reacted}, {import_reactions, reactions}}) do
   if redis.call('EXISTS', pair[1]) == 1 then redis.call('RENAME', pair[1], pair[2]) end
 end
-redis.call('DEL', staged)
+redis.call('DEL', import)
 redis.call('HSET', members, unpack(roles))
 redis.call('ZADD', managers, '1', creator)
 redis.call('ZADD', joined, unpack(joins))

@@ -17,7 +17,7 @@
 --       same reaction is there already; a refusal: NOTFOUND, FORBIDDEN, KEYREUSED, OUTOFRANGE, EMOJIS, ARCHIVED, CONFLICT, or BLOCKED,
 --       then user, entries behind and bytes behind of each that the send has to wait for; or '' if it has to come alone,
 --       because the memory of the server is full. Refuses NOTFOUND
--- needs: last_id meta members msgs seen read skip senders reactions reacted joined wants named core own
+-- needs: last_id meta members msgs seen read skip senders reactions reacted joined wants files_named core own
 -- needs: channel group keys_max count durable more rows anyone bytes_added
 local call = redis.call
 local epoch, post, overflow, events = unpack(call('HMGET', meta, 'epoch', 'post', 'overflow', 'events'))

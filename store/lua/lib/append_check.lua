@@ -1,7 +1,7 @@
 -- append_check checks an entry that is not plain, or whose sender is not a member. It returns the outcome, or nil if the entry has
 -- to be written, with reaction and mentioned as set here.
 -- needs: call from key content sent_ms durable sent seen_at epoch post overflow more anyone bytes_added meta members msgs seen
--- needs: last_id joined named senders reactions reacted reaction mentioned rows count own
+-- needs: last_id joined files_named senders reactions reacted reaction mentioned rows count own
 -- include: base
 -- include: not_member
 -- include: blockers

@@ -1,8 +1,8 @@
--- needs: last_id seen meta named
+-- needs: last_id seen meta files_named
 -- bytes_behind is how many bytes of files the messages above id name. total is what all messages of the group have named so far.
 local function bytes_behind(total, id)
   if total == 0 then return 0 end
-  local next = redis.call('ZRANGEBYSCORE', named, '(' .. id, '+inf', 'LIMIT', 0, 1)[1]
+  local next = redis.call('ZRANGEBYSCORE', files_named, '(' .. id, '+inf', 'LIMIT', 0, 1)[1]
   return next and total - tonumber(string.match(next, '(%d+) %d+$')) or 0
 end
 

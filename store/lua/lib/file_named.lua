@@ -1,5 +1,5 @@
 -- include: file_record
--- needs: last_id meta msgs named
+-- needs: last_id meta msgs files_named
 -- file_first is the lowest id that can be read anywhere: a message below names nothing any longer.
 local function file_first()
   local last = redis.call('GET', last_id)
@@ -14,7 +14,7 @@ local function file_newest(id, f, first)
   for ref in string.gmatch(f.refs, '%d+') do refs[#refs + 1] = ref end
   for i = #refs, 1, -1 do
     if tonumber(refs[i]) < first then return nil end
-    for _, member in ipairs(redis.call('ZRANGEBYSCORE', named, refs[i], refs[i])) do
+    for _, member in ipairs(redis.call('ZRANGEBYSCORE', files_named, refs[i], refs[i])) do
       if string.match(member, '^%d+ (%S+)') == id then return tonumber(refs[i]) end
     end
   end

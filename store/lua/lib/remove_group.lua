@@ -5,7 +5,7 @@
 -- include: task_archive
 -- include: task_file
 -- needs: last_id meta members joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public
--- needs: levels notified waiting files unused_files named gone_files group channel
+-- needs: levels notified waiting files files_unused files_named gone_files group channel
 -- without_content returns the JSON of an entry without what its author wrote, if that is all that there was: see chat.Entry for the
 -- order of its fields. No brace or bracket stands behind sent_at, so one inside of data is not taken for it.
 local function without_content(json)
@@ -34,7 +34,7 @@ local function remove_group(task_id, caller, now_ms)
   if redis.call('EXISTS', senders) == 1 then redis.call('RENAME', senders, gone_senders) end
   if redis.call('EXISTS', files) == 1 then
     redis.call('RENAME', files, gone_files)
-    redis.call('UNLINK', unused_files, named)
+    redis.call('UNLINK', files_unused, files_named)
     enqueue_file_gone(task_id .. '.files', now_ms)
   end
   redis.call('UNLINK', last_id, meta, members, managers, seen, read, msgs, skip, reactions, reacted, levels, notified, waiting)

@@ -1,6 +1,6 @@
 -- Removes messages that no reader of a group needs any longer, at most 500, and prunes the counted sets.
 --
--- KEYS  last_id meta seen msgs reactions reacted skip named core:enqueue wants
+-- KEYS  last_id meta seen msgs reactions reacted skip files_named core:enqueue wants
 -- ARGV  group task_id files_id
 --   task_id   of a task that continues if there is more, or ''
 --   files_id  of a task that removes the files of trimmed messages

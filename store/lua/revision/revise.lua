@@ -1,7 +1,7 @@
 -- Appends an edit or a deletion and changes the messages that it affects, in one step, if they are still as they were
 -- when the change was prepared.
 --
--- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants named unused_files
+-- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants files_named files_unused
 --       kept erasures core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag durable:flag channel keys_max:int edits_max:int group
 --       below target head edits json new_json bare:flag unreact_id erased(entry_id was entry)...
