@@ -122,7 +122,7 @@ func TestIdleNodeIsQuiet(t *testing.T) {
 			must(c.EnqueueAll(ctx, tasks))(t)
 			_ = o.Client.Close()
 		}
-		if got := server.Int("ZCARD", queue.NewKeys("chat", 0, "core").Delayed()); got < waiting {
+		if got := server.Int("ZCARD", queue.NewKeys("chat", 0, "core").Of("delayed")); got < waiting {
 			t.Fatalf("%d tasks are delayed, want %d", got, waiting)
 		}
 		// What is measured is a rate, so this takes its time.

@@ -27,7 +27,7 @@ func (c *Client) Accounts(ctx context.Context) (map[string]Account, error) {
 	cmds := make([]*redis.MapStringStringCmd, c.partitions)
 	pipe := c.rdb.Pipeline()
 	for p := range cmds {
-		cmds[p] = pipe.HGetAll(ctx, c.keys[p].Counts())
+		cmds[p] = pipe.HGetAll(ctx, c.keys[p].Of("counts"))
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("queue: accounts: %w", err)

@@ -136,13 +136,13 @@ func (w *queueModel) take() {
 func (w *queueModel) promote() {
 	ctx := context.Background()
 	for p, k := range w.c.keys {
-		waiting, err := w.c.rdb.ZRange(ctx, k.Delayed(), 0, -1).Result()
+		waiting, err := w.c.rdb.ZRange(ctx, k.Of("delayed"), 0, -1).Result()
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		for _, id := range waiting {
 			if strings.Contains(id, "-batch-") {
-				if err := w.c.rdb.Eval(ctx, "return redis.call('ZADD', KEYS[1], 1, ARGV[1])", []string{k.Delayed()}, id).Err(); err != nil {
+				if err := w.c.rdb.Eval(ctx, "return redis.call('ZADD', KEYS[1], 1, ARGV[1])", []string{k.Of("delayed")}, id).Err(); err != nil {
 					w.t.Fatal(err)
 				}
 			}
@@ -166,7 +166,7 @@ func (w *queueModel) overBatch(carrier string) {
 func (w *queueModel) readBatches() map[string][]string {
 	batches, total := map[string][]string{}, 0
 	for _, k := range w.c.keys {
-		all, err := w.c.rdb.HGetAll(context.Background(), k.Batches()).Result()
+		all, err := w.c.rdb.HGetAll(context.Background(), k.Of("batches")).Result()
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func (w *queueModel) readBatches() map[string][]string {
 			if strings.HasPrefix(name, "= ") {
 				fields++
 				_, begun := w.batch.begun[value]
-				_, err := w.c.rdb.ZScore(context.Background(), k.Dead(), value).Result()
+				_, err := w.c.rdb.ZScore(context.Background(), k.Of("dead"), value).Result()
 				if dead := err == nil; begun || dead || !carriers[value] {
 					w.t.Errorf("%s still takes tasks: begun %v, dead %v", value, begun, dead)
 				}
@@ -224,7 +224,7 @@ func (w *queueModel) readBatch(all map[string]string, carrier string) (members [
 
 // checkDue checks that a carrier that no run has had yet does not wait longer than its first task may.
 func (w *queueModel) checkDue(k Keys, carrier, record string) {
-	due, err := w.c.rdb.ZScore(context.Background(), k.Delayed(), carrier).Result()
+	due, err := w.c.rdb.ZScore(context.Background(), k.Of("delayed"), carrier).Result()
 	if err != nil || w.newest[carrier] != nil {
 		return
 	}

@@ -39,7 +39,7 @@ func memberIDs(tasks []Task) (all []string) {
 // noBatches fails if anything of a batch is left.
 func noBatches(t testing.TB, c *Client) {
 	t.Helper()
-	left, err := c.rdb.HKeys(context.Background(), c.keys[0].Batches()).Result()
+	left, err := c.rdb.HKeys(context.Background(), c.keys[0].Of("batches")).Result()
 	if err != nil || len(left) > 0 {
 		t.Errorf("left of the batches: %q, %v", left, err)
 	}

@@ -119,7 +119,7 @@ func TestBulkTakesWhatIsAskedFor(t *testing.T) {
 		for i, reason := range []string{"timeout of a", "timeout of b", "100% refused", "timeout of c"} {
 			id := enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
 			settle(t, c, end(claimOne(t, c, 0, testTerms), bury, 0, reason))
-			poke(t, c.rdb, c.keys[0].Dead(), "ZADD", 1000+i, id)
+			poke(t, c.rdb, c.keys[0].Of("dead"), "ZADD", 1000+i, id)
 		}
 		for i := range 3 {
 			enqueue(t, c, Task{Kind: "k", Due: time.UnixMilli(int64(4102444800000 + i))})
@@ -175,7 +175,7 @@ func TestBulkLeavesAloneWhatFailsAgain(t *testing.T) {
 		}
 		fail()
 		for i := range tasks { // some ms ago
-			poke(t, c.rdb, c.keys[0].Dead(), "ZADD", 1000+i/90, tasks[i].ID)
+			poke(t, c.rdb, c.keys[0].Of("dead"), "ZADD", 1000+i/90, tasks[i].ID)
 		}
 		q, changed, calls := BulkQuery{Act: BulkRetry, State: Dead, Error: "luck"}, 0, 0
 		for first := stats(t, c); ; calls++ {

@@ -238,7 +238,7 @@ func (c *access) partitionFor(t *Task, fallback int) int {
 }
 
 func (c *access) enqueueCall(p int, tasks []Task, indexes []int) *call {
-	one := enqueueScript.Sized(c.enqueue[p], 10*len(indexes)).Key("batches", c.keys[p].Batches())
+	one := enqueueScript.Sized(c.enqueue[p], 10*len(indexes)).Key("batches", c.keys[p].Of("batches"))
 	for _, i := range indexes {
 		t := &tasks[i]
 		one = one.MoreArgs("batch", "id", t.ID, "kind", t.Kind, "payload", t.Payload, "priority", t.Priority.String(),

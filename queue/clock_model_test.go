@@ -104,7 +104,7 @@ func (m *movableClock) exchange(cmd redis.Cmder) {
 
 // move moves the clock of the partition that some keys belong to.
 func (m *movableClock) move(t failer, k Keys, by time.Duration) {
-	part, _, _ := strings.Cut(k.Tasks(), "}")
+	part, _, _ := strings.Cut(k.Of("tasks"), "}")
 	m.now(t, k)
 	m.ahead[part] += by
 	const set = "return redis.call('SET', KEYS[1], ARGV[1])"
@@ -115,8 +115,8 @@ func (m *movableClock) move(t failer, k Keys, by time.Duration) {
 
 // now returns the time in the partition that some keys belong to, and the latest that there has been, in ms.
 func (m *movableClock) now(t failer, k Keys) (nowMs, latestMs int64) {
-	part, _, _ := strings.Cut(k.Tasks(), "}")
-	us, err := m.rdb.Eval(context.Background(), movedTime+"local t = moved_time() return t[1] * 1000000 + t[2]", []string{k.Tasks()}).Int64()
+	part, _, _ := strings.Cut(k.Of("tasks"), "}")
+	us, err := m.rdb.Eval(context.Background(), movedTime+"local t = moved_time() return t[1] * 1000000 + t[2]", []string{k.Of("tasks")}).Int64()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func (w *queueModel) moveClocks(one int, by time.Duration) {
 func (w *queueModel) lapse(partition int) {
 	k := w.c.keys[partition]
 	nowMs, _ := w.clock.now(w.t, k)
-	leased, err := w.c.rdb.ZRangeWithScores(context.Background(), k.Leased(), 0, -1).Result()
+	leased, err := w.c.rdb.ZRangeWithScores(context.Background(), k.Of("leased"), 0, -1).Result()
 	if err != nil {
 		w.t.Fatal(err)
 	}

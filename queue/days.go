@@ -41,7 +41,7 @@ func (c *Client) Days(ctx context.Context, last int) ([]DayTotals, error) {
 	if last < 1 || last > daysKept {
 		return nil, fmt.Errorf("%w: %d days: want 1 to %d", ErrInvalid, last, daysKept)
 	}
-	one := &call{Call: daysScript.On(nil).Key("days", NewKeys(c.prefix, 0, c.name).ByDay()).Arg("last", last)}
+	one := &call{Call: daysScript.On(nil).Key("days", NewKeys(c.prefix, 0, c.name).Of("days")).Arg("last", last)}
 	if err := c.run(ctx, []*call{one}); err != nil {
 		return nil, fmt.Errorf("queue: days: %w", err)
 	}

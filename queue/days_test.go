@@ -134,7 +134,7 @@ func TestTotalsAreWrittenOnce(t *testing.T) {
 func TestOldDaysAreForgotten(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		s := newServer(t, o)
-		key := NewKeys(s.prefix, 0, s.name).ByDay()
+		key := NewKeys(s.prefix, 0, s.name).Of("days")
 		s.tallies[0].add("a", DayTotals{Done: 1})
 		s.writeTallies(t.Context())
 		today, err := o.Client.HGet(t.Context(), key, "@").Int()

@@ -26,17 +26,17 @@ func anyDead(t *testing.T, c *Client) string {
 func deadBytes(t fataler, c *Client) (sum int64) {
 	ctx := context.Background()
 	for _, k := range c.keys {
-		ids, err := c.rdb.ZRange(ctx, k.Dead(), 0, -1).Result()
+		ids, err := c.rdb.ZRange(ctx, k.Of("dead"), 0, -1).Result()
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range ids {
-			spec, err := c.rdb.HGet(ctx, k.Tasks(), id).Result()
+			spec, err := c.rdb.HGet(ctx, k.Of("tasks"), id).Result()
 			if err != nil {
 				t.Fatal(err)
 			}
 			sum += int64(len(spec))
-			batch, err := c.rdb.HGet(ctx, k.Batches(), id).Result() // "<tasks> <bytes> <since>"
+			batch, err := c.rdb.HGet(ctx, k.Of("batches"), id).Result() // "<tasks> <bytes> <since>"
 			if err != nil && !errors.Is(err, redis.Nil) {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func TestDeadLettersAreBounded(t *testing.T) {
 		if s := stats(t, c); s.Dead != 3 || s.Dropped != 5 || s.Buried != 8 {
 			t.Errorf("got %+v", s)
 		}
-		kept, err := c.rdb.HKeys(context.Background(), c.keys[0].Tasks()).Result()
+		kept, err := c.rdb.HKeys(context.Background(), c.keys[0].Of("tasks")).Result()
 		if err != nil || len(kept) != 3 {
 			t.Errorf("kept %v, %v", kept, err)
 		}
@@ -144,7 +144,7 @@ func TestNewestDeadLetterIsDroppedLast(t *testing.T) {
 		old := bury(deadBounds{3, 1 << 20})
 		// It died when the clock was ahead.
 		move := `return redis.call('ZADD', KEYS[1], 'XX', 'CH', 9e14, ARGV[1])`
-		if n, err := c.rdb.Eval(ctx, move, []string{c.keys[0].Dead()}, old).Int(); err != nil || n != 1 {
+		if n, err := c.rdb.Eval(ctx, move, []string{c.keys[0].Of("dead")}, old).Int(); err != nil || n != 1 {
 			t.Fatal(n, err)
 		}
 		newest := bury(deadBounds{1, 1 << 20})

@@ -154,11 +154,11 @@ func TestHoldOutlivesNoProcess(t *testing.T) {
 			t.Errorf("claimed %v", ids(got))
 		}
 		for range 2 {
-			members, err := c.rdb.ZRange(context.Background(), c.keys[p].Leased(), 0, -1).Result()
+			members, err := c.rdb.ZRange(context.Background(), c.keys[p].Of("leased"), 0, -1).Result()
 			if err != nil || len(members) != 1 {
 				t.Fatal(members, err)
 			}
-			poke(t, c.rdb, c.keys[p].Leased(), "ZADD", 1, members[0])
+			poke(t, c.rdb, c.keys[p].Of("leased"), "ZADD", 1, members[0])
 			step(t, c, p, 0, overdueMax, testTerms)
 		}
 		settle(t, c, end(claimOne(t, c, p, testTerms), complete, 0, ""))
@@ -183,7 +183,7 @@ func TestHoldNoticesItsEnd(t *testing.T) {
 		o.Lease = 3 * time.Second
 		c := newClient(t, o)
 		slot := hold(t, c, "a", 1)
-		key, member := c.keys[slot.run.partition].Leased(), slot.run.ID+" "+slot.run.token
+		key, member := c.keys[slot.run.partition].Of("leased"), slot.run.ID+" "+slot.run.token
 		first := o.Client.ZScore(ctx, key, member).Val()
 		until(t, "the lease to be renewed three times", func() bool { return o.Client.ZScore(ctx, key, member).Val() > first+2500 })
 		if err := slot.Context().Err(); err != nil {
@@ -231,7 +231,7 @@ func TestHoldKeepsTheOrder(t *testing.T) {
 			t.Errorf("it overtook one that waits: %v", err)
 		}
 		const future = 1 << 51
-		poke(t, c.rdb, c.keys[p].Counts(), "HSET", "fence", int64(future))
+		poke(t, c.rdb, c.keys[p].Of("counts"), "HSET", "fence", int64(future))
 		r := &running{Task: Task{ID: NewID(p), Limit: &Limit{Key: "a", Max: 3, Hold: true}}, partition: p, token: newToken()}
 		if fence, err := c.askForSlot(ctx, r, busyWait); fence != 0 || err != nil {
 			t.Errorf("got %d, %v", fence, err)
@@ -239,12 +239,12 @@ func TestHoldKeepsTheOrder(t *testing.T) {
 		settle(t, c, end(first[0], complete, 0, ""))
 		settle(t, c, end(claimOne(t, c, p, testTerms), complete, 0, ""))
 		member := r.ID + " " + r.token
-		ends := c.rdb.ZScore(ctx, c.keys[p].Leased(), member).Val()
-		poke(t, c.rdb, c.keys[p].Leased(), "ZADD", int64(ends)-5000, member)
+		ends := c.rdb.ZScore(ctx, c.keys[p].Of("leased"), member).Val()
+		poke(t, c.rdb, c.keys[p].Of("leased"), "ZADD", int64(ends)-5000, member)
 		if fence, err := c.askForSlot(ctx, r, busyAgain); fence != future+1 || err != nil {
 			t.Errorf("got %d, %v", fence, err)
 		}
-		if again := c.rdb.ZScore(ctx, c.keys[p].Leased(), member).Val(); again < ends {
+		if again := c.rdb.ZScore(ctx, c.keys[p].Of("leased"), member).Val(); again < ends {
 			t.Errorf("the lease ends %v ms before", ends-again)
 		}
 	})

@@ -21,70 +21,11 @@ func NewKeys(prefix string, partition int, queue string) Keys {
 	return Keys{base: prefix + ":{" + tag(partition) + "}:q:" + queue + ":"}
 }
 
-// Tasks is a HASH, id -> specification: the task as it was enqueued; only Client.Rewrite changes its payload. It is one HASH, not one
-// per task, so that a script declares every key it touches. Its name is also the channel that wakes workers.
-func (k Keys) Tasks() string { return k.base + "tasks" }
-
-// Runs is a HASH, id -> attempts, crashes, progress and last error. A task that never failed and reported no progress
-// has no field here.
-func (k Keys) Runs() string { return k.base + "runs" }
-
-// Counts is a HASH of totals: enqueued, done, failed, crashed, buried, dropped, deleted; of dead_bytes, the bytes of the
-// dead letters; and of accounts, see Client.Accounts.
-func (k Keys) Counts() string { return k.base + "counts" }
-
-// Unique is a HASH, unique key -> id of the task that holds it, with "<id> <ms>" if it does so until that time.
-func (k Keys) Unique() string { return k.base + "unique" }
-
-// Expiring is a ZSET, unique key that is held until a time -> that time in ms.
-func (k Keys) Expiring() string { return k.base + "expiring" }
-
-// Delayed is a ZSET, id -> due time in ms.
-func (k Keys) Delayed() string { return k.base + "delayed" }
-
-// Leased is a ZSET, "<id> <token>" -> end of the lease in ms. It is the only record of a running task and of its
-// current token.
-func (k Keys) Leased() string { return k.base + "leased" }
-
-// Dead is a ZSET, id -> time of death in ms.
-func (k Keys) Dead() string { return k.base + "dead" }
-
-// Paused exists while nothing may be claimed.
-func (k Keys) Paused() string { return k.base + "paused" }
-
-// Periodic is a HASH, id of a periodic task -> its declaration, and "<id> at" -> whether it is paused, when it was last
-// due and is due next, and how often it was fired.
-func (k Keys) Periodic() string { return k.base + "periodic" }
-
-// Batches is a HASH with the tasks of batches, see option/batch/lua/lib/batch.lua. The task that carries a batch is as any other.
-func (k Keys) Batches() string { return k.base + "batches" }
-
-// Slots is a HASH, key of a limit -> the tasks that have its slots; see option/limit/lua/lib/limit.lua.
-func (k Keys) Slots() string { return k.base + "slots" }
-
-// Lines is a ZSET with the tasks that wait for slots of limits, by key and since when; see option/limit/lua/lib/limit.lua.
-func (k Keys) Lines() string { return k.base + "lines" }
-
-// Parked is a ZSET, id of a task that waits for a slot -> since when, in us.
-func (k Keys) Parked() string { return k.base + "parked" }
-
-// Rates is a ZSET, key of a rate -> when all runs that count are over, in us, and more; see option/rate/lua/lib/rate.lua.
-func (k Keys) Rates() string { return k.base + "rates" }
-
-// Kept is a ZSET, id of a task that is complete and has left a result -> until when that is kept, in ms.
-func (k Keys) Kept() string { return k.base + "kept" }
-
-// Results is a HASH, id -> when the task was complete, in ms, and its result. It has those of Kept.
-func (k Keys) Results() string { return k.base + "results" }
-
-// ByDay is a HASH in partition 0 alone, day and kind -> how many runs ended, and how; see lua/count_days.lua.
-func (k Keys) ByDay() string { return k.base + "days" }
-
-// Ready is the LIST of ids that can be claimed at one priority, oldest at the head.
-func (k Keys) Ready(p Priority) string { return k.base + "ready:" + p.String() }
+// Of returns the key with this name in KeyTable.
+func (k Keys) Of(name string) string { return k.base + name }
 
 // Wake is the channel that wakes sleeping workers.
-func (k Keys) Wake() string { return k.Tasks() }
+func (k Keys) Wake() string { return k.Of("tasks") }
 
 // KeyRow describes one of the keys that a queue has in a partition.
 type KeyRow struct {

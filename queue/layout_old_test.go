@@ -126,7 +126,7 @@ func TestLayoutIsRaisedOnce(t *testing.T) {
 			t.Errorf("%s: got error %v, want %q", what, err, want)
 		}
 	}
-	if recorded() != strconv.Itoa(layoutVersion+1) || o.Client.HGet(t.Context(), c.keys[0].Counts(), "enqueued").Val() != "11" {
+	if recorded() != strconv.Itoa(layoutVersion+1) || o.Client.HGet(t.Context(), c.keys[0].Of("counts"), "enqueued").Val() != "11" {
 		t.Error("an engine that is too old wrote something")
 	}
 }

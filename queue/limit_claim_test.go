@@ -61,7 +61,7 @@ func TestStaleAmongManyOutcomes(t *testing.T) {
 			runs[i] = end(r, complete, 0, "")
 			if i%5 == 1 || i == 12 {
 				lost = append(lost, runs[i])
-				poke(t, c.rdb, c.keys[0].Leased(), "ZREM", r.ID+" "+r.token)
+				poke(t, c.rdb, c.keys[0].Of("leased"), "ZREM", r.ID+" "+r.token)
 			}
 		}
 		stale := ids(settle(t, c, runs...))
@@ -89,7 +89,7 @@ func TestStaleAmongManyOutcomes(t *testing.T) {
 			t.Errorf("slots %q are left, want %d of %d", slots, left, len(lost))
 		}
 		// The lost ones are nowhere now, so Stats would not add up.
-		done, err := c.rdb.HGet(context.Background(), c.keys[0].Counts(), "done").Int()
+		done, err := c.rdb.HGet(context.Background(), c.keys[0].Of("counts"), "done").Int()
 		if err != nil || done != len(runs)-len(lost) {
 			t.Errorf("%d are done, want %d, %v", done, len(runs)-len(lost), err)
 		}
@@ -170,7 +170,7 @@ func TestOutcomesWithAccountsAndSlots(t *testing.T) {
 			}
 			settle(t, c, runs...)
 		}
-		counts, err := c.rdb.HGetAll(context.Background(), c.keys[0].Counts()).Result()
+		counts, err := c.rdb.HGetAll(context.Background(), c.keys[0].Of("counts")).Result()
 		if err != nil || counts["done"] != "5" || counts["tasks~someone"] != "" || counts["bytes~someone"] != "" {
 			t.Errorf("counts are %v, %v", counts, err)
 		}
@@ -191,11 +191,11 @@ func TestAccountOfATaskWithoutSpecification(t *testing.T) {
 			t.Fatalf("%d tasks run, want 2", len(runs))
 		}
 		drop := "return redis.call('HDEL', KEYS[1], ARGV[1])"
-		if err := c.rdb.Eval(t.Context(), drop, []string{c.keys[0].Tasks()}, runs[0].ID).Err(); err != nil {
+		if err := c.rdb.Eval(t.Context(), drop, []string{c.keys[0].Of("tasks")}, runs[0].ID).Err(); err != nil {
 			t.Fatal(err)
 		}
 		settle(t, c, end(runs[0], complete, 0, ""), end(runs[1], complete, 0, ""))
-		if got, err := c.rdb.HGet(t.Context(), c.keys[0].Counts(), "tasks~someone").Result(); err != nil || got != "1" {
+		if got, err := c.rdb.HGet(t.Context(), c.keys[0].Of("counts"), "tasks~someone").Result(); err != nil || got != "1" {
 			t.Errorf("the account has %q tasks (%v), want the one that waits", got, err)
 		}
 	})

@@ -47,11 +47,11 @@ func (w *queueModel) checkLimits() {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		members, err := w.c.rdb.ZRange(ctx, k.Lines(), 0, -1).Result()
+		members, err := w.c.rdb.ZRange(ctx, k.Of("lines"), 0, -1).Result()
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		waiting, err := w.c.rdb.ZRangeWithScores(ctx, k.Parked(), 0, -1).Result()
+		waiting, err := w.c.rdb.ZRangeWithScores(ctx, k.Of("parked"), 0, -1).Result()
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func (w *queueModel) checkSlots(k Keys, holders, parked map[string][]string) {
 			w.t.Errorf("%s is parked, %d slots of %q are taken: %+v", ids[0], len(holders[key]), key, first)
 		}
 	}
-	leased, err := w.c.rdb.ZRange(ctx, k.Leased(), 0, -1).Result()
+	leased, err := w.c.rdb.ZRange(ctx, k.Of("leased"), 0, -1).Result()
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func (w *queueModel) checkRates() {
 	ctx := context.Background()
 	for _, k := range w.c.keys {
 		turns := map[string][]float64{}
-		all, err := w.c.rdb.ZRangeWithScores(ctx, k.Rates(), 0, -1).Result()
+		all, err := w.c.rdb.ZRangeWithScores(ctx, k.Of("rates"), 0, -1).Result()
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -281,8 +281,8 @@ func (w *queueModel) checkResults() {
 	ctx := context.Background()
 	found := 0
 	for _, k := range w.c.keys {
-		kept, err := w.c.rdb.ZRange(ctx, k.Kept(), 0, -1).Result()
-		results, err2 := w.c.rdb.HLen(ctx, k.Results()).Result()
+		kept, err := w.c.rdb.ZRange(ctx, k.Of("kept"), 0, -1).Result()
+		results, err2 := w.c.rdb.HLen(ctx, k.Of("results")).Result()
 		if err != nil || err2 != nil || int(results) != len(kept) {
 			w.t.Fatalf("%d kept, %d results, %v, %v", len(kept), results, err, err2)
 		}

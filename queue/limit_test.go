@@ -76,7 +76,7 @@ func noSlots(t testing.TB, c *Client) {
 		if slots, err := slotsOf(c, k); err != nil || len(slots) > 0 {
 			t.Errorf("slots %q are left, %v", slots, err)
 		}
-		for _, key := range []string{k.Lines(), k.Parked()} {
+		for _, key := range []string{k.Of("lines"), k.Of("parked")} {
 			if left, err := c.rdb.Exists(context.Background(), key).Result(); err != nil || left > 0 {
 				t.Errorf("%s is left, %v", key, err)
 			}
@@ -87,7 +87,7 @@ func noSlots(t testing.TB, c *Client) {
 
 // slotsOf returns the values of the keys of limits, without the mark.
 func slotsOf(c *Client, k Keys) (map[string]string, error) {
-	slots, err := c.rdb.HGetAll(context.Background(), k.Slots()).Result()
+	slots, err := c.rdb.HGetAll(context.Background(), k.Of("slots")).Result()
 	delete(slots, "\n")
 	return slots, err
 }
@@ -98,7 +98,7 @@ func TestSlotsAreAHashTable(t *testing.T) {
 	c := newClient(t, options(connect(t, startRedis(t)), 1))
 	enqueue(t, c, limited(0, Limit{Key: "a", Max: 1}))
 	settle(t, c, end(claimOne(t, c, 0, testTerms), complete, 0, ""))
-	if got, err := c.rdb.ObjectEncoding(context.Background(), c.keys[0].Slots()).Result(); got != "hashtable" || err != nil {
+	if got, err := c.rdb.ObjectEncoding(context.Background(), c.keys[0].Of("slots")).Result(); got != "hashtable" || err != nil {
 		t.Errorf("slots are a %s, %v", got, err)
 	}
 	noSlots(t, c)
@@ -114,14 +114,14 @@ func TestSlotsOfLayout2(t *testing.T) {
 			}
 			first := step(t, c, 0, 5, 0, testTerms).runs
 			old := " " + strings.Join(ids(first), " ")
-			poke(t, c.rdb, c.keys[0].Slots(), "HSET", l.Key, old)
+			poke(t, c.rdb, c.keys[0].Of("slots"), "HSET", l.Key, old)
 			for n := range 2 {
 				enqueue(t, c, limited(l.Max+n, l))
 			}
 			if got := step(t, c, 0, 5, 0, testTerms).runs; len(got) > 0 {
 				t.Errorf("%v were claimed beside %v", ids(got), ids(first))
 			}
-			poke(t, c.rdb, c.keys[0].Slots(), "HSET", l.Key, "+"+old)
+			poke(t, c.rdb, c.keys[0].Of("slots"), "HSET", l.Key, "+"+old)
 			settle(t, c, end(first[0], complete, 0, ""))
 			next := step(t, c, 0, 5, 0, testTerms).runs
 			if want := fmt.Sprint("p00-", l.Key, l.Max); len(next) != 1 || next[0].ID != want {
@@ -272,11 +272,11 @@ func TestSlotOutlivesNoWorker(t *testing.T) {
 			if got := step(t, c, 0, 5, 0, testTerms).runs; len(got) != 1 {
 				t.Fatalf("claimed %v", ids(got))
 			}
-			members, err := c.rdb.ZRange(ctx, c.keys[0].Leased(), 0, -1).Result()
+			members, err := c.rdb.ZRange(ctx, c.keys[0].Of("leased"), 0, -1).Result()
 			if err != nil || len(members) != 1 {
 				t.Fatal(members, err)
 			}
-			poke(t, c.rdb, c.keys[0].Leased(), "ZADD", 1, members[0])
+			poke(t, c.rdb, c.keys[0].Of("leased"), "ZADD", 1, members[0])
 			want := "p00-a1"
 			if hold {
 				want = "p00-a0"
@@ -356,7 +356,7 @@ func TestNobodyOvertakesAParkedTask(t *testing.T) {
 			t.Errorf("cancelled %s, %v", state, err)
 		}
 		slots, err := slotsOf(c, c.keys[0])
-		lines, linesErr := c.rdb.ZRange(ctx, c.keys[0].Lines(), 0, -1).Result()
+		lines, linesErr := c.rdb.ZRange(ctx, c.keys[0].Of("lines"), 0, -1).Result()
 		if err != nil || linesErr != nil || len(slots) != 1 || slots["a"] != "+ p00-a0 p00-a2" || len(lines) != 1 || !strings.HasSuffix(lines[0], "p00-a3") {
 			t.Errorf("slots %q, %v; lines %q, %v", slots, err, lines, linesErr)
 		}

@@ -139,7 +139,7 @@ func TestManyRunAtATime(t *testing.T) {
 				t.Fatalf("%d were not claimed", left)
 			}
 		}
-		last := c.rdb.ZRange(ctx, c.keys[0].Leased(), -1, -1).Val()
+		last := c.rdb.ZRange(ctx, c.keys[0].Of("leased"), -1, -1).Val()
 		if len(last) != 1 {
 			t.Fatalf("the last lease is %q", last)
 		}
@@ -159,7 +159,7 @@ func TestManyRunAtATime(t *testing.T) {
 // leaseToken returns the token of a leased task of partition 0.
 func leaseToken(t testing.TB, c *Client, id string) string {
 	t.Helper()
-	members, err := c.rdb.ZRange(context.Background(), c.keys[0].Leased(), 0, -1).Result()
+	members, err := c.rdb.ZRange(context.Background(), c.keys[0].Of("leased"), 0, -1).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +295,7 @@ func TestProgressDemandsTheToken(t *testing.T) {
 			t.Errorf("outside of a handler: %v", err)
 		}
 		settle(t, c, end(second, complete, 0, ""))
-		if n, err := o.Client.Exists(ctx, c.keys[0].Runs(), c.keys[0].Tasks()).Result(); n != 0 || err != nil {
+		if n, err := o.Client.Exists(ctx, c.keys[0].Of("runs"), c.keys[0].Of("tasks")).Result(); n != 0 || err != nil {
 			t.Errorf("%d keys are left behind, %v", n, err)
 		}
 	})
@@ -453,7 +453,7 @@ func TestOldestIsTheAgeOfWhatIsReady(t *testing.T) {
 		id := enqueue(t, c, Task{Kind: "k", ID: NewID(0), Priority: Low})
 		enqueue(t, c, Task{Kind: "k", ID: NewID(0), Priority: High})
 		// As if it had been waiting for a minute.
-		poke(t, o.Client, c.keys[0].Tasks(), "HSET", id, fmt.Sprintf("low 0 0 %d 0 k \n", time.Now().Add(-time.Minute).UnixMilli()))
+		poke(t, o.Client, c.keys[0].Of("tasks"), "HSET", id, fmt.Sprintf("low 0 0 %d 0 k \n", time.Now().Add(-time.Minute).UnixMilli()))
 		if got := stats(t, c).Oldest; got < 50*time.Second || got > 5*time.Minute {
 			t.Errorf("got %v, want a minute", got)
 		}

@@ -145,10 +145,10 @@ func (w *queueModel) act() {
 		// Every lease expires and is reaped.
 		before, passed := w.stats(), int64(0)
 		for p, k := range w.c.keys {
-			members, err := w.c.rdb.ZRange(ctx, k.Leased(), 0, -1).Result()
+			members, err := w.c.rdb.ZRange(ctx, k.Of("leased"), 0, -1).Result()
 			fatal(err)
 			for _, m := range members {
-				fatal(w.c.rdb.Eval(ctx, "return redis.call('ZADD', KEYS[1], 1, ARGV[1])", []string{k.Leased()}, m).Err())
+				fatal(w.c.rdb.Eval(ctx, "return redis.call('ZADD', KEYS[1], 1, ARGV[1])", []string{k.Of("leased")}, m).Err())
 			}
 			w.lapse(p)
 			stepAll(w.t, w.set, stepDemand{partition: p, overdue: overdueMax, claims: []claimDemand{{}}}, modelTerms)
@@ -331,14 +331,14 @@ func (w *queueModel) check() {
 	for _, k := range w.c.keys {
 		var all []string
 		for _, p := range priorities {
-			listed, err := w.c.rdb.LRange(ctx, k.Ready(p), 0, -1).Result()
+			listed, err := w.c.rdb.LRange(ctx, k.Of("ready:"+p.String()), 0, -1).Result()
 			if err != nil {
 				w.t.Fatal(err)
 			}
 			all = append(all, listed...)
 		}
 		var dead []string
-		for _, key := range []string{k.Parked(), k.Delayed(), k.Leased(), k.Dead()} {
+		for _, key := range []string{k.Of("parked"), k.Of("delayed"), k.Of("leased"), k.Of("dead")} {
 			listed, err := w.c.rdb.ZRange(ctx, key, 0, -1).Result()
 			if err != nil {
 				w.t.Fatal(err)
@@ -351,11 +351,11 @@ func (w *queueModel) check() {
 			partitions[id]++
 			waits[id] = id == member
 		}
-		specs, err := w.c.rdb.HKeys(ctx, k.Tasks()).Result()
+		specs, err := w.c.rdb.HKeys(ctx, k.Of("tasks")).Result()
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		records, err := w.c.rdb.HKeys(ctx, k.Runs()).Result()
+		records, err := w.c.rdb.HKeys(ctx, k.Of("runs")).Result()
 		if err != nil {
 			w.t.Fatal(err)
 		}

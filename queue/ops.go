@@ -258,7 +258,7 @@ func isFiring(r *running) bool { return r.outcome.fires != nil }
 // fireCall stores the outcomes of runs that fire periodic tasks.
 func fireCall(keys []string, runs []*running) ([]*running, script.Call) {
 	first := runs[0]
-	one := periodicFireScript.Sized(keys, 5*len(runs)).Key("periodic", first.queue.keys[first.partition].Periodic())
+	one := periodicFireScript.Sized(keys, 5*len(runs)).Key("periodic", first.queue.keys[first.partition].Of("periodic"))
 	for _, r := range runs {
 		f := r.outcome.fires
 		one = one.MoreArgs("fires", "id", r.ID, "token", r.token, "name", f.name, "occurrences", f.times(), "next_ms", f.nextMs)

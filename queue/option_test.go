@@ -46,7 +46,7 @@ func TestUniqueKeyBesideAnOption(t *testing.T) {
 		if got.Unique != "u" || got.Timeout != time.Minute || string(got.Payload) != string(one.Payload) {
 			t.Errorf("got %+v", got)
 		}
-		if n, err := o.Client.HLen(context.Background(), c.keys[0].Unique()).Result(); n != 0 || err != nil {
+		if n, err := o.Client.HLen(context.Background(), c.keys[0].Of("unique")).Result(); n != 0 || err != nil {
 			t.Errorf("the claim leaves the key, %v", err)
 		}
 	})
@@ -58,7 +58,7 @@ func TestUnknownOptionIsBuried(t *testing.T) {
 		c := newClient(t, o)
 		for _, lines := range []string{"\rnovel 1", "\rtimeout x", "\rtimeout 0", "\rtimeout"} {
 			id := enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
-			poke(t, o.Client, c.keys[0].Tasks(), "HSET", id, "normal 0 0 1 0 k "+lines+"\n")
+			poke(t, o.Client, c.keys[0].Of("tasks"), "HSET", id, "normal 0 0 1 0 k "+lines+"\n")
 			if got := claimOne(t, c, 0, testTerms); got.outcome.verdict != bury {
 				t.Errorf("%q: verdict %q", lines, got.outcome.verdict)
 			}

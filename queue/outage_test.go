@@ -159,9 +159,9 @@ func TestLostWakeUpCostsASecond(t *testing.T) {
 		for range 3 {
 			// The state after an enqueue whose PUBLISH got lost.
 			id, began := NewID(0), time.Now()
-			poke(t, o.Client, s.keys[0].Counts(), "HINCRBY", "enqueued", 1)
-			poke(t, o.Client, s.keys[0].Tasks(), "HSET", id, "normal 0 0 1 0 k \n")
-			poke(t, o.Client, s.keys[0].Ready(Normal), "RPUSH", id)
+			poke(t, o.Client, s.keys[0].Of("counts"), "HINCRBY", "enqueued", 1)
+			poke(t, o.Client, s.keys[0].Of("tasks"), "HSET", id, "normal 0 0 1 0 k \n")
+			poke(t, o.Client, s.keys[0].Of("ready:normal"), "RPUSH", id)
 			receive(t, "the task to run", done)
 			if took := time.Since(began); took > 10*time.Second { // a busy machine may be late, but not that late
 				t.Errorf("it took %v", took)

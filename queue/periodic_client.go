@@ -100,7 +100,7 @@ func (c *Periodics) periodicAt(name string) (partition int, id string) {
 
 func (c *Periodics) periodicRead(name string) *call {
 	p, _ := c.periodicAt(name)
-	return &call{Call: periodicListScript.On(nil).Key("periodic", c.keys[p].Periodic()).Arg("after", "").Arg("limit", 1).
+	return &call{Call: periodicListScript.On(nil).Key("periodic", c.keys[p].Of("periodic")).Arg("after", "").Arg("limit", 1).
 		List("names", []string{name})}
 }
 
@@ -115,7 +115,7 @@ func (c *Periodics) periodicPut(p *Periodic, nowMs, lastMs int64, resume bool) (
 		return nil, fmt.Errorf("%w: periodic task %q: Cron %q never comes", ErrInvalid, p.ID, p.Cron)
 	}
 	at, id := c.periodicAt(p.ID)
-	return &call{Call: periodicPutScript.On(c.work[at]).Key("periodic", c.keys[at].Periodic()).Arg("name", p.ID).Arg("id", id).
+	return &call{Call: periodicPutScript.On(c.work[at]).Key("periodic", c.keys[at].Of("periodic")).Arg("name", p.ID).Arg("id", id).
 		Arg("declared", p.declaration()).Arg("next_ms", next.UnixMilli()).Arg("resume", resume)}, nil
 }
 
@@ -211,7 +211,7 @@ func (c *Periodics) ListPeriodic(ctx context.Context, after string, limit int) (
 		p, _ = c.periodicAt(after)
 	}
 	for ; p < c.partitions; p, after = p+1, "" {
-		one := &call{Call: periodicListScript.On(nil).Key("periodic", c.keys[p].Periodic()).Arg("after", after).
+		one := &call{Call: periodicListScript.On(nil).Key("periodic", c.keys[p].Of("periodic")).Arg("after", after).
 			Arg("limit", limit-len(infos)).List("names", nil)}
 		if err := c.run(ctx, []*call{one}); err != nil {
 			return nil, "", fmt.Errorf("queue: periodic: %w", err)
@@ -250,7 +250,7 @@ func (c *Periodics) stopPeriodic(ctx context.Context, name string, pause bool) e
 		return ErrNotFound
 	}
 	p, id := c.periodicAt(name)
-	one := &call{Call: periodicStopScript.On(c.work[p]).Key("periodic", c.keys[p].Periodic()).Arg("name", name).Arg("id", id).
+	one := &call{Call: periodicStopScript.On(c.work[p]).Key("periodic", c.keys[p].Of("periodic")).Arg("name", name).Arg("id", id).
 		Arg("pause", pause)}
 	if err := c.run(ctx, []*call{one}); err != nil {
 		return fmt.Errorf("queue: periodic: %w", err)

@@ -32,7 +32,7 @@ func TestRandomStepsFireEachHourOnce(t *testing.T) {
 				s, err := server.Stats(t.Context())
 				must(t, err)
 				if s.Delayed == 1 {
-					move(t, r, queue.NewKeys("chat", 0, "q").Leased(), r.Now().Add(time.Second).UnixMilli(), "p00-periodic-report dead")
+					move(t, r, queue.NewKeys("chat", 0, "q").Of("leased"), r.Now().Add(time.Second).UnixMilli(), "p00-periodic-report dead")
 				}
 			}
 		}

@@ -64,7 +64,7 @@ func (w *queueModel) actPeriodic() {
 		w.periodic.all[p.ID] = p
 	}
 	id := w.firingID(p.ID)
-	_, notDead := w.c.rdb.ZScore(ctx, w.c.keys[Partition(p.ID, w.c.partitions)].Dead(), id).Result()
+	_, notDead := w.c.rdb.ZScore(ctx, w.c.keys[Partition(p.ID, w.c.partitions)].Of("dead"), id).Result()
 	waits := w.there[id] && notDead != nil
 	var err error
 	switch what {

@@ -147,7 +147,7 @@ func TestDeletedPeriodicTasksAreGone(t *testing.T) {
 	if _, err := server.RunPeriodic(ctx, "report"); !errors.Is(err, queue.ErrNotFound) {
 		t.Errorf("run: got %v", err)
 	}
-	if keys, err := r.Client.Exists(ctx, queue.NewKeys("chat", 0, "q").Periodic(), queue.NewKeys("chat", 0, "q").Tasks()).Result(); err != nil || keys != 0 {
+	if keys, err := r.Client.Exists(ctx, queue.NewKeys("chat", 0, "q").Of("periodic"), queue.NewKeys("chat", 0, "q").Of("tasks")).Result(); err != nil || keys != 0 {
 		t.Errorf("%d keys are left, %v", keys, err)
 	}
 }
@@ -156,7 +156,7 @@ func TestDeletedPeriodicTasksAreGone(t *testing.T) {
 func move(t *testing.T, r *queuetest.Redis, to string, score int64, member string) {
 	t.Helper()
 	must(t, r.Client.Eval(t.Context(), `redis.call('ZREM', KEYS[1], 'p00-periodic-report')
-return redis.call('ZADD', KEYS[2], ARGV[1], ARGV[2])`, []string{queue.NewKeys("chat", 0, "q").Delayed(), to}, score, member).Err())
+return redis.call('ZADD', KEYS[2], ARGV[1], ARGV[2])`, []string{queue.NewKeys("chat", 0, "q").Of("delayed"), to}, score, member).Err())
 }
 
 // A dead letter of the task that fires would end a periodic task for good: the next start of a server plans it again.
@@ -166,7 +166,7 @@ func TestADeclarationRevivesADeadPlan(t *testing.T) {
 	ctx := t.Context()
 	must(t, server.PutPeriodic(ctx, report()))
 	keys := queue.NewKeys("chat", 0, "q")
-	move(t, r, keys.Dead(), 1, "p00-periodic-report")
+	move(t, r, keys.Of("dead"), 1, "p00-periodic-report")
 	must(t, server.PutPeriodic(ctx, report()))
 	r.Advance(time.Hour)
 	expect(t, r, server, ran, "01 a")
@@ -229,7 +229,7 @@ func TestAnOccurrenceIsFiredOnceThoughAServerDies(t *testing.T) {
 	must(t, server.PutPeriodic(ctx, report()))
 	r.Advance(30 * time.Minute)
 	keys := queue.NewKeys("chat", 0, "q")
-	move(t, r, keys.Leased(), r.Now().Add(time.Second).UnixMilli(), "p00-periodic-report dead")
+	move(t, r, keys.Of("leased"), r.Now().Add(time.Second).UnixMilli(), "p00-periodic-report dead")
 	expect(t, r, server, ran)
 	r.Advance(time.Second)
 	expect(t, r, server, ran, "01 a")

@@ -17,8 +17,8 @@ func rated(n int, r Rate) Task {
 func overdue(t *testing.T, c *Client, by time.Duration, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
-		poke(t, c.rdb, c.keys[0].Delayed(), "ZADD", 1, id)
-		poke(t, c.rdb, c.keys[0].Rates(), "ZINCRBY", -by.Microseconds(), "\n"+id)
+		poke(t, c.rdb, c.keys[0].Of("delayed"), "ZADD", 1, id)
+		poke(t, c.rdb, c.keys[0].Of("rates"), "ZINCRBY", -by.Microseconds(), "\n"+id)
 	}
 }
 
@@ -93,11 +93,11 @@ func TestRateCountsRuns(t *testing.T) {
 		}
 		settle(t, c, end(claimOne(t, c, 0, testTerms), retry, 0, "x"))
 		claimOne(t, c, 0, testTerms)
-		members, err := c.rdb.ZRange(ctx, c.keys[0].Leased(), 0, -1).Result()
+		members, err := c.rdb.ZRange(ctx, c.keys[0].Of("leased"), 0, -1).Result()
 		if err != nil || len(members) != 1 {
 			t.Fatal(members, err)
 		}
-		poke(t, c.rdb, c.keys[0].Leased(), "ZADD", 1, members[0])
+		poke(t, c.rdb, c.keys[0].Of("leased"), "ZADD", 1, members[0])
 		got := step(t, c, 0, 1, overdueMax, testTerms).runs
 		if len(got) != 1 {
 			t.Fatalf("claimed %v", ids(got))
@@ -113,7 +113,7 @@ func TestRateCountsRuns(t *testing.T) {
 		if _, err := c.Cancel(ctx, "p00-a0"); err != nil {
 			t.Error(err)
 		}
-		if left, err := c.rdb.ZRange(ctx, c.keys[0].Rates(), 0, -1).Result(); err != nil || !slices.Equal(left, []string{"a"}) {
+		if left, err := c.rdb.ZRange(ctx, c.keys[0].Of("rates"), 0, -1).Result(); err != nil || !slices.Equal(left, []string{"a"}) {
 			t.Errorf("left %q, %v", left, err)
 		}
 	})
@@ -125,11 +125,11 @@ func TestRateLeavesNothingBehind(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		c := newClient(t, o)
 		for n := range 13 {
-			poke(t, c.rdb, c.keys[0].Rates(), "ZADD", 1000+n, fmt.Sprint("old", n))
+			poke(t, c.rdb, c.keys[0].Of("rates"), "ZADD", 1000+n, fmt.Sprint("old", n))
 		}
 		left := func(want ...string) {
 			t.Helper()
-			got, err := c.rdb.ZRange(context.Background(), c.keys[0].Rates(), 0, -1).Result()
+			got, err := c.rdb.ZRange(context.Background(), c.keys[0].Of("rates"), 0, -1).Result()
 			slices.Sort(got)
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("left %q, %v, want %q", got, err, want)

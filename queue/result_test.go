@@ -39,7 +39,7 @@ func TestResultIsKept(t *testing.T) {
 		if err != nil || !bytes.Equal(got.Data, want) || got.Completed.Before(before.Truncate(time.Millisecond)) || got.Completed.After(before.Add(time.Minute)) {
 			t.Errorf("got %q of %v, %v", got.Data, got.Completed, err)
 		}
-		kept, err := o.Client.ZScore(ctx, s.keys[0].Kept(), id).Result()
+		kept, err := o.Client.ZScore(ctx, s.keys[0].Of("kept"), id).Result()
 		if in := int64(kept) - got.Completed.UnixMilli(); err != nil || in < 3_600_000 || in > 3_600_001 {
 			t.Errorf("it is kept for %d ms, %v, want an hour", in, err)
 		}
@@ -54,7 +54,7 @@ func TestResultIsKept(t *testing.T) {
 		}
 		noSlots(t, s.Client)
 		// When its time is over it is not there, and the next one that is complete removes it.
-		poke(t, o.Client, s.keys[0].Kept(), "ZADD", 1, id)
+		poke(t, o.Client, s.keys[0].Of("kept"), "ZADD", 1, id)
 		if _, err := s.Result(ctx, id); !errors.Is(err, ErrNotFound) {
 			t.Errorf("kept for too long: %v", err)
 		}
@@ -62,8 +62,8 @@ func TestResultIsKept(t *testing.T) {
 		if _, err := s.Wait(ctx, last); err != nil {
 			t.Error(err)
 		}
-		left, err := o.Client.ZRange(ctx, s.keys[0].Kept(), 0, -1).Result()
-		results, err2 := o.Client.HKeys(ctx, s.keys[0].Results()).Result()
+		left, err := o.Client.ZRange(ctx, s.keys[0].Of("kept"), 0, -1).Result()
+		results, err2 := o.Client.HKeys(ctx, s.keys[0].Of("results")).Result()
 		slices.Sort(left)
 		slices.Sort(results)
 		both := []string{silent, last}

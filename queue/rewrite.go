@@ -25,7 +25,7 @@ func (c *Client) Walk(ctx context.Context, partition int, cursor string) (page [
 			return nil, "", fmt.Errorf("%w: cursor %q", ErrInvalid, cursor)
 		}
 	}
-	found, more, err := c.rdb.HScan(ctx, c.keys[p].Tasks(), at, "", walkCount).Result()
+	found, more, err := c.rdb.HScan(ctx, c.keys[p].Of("tasks"), at, "", walkCount).Result()
 	if err != nil {
 		return nil, "", fmt.Errorf("queue: walk: %w", err)
 	}
@@ -52,7 +52,7 @@ func (c *Client) Payloads(ctx context.Context, ids []string) (found []Payload, e
 	if err != nil {
 		return nil, err
 	}
-	values, err := c.rdb.HMGet(ctx, c.keys[p].Tasks(), ids...).Result()
+	values, err := c.rdb.HMGet(ctx, c.keys[p].Of("tasks"), ids...).Result()
 	if err != nil {
 		return nil, fmt.Errorf("queue: payloads: %w", err)
 	}

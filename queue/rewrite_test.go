@@ -36,7 +36,7 @@ func TestRewrite(t *testing.T) {
 		if done, err := c.Rewrite(ctx, Payload{ID: NewID(0)}, nil); err != nil || done {
 			t.Errorf("a task that does not exist: got %v, %v", done, err)
 		}
-		if n, err := c.rdb.HGet(ctx, c.keys[0].Counts(), "dead_bytes").Int64(); err != nil || n != deadBytes(t, c) {
+		if n, err := c.rdb.HGet(ctx, c.keys[0].Of("counts"), "dead_bytes").Int64(); err != nil || n != deadBytes(t, c) {
 			t.Errorf("%d bytes of dead letters are counted, want %d, %v", n, deadBytes(t, c), err)
 		}
 		found, err := c.Payloads(ctx, []string{claimed, NewID(0), ready, later})
@@ -45,7 +45,7 @@ func TestRewrite(t *testing.T) {
 		}
 		var bytes int64
 		for _, one := range found {
-			spec, err := c.rdb.HStrLen(ctx, c.keys[0].Tasks(), one.ID).Result()
+			spec, err := c.rdb.HStrLen(ctx, c.keys[0].Of("tasks"), one.ID).Result()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -98,7 +98,7 @@ func TestWhatCannotBeReadIsNotLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		odd := func() {
-			poke(t, o.Client, c.keys[0].Runs(), "HSET", tasks[1].ID, "seven times")
+			poke(t, o.Client, c.keys[0].Of("runs"), "HSET", tasks[1].ID, "seven times")
 		}
 		with := testTerms
 		with.lease = time.Millisecond
@@ -110,7 +110,7 @@ func TestWhatCannotBeReadIsNotLost(t *testing.T) {
 			settle(t, c, end(r, retry, time.Hour, "no"))
 		}
 		odd()
-		poke(t, o.Client, c.keys[0].Tasks(), "HSET", tasks[2].ID, "a specification")
+		poke(t, o.Client, c.keys[0].Of("tasks"), "HSET", tasks[2].ID, "a specification")
 		if got := stats(t, c); got.Delayed != 3 || got.Crashed != 3 {
 			t.Errorf("got %+v", got)
 		}
@@ -173,7 +173,7 @@ func TestReturnedAsIfNeverClaimed(t *testing.T) {
 			t.Fatal(err)
 		}
 		step(t, c, 0, 10, 0, testTerms)
-		if n, err := o.Client.Exists(ctx, c.keys[0].Unique()).Result(); n != 0 || err != nil {
+		if n, err := o.Client.Exists(ctx, c.keys[0].Of("unique")).Result(); n != 0 || err != nil {
 			t.Errorf("keys are left, %v", err)
 		}
 	})
@@ -186,17 +186,17 @@ func TestTokensOutliveARollback(t *testing.T) {
 		ctx := context.Background()
 		c := newClient(t, o)
 		id := enqueue(t, c, Task{Kind: "k", ID: NewID(0)})
-		before, err := o.Client.HGetAll(ctx, c.keys[0].Counts()).Result()
+		before, err := o.Client.HGetAll(ctx, c.keys[0].Of("counts")).Result()
 		if err != nil {
 			t.Fatal(err)
 		}
 		first := claimOne(t, c, 0, testTerms)
-		poke(t, o.Client, c.keys[0].Counts(), "DEL")
+		poke(t, o.Client, c.keys[0].Of("counts"), "DEL")
 		for name, n := range before {
-			poke(t, o.Client, c.keys[0].Counts(), "HSET", name, n)
+			poke(t, o.Client, c.keys[0].Of("counts"), "HSET", name, n)
 		}
-		poke(t, o.Client, c.keys[0].Leased(), "DEL")
-		poke(t, o.Client, c.keys[0].Ready(Normal), "RPUSH", id)
+		poke(t, o.Client, c.keys[0].Of("leased"), "DEL")
+		poke(t, o.Client, c.keys[0].Of("ready:normal"), "RPUSH", id)
 		second := claimOne(t, c, 0, testTerms)
 		if second.ID != id {
 			t.Fatalf("claimed %s", second.ID)

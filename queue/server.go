@@ -77,7 +77,7 @@ func New(o Options) (*Server, error) {
 	s.Client, s.set = clients[0], newQueueSet(clients...)
 	for i, q := range s.set.queues {
 		s.pools = append(s.pools, newPool(q, o.Queues[i], s.freed))
-		s.tallies = append(s.tallies, newTally(NewKeys(o.Prefix, 0, q.name).ByDay()))
+		s.tallies = append(s.tallies, newTally(NewKeys(o.Prefix, 0, q.name).Of("days")))
 	}
 	s.ended = make(chan *running, max(workers, settleMax))
 	s.wakes.init(o.Partitions, len(o.Queues))

@@ -55,7 +55,7 @@ func TestServerRunsEverything(t *testing.T) {
 		}
 		for p := range o.Partitions {
 			k := s.keys[p]
-			if n, err := o.Client.Exists(context.Background(), k.Tasks(), k.Runs(), k.Unique(), k.Leased(), k.Delayed()).Result(); n != 0 || err != nil {
+			if n, err := o.Client.Exists(context.Background(), k.Of("tasks"), k.Of("runs"), k.Of("unique"), k.Of("leased"), k.Of("delayed")).Result(); n != 0 || err != nil {
 				t.Errorf("%d keys are left behind, %v", n, err)
 			}
 		}
@@ -129,9 +129,9 @@ func TestUnreadableTaskIsBuried(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		s := newServer(t, o)
 		id := NewID(0)
-		poke(t, o.Client, s.keys[0].Tasks(), "HSET", id, "normal x")
-		poke(t, o.Client, s.keys[0].Counts(), "HSET", "enqueued", 1)
-		poke(t, o.Client, s.keys[0].Ready(Normal), "RPUSH", id)
+		poke(t, o.Client, s.keys[0].Of("tasks"), "HSET", id, "normal x")
+		poke(t, o.Client, s.keys[0].Of("counts"), "HSET", "enqueued", 1)
+		poke(t, o.Client, s.keys[0].Of("ready:normal"), "RPUSH", id)
 		start(t, s)
 		until(t, "the task to be buried", func() bool { return stats(t, s.Client).Dead == 1 })
 	})
@@ -197,11 +197,11 @@ func TestHandlerIsCancelledWhenItsLeaseIsLost(t *testing.T) {
 		// As after a long pause of this process: the lease has ended, and another worker sees that before this one
 		// renews it.
 		until(t, "the lease to be taken back", func() bool {
-			members, err := o.Client.ZRange(context.Background(), s.keys[p].Leased(), 0, 0).Result()
+			members, err := o.Client.ZRange(context.Background(), s.keys[p].Of("leased"), 0, 0).Result()
 			if err != nil || len(members) != 1 {
 				t.Fatalf("leased: %v, %v", members, err)
 			}
-			poke(t, o.Client, s.keys[p].Leased(), "ZADD", 1, members[0])
+			poke(t, o.Client, s.keys[p].Of("leased"), "ZADD", 1, members[0])
 			return step(t, s.Client, p, 0, overdueMax, s.terms).reaped == 1
 		})
 		if got := receive(t, "the context to end", causes); !errors.Is(got, ErrLeaseLost) {

@@ -302,10 +302,10 @@ func TestOnePartitionFails(t *testing.T) {
 				enqueue(t, c, Task{Kind: "k", ID: NewID(p)})
 				held = append(held, end(claimOne(t, c, p, testTerms), complete, 0, ""))
 			}
-			poke(t, o.Client, c.keys[1].Leased(), "DEL")
-			poke(t, o.Client, c.keys[1].Leased(), "SET", "x")
-			poke(t, o.Client, c.keys[1].Tasks(), "DEL")
-			poke(t, o.Client, c.keys[1].Tasks(), "SET", "x")
+			poke(t, o.Client, c.keys[1].Of("leased"), "DEL")
+			poke(t, o.Client, c.keys[1].Of("leased"), "SET", "x")
+			poke(t, o.Client, c.keys[1].Of("tasks"), "DEL")
+			poke(t, o.Client, c.keys[1].Of("tasks"), "SET", "x")
 
 			renewed, err := set.renew(ctx, held, time.Hour)
 			if err == nil || len(renewed.answered) != 3 || !slices.Equal(ids(renewed.failed), ids(held[1:2])) || len(renewed.stale) != 0 {

@@ -11,8 +11,8 @@ import (
 // ended has the time of a unique key come.
 func ended(t testing.TB, o Options, k Keys, key, id string) {
 	t.Helper()
-	poke(t, o.Client, k.Unique(), "HSET", key, id+" 1")
-	poke(t, o.Client, k.Expiring(), "ZADD", "1", key)
+	poke(t, o.Client, k.Of("unique"), "HSET", key, id+" 1")
+	poke(t, o.Client, k.Of("expiring"), "ZADD", "1", key)
 }
 
 // A key that is taken for a time is so whatever happens to the task, and free when the time has come, although the task may still
@@ -58,7 +58,7 @@ func TestUniqueForATime(t *testing.T) {
 				settle(t, c, end(claimOne(t, c, 0, testTerms), giveBack, 0, ""))
 			}
 			plain := enqueue(t, c, Task{Kind: "k", ID: NewID(0), Unique: "u"})
-			if n, err := o.Client.ZCard(ctx, k.Expiring()).Result(); n != 0 || err != nil {
+			if n, err := o.Client.ZCard(ctx, k.Of("expiring")).Result(); n != 0 || err != nil {
 				t.Errorf("%s: %d keys are noted, %v", name, n, err)
 			}
 			for _, id := range []string{first, plain} {
@@ -66,7 +66,7 @@ func TestUniqueForATime(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if n, err := o.Client.Exists(ctx, k.Unique()).Result(); n != 0 || err != nil {
+			if n, err := o.Client.Exists(ctx, k.Of("unique")).Result(); n != 0 || err != nil {
 				t.Errorf("%s: the key is left, %v", name, err)
 			}
 		}
@@ -102,8 +102,8 @@ func TestKeysWhoseTimeHasComeAreRemoved(t *testing.T) {
 		}
 		left := func(when string, want int64) {
 			t.Helper()
-			keys, err := o.Client.HLen(ctx, k.Unique()).Result()
-			ends, endsErr := o.Client.ZCard(ctx, k.Expiring()).Result()
+			keys, err := o.Client.HLen(ctx, k.Of("unique")).Result()
+			ends, endsErr := o.Client.ZCard(ctx, k.Of("expiring")).Result()
 			if keys != want || ends != want || err != nil || endsErr != nil {
 				t.Errorf("%s: %d keys and %d ends are left, want %d; %v, %v", when, keys, ends, want, err, endsErr)
 			}

@@ -33,11 +33,11 @@ func (w *queueModel) takeKey(t *Task) {
 // that are taken for a time are noted with that time, and no others, and that the task that took one for an hour has it still.
 func (w *queueModel) holders(k Keys) (tasks []string) {
 	ctx := context.Background()
-	held, err := w.c.rdb.HGetAll(ctx, k.Unique()).Result()
+	held, err := w.c.rdb.HGetAll(ctx, k.Of("unique")).Result()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	expiring, err := w.c.rdb.ZRangeWithScores(ctx, k.Expiring(), 0, -1).Result()
+	expiring, err := w.c.rdb.ZRangeWithScores(ctx, k.Of("expiring"), 0, -1).Result()
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestUniqueUntilTheEnd(t *testing.T) {
 				}
 			},
 			"its worker dies too often": func(r *running) {
-				poke(t, o.Client, c.keys[0].Leased(), "ZADD", "1", r.ID+" "+r.token)
+				poke(t, o.Client, c.keys[0].Of("leased"), "ZADD", "1", r.ID+" "+r.token)
 				few := testTerms
 				few.crashesMax = 1
 				if s := step(t, c, 0, 0, overdueMax, few); s.buried != 1 {
@@ -63,9 +63,9 @@ func TestUniqueUntilTheEnd(t *testing.T) {
 			r = claim()
 			held("running again")
 			last(r)
-			if n, err := o.Client.Exists(ctx, c.keys[0].Unique()).Result(); n != 0 || err != nil {
+			if n, err := o.Client.Exists(ctx, c.keys[0].Of("unique")).Result(); n != 0 || err != nil {
 				t.Errorf("%s: the key is left, %v", name, err)
-				o.Client.Del(ctx, c.keys[0].Unique())
+				o.Client.Del(ctx, c.keys[0].Of("unique"))
 			}
 		}
 		if s := stats(t, c); s.Done != 1 || s.Deleted != 2 || s.Dead != 3 || s.Enqueued != 6 {
@@ -82,7 +82,7 @@ func TestRetriedDeadLetterTakesItsKeyAgain(t *testing.T) {
 		task := func() Task { return Task{Kind: "k", ID: NewID(0), Unique: "u", UniqueUntilEnd: true} }
 		holder := func(want string) {
 			t.Helper()
-			if got, err := o.Client.HGet(ctx, c.keys[0].Unique(), "u").Result(); got != want || err != nil {
+			if got, err := o.Client.HGet(ctx, c.keys[0].Of("unique"), "u").Result(); got != want || err != nil {
 				t.Errorf("the key is held by %q, %v, want %q", got, err, want)
 			}
 		}

@@ -97,9 +97,9 @@ func TestCancelIsHeardByTheRenewal(t *testing.T) {
 		// What cancel.lua does, except for the message.
 		p, _ := PartitionOf(id)
 		k := s.keys[p]
-		poke(t, o.Client, k.Leased(), "ZREMRANGEBYRANK", 0, -1)
-		poke(t, o.Client, k.Tasks(), "HDEL", id)
-		poke(t, o.Client, k.Counts(), "HINCRBY", "deleted", 1)
+		poke(t, o.Client, k.Of("leased"), "ZREMRANGEBYRANK", 0, -1)
+		poke(t, o.Client, k.Of("tasks"), "HDEL", id)
+		poke(t, o.Client, k.Of("counts"), "HINCRBY", "deleted", 1)
 		if got := receive(t, "the context to end", causes); !errors.Is(got, ErrCancelled) {
 			t.Errorf("cause %v", got)
 		}

@@ -53,7 +53,7 @@ func deliveryTo(name string, entry int64) webhook.DeliveryTask {
 // fill makes it look as if so many more tasks, or bytes, waited for a webhook.
 func (w *fixture) fill(what, name string, n int) {
 	w.Helper()
-	w.poke("HINCRBY", queue.NewKeys(w.Prefix(), queue.Partition("g", w.Partitions()), chat.QueueEgress).Counts(), what+"~"+name, n)
+	w.poke("HINCRBY", queue.NewKeys(w.Prefix(), queue.Partition("g", w.Partitions()), chat.QueueEgress).Of("counts"), what+"~"+name, n)
 }
 
 // behind puts w behind from a message on that says so, and returns its id.

@@ -311,7 +311,7 @@ const deliveriesWaitingMax = 100_000
 func testPublishEventsFull(w *fixture) {
 	w.addWebhook("w")
 	w.group("g", nil)
-	tasks := queue.NewKeys(w.Prefix(), queue.Partition("g", w.Partitions()), chat.QueueEgress).Tasks()
+	tasks := queue.NewKeys(w.Prefix(), queue.Partition("g", w.Partitions()), chat.QueueEgress).Of("tasks")
 	const fill = `local some = {}
 	for i = tonumber(ARGV[1]), tonumber(ARGV[2]) do some[#some + 1], some[#some + 2] = i, '' end
 	return redis.call('HSET', KEYS[1], unpack(some))`

@@ -18,7 +18,7 @@ func TestDoctorRoute(t *testing.T) {
 	if err := o.rdb.ConfigSet(t.Context(), "appendonly", "no").Err(); err != nil {
 		t.Fatal(err)
 	}
-	counts := queue.NewKeys("chat", 0, "egress").Counts()
+	counts := queue.NewKeys("chat", 0, "egress").Of("counts")
 	if err := o.rdb.HIncrBy(t.Context(), counts, "enqueued", 7).Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -142,7 +142,7 @@ func (d *schedules) scheduleTask(ctx context.Context, info queue.Info) error {
 	var waits *redis.FloatCmd
 	var there *redis.IntCmd
 	err := d.instant(ctx, func(pipe redis.Pipeliner) {
-		waits, there = pipe.ZScore(ctx, keys.Delayed(), info.ID), pipe.Exists(ctx, d.keys.part(partition)+"s:"+p.Schedule)
+		waits, there = pipe.ZScore(ctx, keys.Of("delayed"), info.ID), pipe.Exists(ctx, d.keys.part(partition)+"s:"+p.Schedule)
 	})
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (d *schedules) scheduleTask(ctx context.Context, info queue.Info) error {
 	if waits.Err() != nil || there.Val() > 0 {
 		return nil
 	}
-	return d.found(ctx, Finding{Kind: KindSchedule, Key: keys.Tasks(), Message: fmt.Sprintf("holds task %s of schedule %s, which is gone", info.ID, p.Schedule),
+	return d.found(ctx, Finding{Kind: KindSchedule, Key: keys.Of("tasks"), Message: fmt.Sprintf("holds task %s of schedule %s, which is gone", info.ID, p.Schedule),
 		Repair: "cancel the task", fix: func(ctx context.Context) error {
 			_, err := d.core.Cancel(ctx, info.ID)
 			if errors.Is(err, queue.ErrNotFound) {

@@ -51,7 +51,7 @@ func (d *queues) queue(ctx context.Context, k queue.Keys) error {
 	}
 	kept, inState, over, enqueued := r.Number(0), r.Number(1), r.Number(2), r.Number(3)
 	if kept != inState {
-		err := d.found(ctx, Finding{Kind: KindQueue, Key: k.Tasks(),
+		err := d.found(ctx, Finding{Kind: KindQueue, Key: k.Of("tasks"),
 			Message: fmt.Sprintf("holds %d tasks, but %d are ready, delayed, leased or dead", kept, inState)})
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func (d *queues) queue(ctx context.Context, k queue.Keys) error {
 	if enqueued == inState+over {
 		return nil
 	}
-	return d.found(ctx, Finding{Kind: KindQueue, Key: k.Counts(),
+	return d.found(ctx, Finding{Kind: KindQueue, Key: k.Of("counts"),
 		Message: fmt.Sprintf("counts %d tasks as enqueued, but %d are stored or finished", enqueued, inState+over), Repair: "recount",
 		fix: d.runs(fixQueueScript.On(k.Work()))})
 }
@@ -75,7 +75,7 @@ func (d *queues) deadLetters(ctx context.Context, k queue.Keys) error {
 		if !sure {
 			continue
 		}
-		return d.found(ctx, Finding{Kind: KindQueue, Key: k.Counts(),
+		return d.found(ctx, Finding{Kind: KindQueue, Key: k.Of("counts"),
 			Message: fmt.Sprintf("counts %d bytes of dead letters, and they have %d", counted, bytes), Repair: "count them",
 			fix: func(ctx context.Context) error {
 				return d.corrected(ctx, fixDeadScript.On(k.Work()).Arg("counted", strconv.FormatInt(counted, 10)).Arg("bytes", strconv.FormatInt(bytes, 10)))
