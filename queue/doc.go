@@ -13,6 +13,9 @@
 // Handlers are registered by kind, or by a prefix of kinds, with middleware around them: see Mux. Kind ties a kind to
 // the Go type of its payloads.
 //
+// What a Task may ask for besides (Limit, Rate, Batch, Keep, Then) are its options: each is a package below option, and costs
+// nothing where no task has it.
+//
 // A Periodic task enqueues a task at each of its occurrences, by a cron expression or an interval, without a leader.
 //
 // Scripts of other packages enqueue and cancel tasks in their own atomic step with EnqueueLua and CancelLua.
