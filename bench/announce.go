@@ -39,14 +39,14 @@ func announcements(b *bench) error {
 	if _, err := op.CreateGroup(b.ctx, client.GroupDraft{ID: "talk"}); err != nil {
 		return err
 	}
-	alone, err := b.talk(op, nil)
+	alone, err := talk(b, op, nil)
 	if err != nil {
 		return err
 	}
 	b.table.spread("sends over HTTP, one after the other, before it", alone)
 
 	began := time.Now()
-	a, err := b.announce(op)
+	a, err := announce(b, op)
 	if err != nil {
 		return err
 	}
@@ -56,31 +56,31 @@ func announcements(b *bench) error {
 	var failed error
 	waiting.Go(func() {
 		defer close(over)
-		a, failed = b.reaches(op, a.ID, math.MaxInt)
+		a, failed = reaches(b, op, a.ID, math.MaxInt)
 		took = time.Since(began)
 	})
-	beside, err := b.talk(op, over)
+	beside, err := talk(b, op, over)
 	waiting.Wait()
 	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
 	b.table.rate("inboxes filled, from the request until it says done", float64(a.Delivered)/took.Seconds(), 0, "")
 	b.table.spread("sends meanwhile", beside)
-	return b.announceKilling(server, node, op, users)
+	return announceKilling(b, server, node, op, users)
 }
 
 // announceKilling announces once more while two nodes are killed, one at a quarter and one at half of it, and counts what
 // each inbox has.
-func (b *bench) announceKilling(server *redistest.Server, node *harness.Node, op *client.Client, users int) error {
+func announceKilling(b *bench, server *redistest.Server, node *harness.Node, op *client.Client, users int) error {
 	nodes := []*harness.Node{node, harness.StartNode(b.tb, harness.Config{Redis: server.URL()})}
 	began := time.Now()
-	a, err := b.announce(op)
+	a, err := announce(b, op)
 	if err != nil {
 		return err
 	}
 	kills := 0
 	for i, victim := range nodes {
-		if a, err = b.reaches(op, a.ID, (i+1)*users/4); err != nil {
+		if a, err = reaches(b, op, a.ID, (i+1)*users/4); err != nil {
 			return err
 		}
 		if a.State == "running" {
@@ -89,7 +89,7 @@ func (b *bench) announceKilling(server *redistest.Server, node *harness.Node, op
 		victim.Kill()
 		victim.Start()
 	}
-	if a, err = b.reaches(op, a.ID, math.MaxInt); err != nil {
+	if a, err = reaches(b, op, a.ID, math.MaxInt); err != nil {
 		return err
 	}
 	conn, err := redistest.Dial(server.Addr)
@@ -115,12 +115,12 @@ func (b *bench) announceKilling(server *redistest.Server, node *harness.Node, op
 	return nil
 }
 
-func (b *bench) announce(op *client.Client) (client.Announcement, error) {
+func announce(b *bench, op *client.Client) (client.Announcement, error) {
 	return op.Announce(b.ctx, client.AnnouncementDraft{To: client.AnnouncementTarget{All: true}, Body: *body})
 }
 
 // reaches waits until an announcement was delivered to so many, or is done.
-func (b *bench) reaches(op *client.Client, id string, delivered int) (client.Announcement, error) {
+func reaches(b *bench, op *client.Client, id string, delivered int) (client.Announcement, error) {
 	for {
 		a, err := op.Announcement(b.ctx, id)
 		if err != nil || a.State == "done" || a.Delivered >= int64(delivered) {
@@ -133,7 +133,7 @@ func (b *bench) reaches(op *client.Client, id string, delivered int) (client.Ann
 }
 
 // talk sends messages one after the other until over, or for a second, and returns how long each took.
-func (b *bench) talk(op *client.Client, over <-chan struct{}) ([]time.Duration, error) {
+func talk(b *bench, op *client.Client, over <-chan struct{}) ([]time.Duration, error) {
 	ctx, stop := context.WithCancel(b.ctx)
 	defer stop()
 	if over == nil {

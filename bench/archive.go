@@ -42,7 +42,7 @@ func (b *bench) databases(each int) (kinds [][]database) {
 	var lite, big []database
 	for range each {
 		lite = append(lite, sqliteIn(filepath.Join(b.tb.TempDir(), "archive.db")))
-		big = append(big, b.postgresAt(server.Database()))
+		big = append(big, postgresAt(b, server.Database()))
 	}
 	return [][]database{lite, big}
 }
@@ -57,7 +57,7 @@ func sqliteIn(file string) database {
 	}}
 }
 
-func (b *bench) postgresAt(url string) database {
+func postgresAt(b *bench, url string) database {
 	ask := func(query string, to ...any) error {
 		conn, err := pgx.Connect(b.ctx, url)
 		if err != nil {
@@ -80,7 +80,7 @@ func (b *bench) postgresAt(url string) database {
 func archiving(b *bench) error {
 	b.table.section(fmt.Sprintf("archiving messages of 200 bytes in %d groups, beside %d sends a second", archiveGroups, besidePerSecond))
 	for _, kind := range b.databases(1) {
-		if err := b.archived(kind[0]); err != nil {
+		if err := archived(b, kind[0]); err != nil {
 			return fmt.Errorf("%s: %w", kind[0].name, err)
 		}
 	}
@@ -88,7 +88,7 @@ func archiving(b *bench) error {
 }
 
 // archived fills a store, switches its archive on, and waits until what was there is archived.
-func (b *bench) archived(db database) error {
+func archived(b *bench, db database) error {
 	server := redistest.Start(b.tb)
 	b.open(store.Options{URL: server.URL()})
 	backlog := scaled(archiveBacklog)
@@ -110,13 +110,13 @@ func (b *bench) archived(db database) error {
 		return err
 	}
 	began := time.Now()
-	url, stop, err := b.node(server.URL(), "off", db.url)
+	url, stop, err := b.node(server.URL(), false, db.url)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	beside := beside(send)
-	rate, err := b.archivingRate(url, backlog, began)
+	rate, err := archivingRate(b, url, backlog, began)
 	took, failed := beside()
 	if err != nil || failed != nil {
 		return errors.Join(err, failed)
@@ -165,9 +165,9 @@ func beside(send func(i int) error) (stop func() ([]time.Duration, error)) {
 var archivedEntries = regexp.MustCompile(`(?m)^chatd_archived_entries_total (\S+)$`)
 
 // archivingRate waits until a node has archived so many entries, and returns how many it did a second.
-func (b *bench) archivingRate(url string, entries int, began time.Time) (float64, error) {
+func archivingRate(b *bench, url string, entries int, began time.Time) (float64, error) {
 	for {
-		page, err := b.metrics(url)
+		page, err := metrics(b, url)
 		if err != nil {
 			return 0, err
 		}
@@ -185,7 +185,7 @@ func (b *bench) archivingRate(url string, entries int, began time.Time) (float64
 	}
 }
 
-func (b *bench) metrics(url string) ([]byte, error) {
+func metrics(b *bench, url string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(b.ctx, http.MethodGet, url+"/metrics", http.NoBody)
 	if err != nil {
 		return nil, err

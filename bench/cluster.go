@@ -22,11 +22,11 @@ const (
 // once, and counts what a message costs the masters with more nodes and with more masters.
 func cluster(b *bench) error {
 	b.table.section("Redis Cluster: a message of 200 bytes, groups on all masters")
-	if err := b.sendingCluster(); err != nil {
+	if err := sendingCluster(b); err != nil {
 		return err
 	}
 	for _, size := range []struct{ masters, nodes int }{{3, 1}, {3, 2}, {3, 4}, {6, 1}, {6, 2}, {6, 4}} {
-		if err := b.messageCost(size.masters, size.nodes); err != nil {
+		if err := messageCost(b, size.masters, size.nodes); err != nil {
 			return fmt.Errorf("%d masters, %d nodes: %w", size.masters, size.nodes, err)
 		}
 	}
@@ -34,7 +34,7 @@ func cluster(b *bench) error {
 }
 
 // sendingCluster has callers send to groups on all of three masters.
-func (b *bench) sendingCluster() error {
+func sendingCluster(b *bench) error {
 	own := &bench{tb: &program{}, ctx: b.ctx, traffic: &traffic{}}
 	defer own.close()
 	masters := redistest.StartCluster(own.tb, 3, 0)
@@ -56,7 +56,7 @@ func (b *bench) sendingCluster() error {
 	var raw [2]float64
 	for i, depth := range []int{1, 64} {
 		var err error
-		if raw[i], err = b.rawRates(calls, 50, depth); err != nil {
+		if raw[i], err = rawRates(b, calls, 50, depth); err != nil {
 			return err
 		}
 	}
@@ -73,12 +73,12 @@ func (b *bench) sendingCluster() error {
 }
 
 // rawRates runs a redis-benchmark for each master, all at once, and adds up their rates.
-func (b *bench) rawRates(calls map[*redistest.Server][]any, clients, depth int) (sum float64, err error) {
+func rawRates(b *bench, calls map[*redistest.Server][]any, clients, depth int) (sum float64, err error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for master, args := range calls {
 		all.Go(func() {
-			rate, failed := b.rawRate(master, scaled(60_000), clients/len(calls), depth, args)
+			rate, failed := rawRate(b, master, scaled(60_000), clients/len(calls), depth, args)
 			mu.Lock()
 			defer mu.Unlock()
 			sum, err = sum+rate, errors.Join(err, failed)
@@ -90,13 +90,13 @@ func (b *bench) rawRates(calls map[*redistest.Server][]any, clients, depth int) 
 
 // messageCost counts what the masters do for a message that is sent alone and reaches readers on all nodes, without
 // their acks.
-func (b *bench) messageCost(masters, nodes int) error {
+func messageCost(b *bench, masters, nodes int) error {
 	own := &bench{tb: &program{}, ctx: b.ctx, traffic: &traffic{}, folders: map[string]string{}}
 	defer own.close()
 	servers := redistest.StartCluster(own.tb, masters, 0)
 	dials := make([]dial, nodes)
 	for i := range dials {
-		url, stop, err := own.node(servers.URL(), "off", "off")
+		url, stop, err := own.node(servers.URL(), false, "off")
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (b *bench) messageCost(masters, nodes int) error {
 		}
 		readers.Go(func() { countTexts(reading, stream, got) })
 	}
-	return b.countMessages(servers, owner, got, fmt.Sprintf("%d masters, %d nodes", masters, nodes))
+	return countMessages(b, servers, owner, got, fmt.Sprintf("%d masters, %d nodes", masters, nodes))
 }
 
 // countTexts passes on how many texts come at a time, until ctx ends.
@@ -164,7 +164,7 @@ func countTexts(ctx context.Context, stream *client.Stream, got chan<- int) {
 
 // countMessages sends messages one at a time, each when all readers have the one before, and counts the commands of all
 // masters beyond those of idle nodes.
-func (b *bench) countMessages(servers *redistest.Cluster, owner *client.Client, got <-chan int, what string) error {
+func countMessages(b *bench, servers *redistest.Cluster, owner *client.Client, got <-chan int, what string) error {
 	one := func(i int) error {
 		if _, err := owner.Send(b.ctx, fmt.Sprint("g", i%clusterGroups), client.Text(*body)); err != nil {
 			return err

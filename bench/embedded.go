@@ -22,7 +22,7 @@ func embeddedStore(b *bench) error {
 	b.table.section("the embedded store, journal on")
 	// Each step has its own store. The one that measures memory runs first.
 	for _, step := range []func(*bench) error{embeddedMillion, embeddedSends, embeddedPulls, embeddedSyncs, embeddedReturn} {
-		if err := b.apart(func() error { return step(b) }); err != nil {
+		if err := apart(b, func() error { return step(b) }); err != nil {
 			return err
 		}
 	}
@@ -30,7 +30,7 @@ func embeddedStore(b *bench) error {
 }
 
 // apart runs do, ends what it began, and goes on with the store from before.
-func (b *bench) apart(do func() error) error {
+func apart(b *bench, do func() error) error {
 	store, service, live, cleanups := b.store, b.service, b.live, b.tb.cleanups
 	b.tb.cleanups = nil
 	err := do()
@@ -40,7 +40,7 @@ func (b *bench) apart(do func() error) error {
 	return err
 }
 
-func (b *bench) openEmbedded() (*embedded.Store, error) {
+func openEmbedded(b *bench) (*embedded.Store, error) {
 	e, err := embedded.Open(b.ctx, embedded.Options{Dir: b.tb.TempDir(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (b *bench) openEmbedded() (*embedded.Store, error) {
 }
 
 func embeddedSends(b *bench) error {
-	if _, err := b.openEmbedded(); err != nil {
+	if _, err := openEmbedded(b); err != nil {
 		return err
 	}
 	if err := b.group("send", 3); err != nil {
@@ -69,7 +69,7 @@ func embeddedSends(b *bench) error {
 
 // embeddedPulls reads pages from the middle of logs of three sizes.
 func embeddedPulls(b *bench) error {
-	if _, err := b.openEmbedded(); err != nil {
+	if _, err := openEmbedded(b); err != nil {
 		return err
 	}
 	for _, size := range []int{1000, 10_000, 125_000} {
@@ -105,7 +105,7 @@ func embeddedSyncs(b *bench) error {
 	groups, each := max(6, scaled(60)), scaled(500)
 	what := fmt.Sprintf("syncs over %d groups with %d new messages each, 64 callers", groups, each)
 	var raw float64
-	err := b.fresh(func(own *bench) (err error) {
+	err := fresh(b, func(own *bench) (err error) {
 		raw, err = own.syncsWithNews(groups, each)
 		return err
 	})
@@ -113,7 +113,7 @@ func embeddedSyncs(b *bench) error {
 		return err
 	}
 	b.table.rate("redis-server: "+what, raw, 0, "")
-	if _, err := b.openEmbedded(); err != nil {
+	if _, err := openEmbedded(b); err != nil {
 		return err
 	}
 	rate, err := b.syncsWithNews(groups, each)
@@ -141,7 +141,7 @@ func (b *bench) syncsWithNews(groups, each int) (float64, error) {
 // embeddedReturn: clients with the same groups come back at once, each group with a long backlog. Each syncs and acks
 // some times.
 func embeddedReturn(b *bench) error {
-	if _, err := b.openEmbedded(); err != nil {
+	if _, err := openEmbedded(b); err != nil {
 		return err
 	}
 	const rounds = 5

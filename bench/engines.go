@@ -37,10 +37,10 @@ type ours struct {
 	options queue.Options
 }
 
-func (b *bench) ours(addr, name string) (engine, error) { return b.partitioned(addr, name, 1) }
+func (b *bench) ours(addr, name string) (engine, error) { return partitioned(b, addr, name, 1) }
 
 // partitioned is ours in some partitions. Their number is a property of all keys with a prefix.
-func (b *bench) partitioned(addr, name string, partitions int) (engine, error) {
+func partitioned(b *bench, addr, name string, partitions int) (engine, error) {
 	o := queue.Options{
 		Client: redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DisableIdentity: true, PoolSize: engineConns}),
 		Queue:  name, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),

@@ -32,7 +32,7 @@ func features(b *bench) error {
 		{"16 callers enqueue, workers run batches of 100", b.ourBatches, b.theirBatches, 20_000},
 		{"delayed tasks that are due together, from the first to the last", b.ourDelayed, b.theirDelayed, 5_000},
 	} {
-		if err := b.feature(server, f.name, f.n, f.ours, f.theirs); err != nil {
+		if err := feature(b, server, f.name, f.n, f.ours, f.theirs); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
@@ -42,7 +42,7 @@ func features(b *bench) error {
 var featurePartitions = []int{1, 16} // of chatd
 
 // feature runs one thing on each engine in turn, several rounds.
-func (b *bench) feature(server *redistest.Server, name string, n int,
+func feature(b *bench, server *redistest.Server, name string, n int,
 	mine func(e *ours, n int) (time.Duration, error), theirs func(e *peer, n int) (time.Duration, error)) error {
 	var peers []float64
 	rates, ratios := make([][]float64, len(featurePartitions)), make([][]float64, len(featurePartitions))
@@ -59,7 +59,7 @@ func (b *bench) feature(server *redistest.Server, name string, n int,
 		}
 		peers = append(peers, best)
 		for i, partitions := range featurePartitions {
-			e, err := b.partitioned(server.Addr, fmt.Sprint(round), partitions)
+			e, err := partitioned(b, server.Addr, fmt.Sprint(round), partitions)
 			if err != nil {
 				return err
 			}
@@ -300,11 +300,11 @@ func (b *bench) periodic(server *redistest.Server) error {
 	}
 	b.table.spread(fmt.Sprintf("asynq, one scheduler: lateness of %d tasks that come every second", n), late.by)
 	server.Do("FLUSHALL")
-	return b.ourPeriodic(server, n, times)
+	return ourPeriodic(b, server, n, times)
 }
 
 // ourPeriodic measures it for n tasks of chatd until each has come so many times.
-func (b *bench) ourPeriodic(server *redistest.Server, n, times int) error {
+func ourPeriodic(b *bench, server *redistest.Server, n, times int) error {
 	const every = time.Second
 	e, err := b.ours(server.Addr, "periodic")
 	if err != nil {

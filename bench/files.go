@@ -31,7 +31,7 @@ const (
 // transfers moves files through a whole node and through Go's file server, both of which keep them in a folder.
 func transfers(b *bench) error {
 	b.table.section("files: a whole node beside Go's file server")
-	address, err := b.serve("off")
+	address, err := b.serve(false)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func transfers(b *bench) error {
 	if err := b.parts(address, owner); err != nil {
 		return err
 	}
-	return b.heldUploads(address, owner)
+	return heldUploads(b, address, owner)
 }
 
 // userOf is a client of the node.
@@ -175,7 +175,7 @@ func (b *bench) parts(address string, owner *client.Client) error {
 }
 
 // heldUploads holds uploads in their middle and looks at the memory of the process, in which the node runs.
-func (b *bench) heldUploads(address string, owner *client.Client) error {
+func heldUploads(b *bench, address string, owner *client.Client) error {
 	token, err := tokenOf("owner")
 	if err != nil {
 		return err

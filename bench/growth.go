@@ -35,7 +35,7 @@ type operation struct {
 }
 
 // growth measures how long an operation keeps redis-server busy while the data around it grows.
-func growth(b *bench) error { return b.fresh((*bench).growAll) }
+func growth(b *bench) error { return fresh(b, (*bench).growAll) }
 
 func (b *bench) growAll() error {
 	for _, a := range []axis{
@@ -44,15 +44,15 @@ func (b *bench) growAll() error {
 		{"groups of the user", "groups", []int{10, 100, 1000}, (*bench).groupsOf},
 		{"live readers on the node", "readers", []int{10, 100, 1000, 10_000}, (*bench).readersOf},
 	} {
-		if err := b.grow(a, b.redis); err != nil {
+		if err := grow(b, a, b.redis); err != nil {
 			return fmt.Errorf("%s: %w", a.name, err)
 		}
 	}
-	return b.growTasks()
+	return growTasks(b)
 }
 
 // grow measures the operations at each size and adds a section: a row per operation, and a chart.
-func (b *bench) grow(a axis, server *redistest.Server) error {
+func grow(b *bench, a axis, server *redistest.Server) error {
 	c := chart{file: "growth-" + a.file, title: "redis-server time per operation, by number of " + a.name, x: a.name}
 	for _, size := range a.sizes {
 		c.sizes = append(c.sizes, scaled(size))
@@ -130,7 +130,7 @@ func serverTimeOf(server *redistest.Server, sent *names) (total float64) {
 }
 
 // readings are the operations of a member who has read nothing yet.
-func (b *bench) readings(reader chat.Caller, group string, middle int) []operation {
+func readings(b *bench, reader chat.Caller, group string, middle int) []operation {
 	after := fmt.Sprint(middle)
 	return []operation{
 		{"send", func(int) error { return b.send(group) }},
@@ -162,7 +162,7 @@ func (b *bench) messagesOf(size int) ([]operation, error) {
 	if _, err := parallel(size, 64, func(int) error { return b.send(id) }); err != nil {
 		return nil, err
 	}
-	return b.readings(reader, id, size/2), nil
+	return readings(b, reader, id, size/2), nil
 }
 
 // membersOf makes a group with size members, and one page of messages.
@@ -187,7 +187,7 @@ func (b *bench) membersOf(size int) ([]operation, error) {
 			return nil, err
 		}
 	}
-	return b.readings(reader, id, size), nil
+	return readings(b, reader, id, size), nil
 }
 
 // groupsOf makes a user with size groups, of which one has unread messages.
@@ -218,7 +218,7 @@ func (b *bench) groupsOf(size int) ([]operation, error) {
 	if _, err := b.service.Ack(b.ctx, idle, name(0), chat.At(3+growthPage)); err != nil {
 		return nil, err
 	}
-	return append(b.readings(reader, name(0), 3), operation{"sync without news", func(int) error {
+	return append(readings(b, reader, name(0), 3), operation{"sync without news", func(int) error {
 		_, err := b.live.Sync(b.ctx, idle, live.SyncRequest{Limit: growthPage})
 		return err
 	}}), nil
@@ -266,7 +266,7 @@ func (b *bench) readersOf(size int) ([]operation, error) {
 }
 
 // growTasks measures a task that is enqueued, claimed and completed while others are delayed.
-func (b *bench) growTasks() error {
+func growTasks(b *bench) error {
 	server := redistest.Start(b.tb)
 	defer server.Kill()
 	e, err := b.ours(server.Addr, "growth")
@@ -280,7 +280,7 @@ func (b *bench) growTasks() error {
 	}
 	defer func() { stop(); _ = e.close() }()
 	have := 0
-	return b.grow(axis{"delayed tasks", "tasks", []int{1000, 10_000, 100_000, 1_000_000}, func(b *bench, size int) ([]operation, error) {
+	return grow(b, axis{"delayed tasks", "tasks", []int{1000, 10_000, 100_000, 1_000_000}, func(b *bench, size int) ([]operation, error) {
 		err := e.(*ours).putAll(b.ctx, size-have, queue.Task{Kind: "k", Payload: []byte(taskPayload), Delay: 24 * time.Hour})
 		have = size
 		return []operation{{"enqueue, claim, complete", func(int) error {

@@ -92,7 +92,7 @@ func (b *bench) history(sizes []int, databases []database) error {
 		}
 		archives = append(archives, h)
 	}
-	if err := b.compareSizes(archives); err != nil {
+	if err := compareSizes(b, archives); err != nil {
 		return err
 	}
 	largest := archives[len(archives)-1]
@@ -240,7 +240,7 @@ func (h *history) search(words string, visible []archive.Visible) (found int, er
 
 // compareSizes reads in the archives in turns, so that what else the machine does is shared by all, and compares the medians with
 // those of the smallest one.
-func (b *bench) compareSizes(archives []*history) error {
+func compareSizes(b *bench, archives []*history) error {
 	for _, r := range comparisons() {
 		reads := make([]measured, len(archives))
 		for i, h := range archives {

@@ -20,9 +20,10 @@ import (
 
 const secret = "a secret of the bench with 32 bytes or more"
 
-// serve runs a whole node on the run's redis-server and returns its URL. callsMax is how many calls it works on at once.
-func (b *bench) serve(callsMax string) (string, error) {
-	url, stop, err := b.node(b.redis.URL(), callsMax, "off")
+// serve runs a whole node on the run's redis-server and returns its URL. bounded: it works on as many calls at once as by default,
+// otherwise on all.
+func (b *bench) serve(bounded bool) (string, error) {
+	url, stop, err := b.node(b.redis.URL(), bounded, "off")
 	if err == nil {
 		b.tb.Cleanup(stop)
 	}
@@ -38,13 +39,16 @@ func (b *bench) folder(redis string) string {
 }
 
 // node runs a whole node on a redis-server and an archive until stop.
-func (b *bench) node(redis, callsMax, archive string) (url string, stop func(), err error) {
+func (b *bench) node(redis string, bounded bool, archive string) (url string, stop func(), err error) {
 	cfg, err := node.Default()
 	if err != nil {
 		return "", nil, err
 	}
 	cfg.Addr, cfg.Redis, cfg.JWTSecret, cfg.Data, cfg.Log = "127.0.0.1:0", redis, secret, b.tb.TempDir(), "error"
-	cfg.Archive, cfg.MaxCallsNode, cfg.Files = archive, callsMax, "dir:"+b.folder(redis)
+	cfg.Archive, cfg.Files = archive, "dir:"+b.folder(redis)
+	if !bounded {
+		cfg.MaxCallsNode = "off"
+	}
 	cfg.RateUser, cfg.RateSend, cfg.MaxFirings = "1000000/s", "1000000/s", "10000" // counted, and never reached
 	n, err := node.Open(b.ctx, cfg, io.Discard)
 	if err != nil {
@@ -65,8 +69,8 @@ func (b *bench) node(redis, callsMax, archive string) (url string, stop func(), 
 
 // sendingHTTP has 64 connections send through a whole node, and to a server that does no more than check the token. The client and
 // both servers are in this process.
-func (b *bench) sendingHTTP(raw float64) error {
-	url, err := b.serve("off") // callers that do not come again may not be refused
+func sendingHTTP(b *bench, raw float64) error {
+	url, err := b.serve(false) // callers that do not come again may not be refused
 	if err != nil {
 		return err
 	}
@@ -75,11 +79,11 @@ func (b *bench) sendingHTTP(raw float64) error {
 		return err
 	}
 	defer stop()
-	most, err := b.postRate(constant)
+	most, err := postRate(b, constant)
 	if err != nil {
 		return err
 	}
-	rate, err := b.postRate(url)
+	rate, err := postRate(b, url)
 	if err != nil {
 		return err
 	}
@@ -113,7 +117,7 @@ func constantServer() (url string, stop func(), err error) {
 }
 
 // postRate has 64 connections send to the server at url, and returns how many sends it answers a second.
-func (b *bench) postRate(url string) (float64, error) {
+func postRate(b *bench, url string) (float64, error) {
 	token, _, err := auth.SignToken([]byte(secret), auth.Claims{User: "owner", TTL: time.Hour}, time.Now())
 	if err != nil {
 		return 0, err

@@ -85,7 +85,7 @@ func otherProcess() bool {
 func run(b *bench) error {
 	err := measure(b)
 	if err == nil && *writeTo != "" {
-		err = b.report(*writeTo)
+		err = report(b, *writeTo)
 	}
 	return errors.Join(err, b.table.print(os.Stdout))
 }

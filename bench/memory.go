@@ -25,14 +25,14 @@ func memory(b *bench) error {
 		b.redis.Do("CONFIG", "SET", "zset-max-listpack-value", listpack)
 		beside := fmt.Sprintf("zset-max-listpack-value %s: ", listpack)
 		for _, shape := range []struct{ groups, each int }{{1, scaled(100_000)}, {scaled(100), 1000}, {scaled(1000), 100}, {scaled(2000), 10}} {
-			bytes, err := b.memoryOf("mem-"+listpack, shape.groups, shape.each)
+			bytes, err := memoryOf(b, "mem-"+listpack, shape.groups, shape.each)
 			if err != nil {
 				return err
 			}
 			b.table.count(fmt.Sprintf("%s%d groups of %d messages with retry keys, two members", beside, shape.groups, shape.each),
 				"%.0f B (the group's own keys included)", bytes)
 			if shape.each >= 100 {
-				b.memoryParts("mem-"+listpack, shape.groups, shape.each)
+				memoryParts(b, "mem-"+listpack, shape.groups, shape.each)
 			}
 		}
 		empty := "mem-empty-" + listpack
@@ -42,7 +42,7 @@ func memory(b *bench) error {
 		keys, _ := b.redis.Do("KEYS", "*g:"+empty+":*").([]any)
 		bytes := int64(0)
 		for _, key := range keys {
-			bytes += b.memoryOfKey(fmt.Sprint(key))
+			bytes += memoryOfKey(b, fmt.Sprint(key))
 		}
 		b.table.count(beside+"a new group with two members", "%d B in %d keys", bytes, len(keys))
 	}
@@ -51,7 +51,7 @@ func memory(b *bench) error {
 }
 
 // memoryOf returns the bytes per message in groups of each messages, the keys of the groups included.
-func (b *bench) memoryOf(named string, groups, each int) (float64, error) {
+func memoryOf(b *bench, named string, groups, each int) (float64, error) {
 	before := infoOf(b.redis, "used_memory")
 	_, err := parallel(groups, 16, func(i int) error {
 		id := fmt.Sprintf("%s-%d-%d", named, each, i)
@@ -70,13 +70,13 @@ func (b *bench) memoryOf(named string, groups, each int) (float64, error) {
 }
 
 // memoryOfKey is what the server says that a key takes, every element counted.
-func (b *bench) memoryOfKey(key string) int64 {
+func memoryOfKey(b *bench, key string) int64 {
 	return b.redis.Int("MEMORY", "USAGE", key, "SAMPLES", "0")
 }
 
 // memoryParts divides what memoryOf measured among the kinds of keys, and says what the texts alone take of a sorted set with
 // as many members: no way to store messages in order takes less.
-func (b *bench) memoryParts(named string, groups, each int) {
+func memoryParts(b *bench, named string, groups, each int) {
 	const shown = 3
 	total, kinds := float64(groups*each), map[string]float64{}
 	for i := range groups {
@@ -85,7 +85,7 @@ func (b *bench) memoryParts(named string, groups, each int) {
 		for _, key := range keys {
 			_, kind, _ := strings.Cut(fmt.Sprint(key), prefix)
 			kind, _, _ = strings.Cut(kind, ":") // what follows is a user
-			kinds[kind] += float64(b.memoryOfKey(fmt.Sprint(key))) / total
+			kinds[kind] += float64(memoryOfKey(b, fmt.Sprint(key))) / total
 		}
 	}
 	order := slices.SortedFunc(maps.Keys(kinds), func(x, y string) int { return cmp.Compare(kinds[y], kinds[x]) })
@@ -103,6 +103,6 @@ func (b *bench) memoryParts(named string, groups, each int) {
 	for i := range each {
 		b.redis.Do("ZADD", bare, fmt.Sprint(i), fmt.Sprintf("%0*d", len(*body), i))
 	}
-	b.table.count("  a sorted set of the texts alone", "%.0f B", float64(b.memoryOfKey(bare))/float64(each))
+	b.table.count("  a sorted set of the texts alone", "%.0f B", float64(memoryOfKey(b, bare))/float64(each))
 	b.redis.Do("DEL", bare)
 }

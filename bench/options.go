@@ -68,7 +68,7 @@ func options(b *bench) error {
 		for round := range scaled(taskRounds) {
 			against := 0
 			for i, load := range optionLoads {
-				rate, err := b.optional(server, fmt.Sprint(round, "-", i), partitions, load)
+				rate, err := optional(b, server, fmt.Sprint(round, "-", i), partitions, load)
 				if err != nil {
 					return fmt.Errorf("%s: %w", load.name, err)
 				}
@@ -94,8 +94,8 @@ func options(b *bench) error {
 }
 
 // optional returns the rate at which the tasks of a load are completed.
-func (b *bench) optional(server *redistest.Server, name string, partitions int, load optionLoad) (float64, error) {
-	one, err := b.partitioned(server.Addr, name, partitions)
+func optional(b *bench, server *redistest.Server, name string, partitions int, load optionLoad) (float64, error) {
+	one, err := partitioned(b, server.Addr, name, partitions)
 	if err != nil {
 		return 0, err
 	}
@@ -120,11 +120,11 @@ func (b *bench) optional(server *redistest.Server, name string, partitions int, 
 			return 0, err
 		}
 	}
-	return b.inOrder(e, n, load.takes)
+	return inOrder(b, e, n, load.takes)
 }
 
 // inOrder runs n tasks, and returns how many were completed in a second.
-func (b *bench) inOrder(e *ours, n int, takes time.Duration) (float64, error) {
+func inOrder(b *bench, e *ours, n int, takes time.Duration) (float64, error) {
 	var handled atomic.Int64
 	all := make(chan struct{})
 	var mu sync.Mutex

@@ -40,7 +40,7 @@ const (
 // overload asks a whole node for five times what it can do: how much of that is done, how soon, and what a pair that asks
 // for little notices. The node is in this process. The load comes from processes of its own, but from the same processors,
 // and so does Redis: the table says what each of them used.
-func overload(b *bench) error { return b.fresh((*bench).overloads) }
+func overload(b *bench) error { return fresh(b, (*bench).overloads) }
 
 // overloadLoad is what came of one load in all rounds.
 type overloadLoad struct {
@@ -56,7 +56,7 @@ func (b *bench) overloads() error {
 	rounds := scaled(overloadRounds)
 	b.table.section(fmt.Sprintf("overload: syncs over %d groups through HTTP, on %d processors for all; the lowest and the highest of %d rounds",
 		overloadGroups, runtime.NumCPU(), rounds))
-	host, requests, err := b.overloaded()
+	host, requests, err := overloaded(b)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (t *table) overload(took time.Duration, peak, below, above, little overload
 }
 
 // overloaded makes users with groups, and a node. It returns the address of the node, and a request of each user.
-func (b *bench) overloaded() (host string, requests []string, err error) {
+func overloaded(b *bench) (host string, requests []string, err error) {
 	users := make([]string, overloadUsers+2)
 	for i := range users {
 		users[i] = fmt.Sprintf("user-%d", i)
@@ -130,7 +130,7 @@ func (b *bench) overloaded() (host string, requests []string, err error) {
 			return "", nil, err
 		}
 	}
-	base, err := b.serve("")
+	base, err := b.serve(true)
 	if err != nil {
 		return "", nil, err
 	}

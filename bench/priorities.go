@@ -63,7 +63,7 @@ func priorities(b *bench) error {
 	}
 	defer stop()
 	began := time.Now()
-	if err := b.offer(e.(*ours), loadShare*capacity, allLow); err != nil {
+	if err := offer(b, e.(*ours), loadShare*capacity, allLow); err != nil {
 		return err
 	}
 	took := time.Since(began).Seconds()
@@ -110,7 +110,7 @@ func (b *bench) capacity(addr string, n int) (float64, error) {
 }
 
 // offer enqueues high tasks at a steady rate, each with the time of its enqueue, until enough.
-func (b *bench) offer(e *ours, perSecond float64, enough <-chan struct{}) error {
+func offer(b *bench, e *ours, perSecond float64, enough <-chan struct{}) error {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	began, offered := time.Now(), 0

@@ -51,12 +51,12 @@ func readers(b *bench) error {
 		{fmt.Sprintf("an idle websocket, %d groups", groupsOfReader), sockets, groupsOfReader, "target 20 KiB", holdWebsocket},
 		{"a waiting poll", polls, 1, "target 20 KiB", holdPoll},
 	} {
-		bare, err := b.bareCost(load.n, load.hold)
+		bare, err := bareCost(b, load.n, load.hold)
 		if err != nil {
 			return fmt.Errorf("%s, bare server: %w", load.what, err)
 		}
 		b.table.count("a server that only holds it: "+load.what, "%s", bare)
-		own, err := b.nodeCost(server, load.n, load.groups, load.hold)
+		own, err := nodeCost(b, server, load.n, load.groups, load.hold)
 		if err != nil {
 			return fmt.Errorf("%s: %w", load.what, err)
 		}
@@ -76,30 +76,30 @@ func (c cost) String() string {
 }
 
 // bareCost is what n clients take of a bare server, each.
-func (b *bench) bareCost(n int, hold func(context.Context, string, reader) (closer, error)) (cost, error) {
+func bareCost(b *bench, n int, hold func(context.Context, string, reader) (closer, error)) (cost, error) {
 	s, err := startBare(b.ctx)
 	if err != nil {
 		return cost{}, err
 	}
-	of, err := b.holding(s.cmd.Process.Pid, s.addr, readersOf(n, 1), hold)
+	of, err := holding(b, s.cmd.Process.Pid, s.addr, readersOf(n, 1), hold)
 	return of, errors.Join(err, s.stop())
 }
 
 // nodeCost is what n clients take of a node, each a member of some groups and up to date.
-func (b *bench) nodeCost(server *redistest.Server, n, groups int, hold func(context.Context, string, reader) (closer, error)) (cost, error) {
+func nodeCost(b *bench, server *redistest.Server, n, groups int, hold func(context.Context, string, reader) (closer, error)) (cost, error) {
 	server.Do("FLUSHALL")
 	list := readersOf(n, groups)
-	if err := b.readerGroups(server, list); err != nil {
+	if err := readerGroups(b, server, list); err != nil {
 		return cost{}, err
 	}
 	node := harness.StartNode(b.tb, harness.Config{Redis: server.URL(), Env: map[string]string{"CHATD_ARCHIVE": "off"}})
 	defer node.Kill()
-	if err := b.untilNoTasks(node); err != nil {
+	if err := untilNoTasks(b, node); err != nil {
 		return cost{}, err
 	}
 	node.Kill() // what the tasks left behind is not the readers'
 	node.Start()
-	return b.holding(node.Pid(), node.Addr, list, hold)
+	return holding(b, node.Pid(), node.Addr, list, hold)
 }
 
 // reader is a client that waits.
@@ -122,7 +122,7 @@ func readersOf(n, groups int) []reader {
 }
 
 // readerGroups makes the groups of the readers.
-func (b *bench) readerGroups(server *redistest.Server, list []reader) error {
+func readerGroups(b *bench, server *redistest.Server, list []reader) error {
 	own := &bench{tb: &program{}, ctx: b.ctx, traffic: &traffic{}}
 	defer own.close()
 	own.open(store.Options{URL: server.URL()})
@@ -144,7 +144,7 @@ func (b *bench) readerGroups(server *redistest.Server, list []reader) error {
 }
 
 // untilNoTasks waits until a node has done what the creation of groups leaves to tasks.
-func (b *bench) untilNoTasks(node *harness.Node) error {
+func untilNoTasks(b *bench, node *harness.Node) error {
 	op, err := client.New(node.URL(), client.StaticToken(harness.Token("op", "admin", time.Hour)))
 	if err != nil {
 		return err
@@ -171,8 +171,8 @@ func (b *bench) untilNoTasks(node *harness.Node) error {
 type closer interface{ Close() error }
 
 // holding has readers connect to a process and stay, and returns what each takes of it.
-func (b *bench) holding(pid int, addr string, list []reader, hold func(context.Context, string, reader) (closer, error)) (cost, error) {
-	before, err := b.untilQuiet(pid)
+func holding(b *bench, pid int, addr string, list []reader, hold func(context.Context, string, reader) (closer, error)) (cost, error) {
+	before, err := untilQuiet(b, pid)
 	if err != nil {
 		return cost{}, err
 	}
@@ -190,13 +190,13 @@ func (b *bench) holding(pid int, addr string, list []reader, hold func(context.C
 	}); err != nil {
 		return cost{}, err
 	}
-	after, err := b.untilQuiet(pid)
+	after, err := untilQuiet(b, pid)
 	n := float64(len(list))
 	return cost{(after.bytes - before.bytes) / n, (after.cpu - before.cpu) / time.Duration(n)}, err
 }
 
 // untilQuiet waits until a process needs less than a tenth of a processor, and returns what it has used.
-func (b *bench) untilQuiet(pid int) (cost, error) {
+func untilQuiet(b *bench, pid int) (cost, error) {
 	const look = 500 * time.Millisecond
 	last, err := usedBy(pid)
 	for err == nil {

@@ -29,9 +29,9 @@ figure of its row divided by that of what the last column names, with the target
 `
 
 // report writes bench/RESULTS.md and the charts in docs/images into a tree of the repository.
-func (b *bench) report(root string) error {
+func report(b *bench, root string) error {
 	var page bytes.Buffer
-	fmt.Fprintf(&page, reportHead, b.machine())
+	fmt.Fprintf(&page, reportHead, machine(b))
 	if *only != "" {
 		fmt.Fprintf(&page, "This run measured only a part of it (`-only %s`).\n\n", *only)
 	}
@@ -60,7 +60,7 @@ func (b *bench) report(root string) error {
 func capitalized(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // machine lists what the figures depend on.
-func (b *bench) machine() string {
+func machine(b *bench) string {
 	var list strings.Builder
 	item := func(name, value string) { fmt.Fprintf(&list, "- %s: %s\n", name, value) }
 	item("date", time.Now().UTC().Format(time.DateOnly))

@@ -177,19 +177,19 @@ func (b *bench) beside(pg *pgtest.Server, server *redistest.Server, w workload) 
 			if err != nil {
 				return err
 			}
-			rate, err := b.worked(e, w)
+			rate, err := worked(b, e, w)
 			if err != nil {
 				return err
 			}
 			best = max(best, rate)
 		}
-		e, err := b.partitioned(server.Addr, fmt.Sprint(round), w.partitions)
+		e, err := partitioned(b, server.Addr, fmt.Sprint(round), w.partitions)
 		if err != nil {
 			return err
 		}
 		more := w
 		more.tasks *= oursMore
-		rate, err := b.worked(e, more)
+		rate, err := worked(b, e, more)
 		if err != nil {
 			return err
 		}

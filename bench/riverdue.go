@@ -66,10 +66,10 @@ func riverLateness(b *bench, pg *pgtest.Server, server *redistest.Server) error 
 	}
 	a, err := b.ours(server.Addr, "late")
 	if err == nil {
-		err = b.latenessOf("River", p)
+		err = latenessOf(b, "River", p)
 	}
 	if err == nil {
-		err = b.latenessOf("chatd", a)
+		err = latenessOf(b, "chatd", a)
 	}
 	return errors.Join(err, closeAll(a, p))
 }
@@ -106,5 +106,5 @@ func riverPeriodic(b *bench, pg *pgtest.Server, server *redistest.Server) error 
 		return err
 	}
 	b.table.spread(fmt.Sprintf("River: lateness of %d tasks that come every second", n), late.by)
-	return b.ourPeriodic(server, n, times)
+	return ourPeriodic(b, server, n, times)
 }

@@ -24,7 +24,7 @@ import (
 func schedules(b *bench) error {
 	n, over := scaled(3000), shorter(30*time.Second)
 	b.table.section(fmt.Sprintf("lateness of %d scheduled messages over %v, until a live reader has them", n, over))
-	url, err := b.serve("off")
+	url, err := b.serve(false)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func schedules(b *bench) error {
 		}
 		return client.New(url, client.StaticToken(token))
 	}
-	late, err := b.scheduled(n, over, []dial{quiet}, func(context.Context) {})
+	late, err := scheduled(b, n, over, []dial{quiet}, func(context.Context) {})
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func schedules(b *bench) error {
 		}
 	}
 	kills := 0
-	late, err = b.scheduled(n, over, dials, func(ctx context.Context) {
+	late, err = scheduled(b, n, over, dials, func(ctx context.Context) {
 		for ; pause(ctx, 3*time.Second) == nil; kills++ {
 			nodes[kills%3].Kill()
 			nodes[kills%3].Launch()
@@ -64,16 +64,16 @@ func schedules(b *bench) error {
 		return err
 	}
 	b.table.spread(fmt.Sprintf("three nodes, %d kills (target: p99 1 s)", kills), late)
-	return b.sparse(server)
+	return sparse(b, server)
 }
 
 // sparse measures how late tasks begin that are alone in their partition, for every delay up to ten seconds: nothing but
 // their own signal has a worker look there in time.
-func (b *bench) sparse(server *redistest.Server) error {
+func sparse(b *bench, server *redistest.Server) error {
 	const step = 250 * time.Millisecond
 	n := 1 + int(shorter(10*time.Second)/step)
 	for _, partitions := range []int{1, 16, 64} {
-		e, err := b.partitioned(server.Addr, fmt.Sprint("sparse", partitions), partitions)
+		e, err := partitioned(b, server.Addr, fmt.Sprint("sparse", partitions), partitions)
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ type dial func(user string) (*client.Client, error)
 
 // scheduled schedules n messages over a time and returns how late each came first to a reader who listens at all nodes,
 // while disturb is under way.
-func (b *bench) scheduled(n int, over time.Duration, dials []dial, disturb func(context.Context)) ([]time.Duration, error) {
+func scheduled(b *bench, n int, over time.Duration, dials []dial, disturb func(context.Context)) ([]time.Duration, error) {
 	ctx, stop := context.WithCancel(b.ctx)
 	defer stop()
 	owner, err := dials[0]("owner")

@@ -16,7 +16,7 @@ var requests = regexp.MustCompile(`([0-9.]+) requests per second`)
 
 // rawRate asks redis-benchmark how many times a second a server runs the command, from clients connections, each with
 // depth commands under way.
-func (b *bench) rawRate(server *redistest.Server, n, clients, depth int, args []any) (float64, error) {
+func rawRate(b *bench, server *redistest.Server, n, clients, depth int, args []any) (float64, error) {
 	_, port, _ := strings.Cut(server.Addr, ":")
 	argv := []string{"-p", port, "-n", strconv.Itoa(n), "-c", strconv.Itoa(clients), "-P", strconv.Itoa(depth), "-q"}
 	for _, a := range args {
@@ -47,12 +47,12 @@ func sending(b *bench) error {
 	}
 	call := b.traffic.newest()
 	n := scaled(100_000)
-	raw, err := b.rawRate(b.redis, n, 50, 1, call)
+	raw, err := rawRate(b, b.redis, n, 50, 1, call)
 	if err != nil {
 		return err
 	}
 	b.table.rate("redis-benchmark, the same script call, 50 connections", raw, raw, "")
-	deep, err := b.rawRate(b.redis, n, 50, 64, call)
+	deep, err := rawRate(b, b.redis, n, 50, 64, call)
 	if err != nil {
 		return err
 	}
@@ -64,10 +64,10 @@ func sending(b *bench) error {
 		}
 		b.table.rate(fmt.Sprintf("through the store, %d callers", callers), rate, raw, "unpipelined")
 	}
-	if err := b.sendingCosts(); err != nil {
+	if err := sendingCosts(b); err != nil {
 		return err
 	}
-	return b.sendingHTTP(raw)
+	return sendingHTTP(b, raw)
 }
 
 // reading compares pulls with redis-benchmark reading the same page.
@@ -85,7 +85,7 @@ func reading(b *bench) error {
 		}
 	}
 	n := scaled(20_000)
-	raw, err := b.rawRate(b.redis, n, 50, 1, []any{"ZRANGEBYSCORE", "chat:{p00}:g:read-0:msgs", "2", "51"})
+	raw, err := rawRate(b, b.redis, n, 50, 1, []any{"ZRANGEBYSCORE", "chat:{p00}:g:read-0:msgs", "2", "51"})
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func counting(b *bench) error {
 		b.table.count(s.what, "%d commands, %d round trips", commands, trips)
 	}
 	for _, readers := range []int{1, 1000} {
-		if err := b.delivering(readers); err != nil {
+		if err := delivering(b, readers); err != nil {
 			return err
 		}
 	}
@@ -145,7 +145,7 @@ func counting(b *bench) error {
 }
 
 // delivering counts what a message costs that many live readers on this node get.
-func (b *bench) delivering(readers int) error {
+func delivering(b *bench, readers int) error {
 	id := fmt.Sprintf("live-%d", readers)
 	if err := b.group(id, readers); err != nil {
 		return err

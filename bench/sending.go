@@ -33,7 +33,7 @@ call('HSET', KEYS[3], 'mark', 'AbCdEf', 'active_ms', '1800000000000', 'newest', 
 return id`
 
 // sendingCosts compares the time that the server takes for a send with that of a bare script.
-func (b *bench) sendingCosts() error {
+func sendingCosts(b *bench) error {
 	n := scaled(20_000)
 	text := strings.Repeat("x", 320) // what a message of 200 bytes is, stored
 	script := func(source string, keys ...string) (us float64, err error) {
@@ -42,7 +42,7 @@ func (b *bench) sendingCosts() error {
 		if err != nil {
 			return 0, err
 		}
-		us, _, err = b.serverTime(n, func(int) error { return client.EvalSha(b.ctx, sha, keys, text, "bare:{p00}", "user-0").Err() })
+		us, _, err = serverTime(b, n, func(int) error { return client.EvalSha(b.ctx, sha, keys, text, "bare:{p00}", "user-0").Err() })
 		return us, err
 	}
 	bare, err := script(bareSend, "bare:{p00}:id", "bare:{p00}:msgs")
@@ -61,7 +61,7 @@ func (b *bench) sendingCosts() error {
 		if keyed {
 			what += " with a retry key"
 		}
-		us, commands, err := b.serverTime(n, func(i int) error {
+		us, commands, err := serverTime(b, n, func(i int) error {
 			c := chat.Content{Body: body}
 			if keyed {
 				c.ClientID = fmt.Sprint("key-", i)
@@ -74,14 +74,14 @@ func (b *bench) sendingCosts() error {
 		}
 		b.table.count(what, "%.1f us, %.1f commands", us, commands)
 		b.table.compare(us/bare, "the bare script")
-		b.commandParts(n)
+		commandParts(b, n)
 	}
 	return nil
 }
 
 // commandParts says what each command in the script calls since the last reset of the statistics took of the server, for one of n
 // operations. What they leave of the whole is the script itself: its arguments, the interpreter, and how it calls commands.
-func (b *bench) commandParts(n int) {
+func commandParts(b *bench, n int) {
 	stats := commandStats(b.redis)
 	for _, name := range slices.Collect(maps.Keys(stats)) {
 		switch {
@@ -100,7 +100,7 @@ func (b *bench) commandParts(n int) {
 }
 
 // serverTime is how long a script call of do keeps the server busy, in us, and how many commands it runs.
-func (b *bench) serverTime(n int, do func(i int) error) (us, commands float64, err error) {
+func serverTime(b *bench, n int, do func(i int) error) (us, commands float64, err error) {
 	if err := b.store.Client().ConfigResetStat(b.ctx).Err(); err != nil {
 		return 0, 0, err
 	}

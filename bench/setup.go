@@ -105,7 +105,7 @@ func (b *bench) open(o store.Options) {
 func (b *bench) close() { b.tb.close() }
 
 // fresh measures with a server of its own: the nodes, users and groups of other sections are still there, and would count.
-func (b *bench) fresh(measure func(own *bench) error) error {
+func fresh(b *bench, measure func(own *bench) error) error {
 	own := newBench(b.ctx)
 	defer own.close()
 	err := measure(own)

@@ -51,7 +51,7 @@ func tasks(b *bench) error {
 	server := redistest.Start(b.tb)
 	defer server.Kill()
 	for _, w := range workloads {
-		if err := b.compared(server, w); err != nil {
+		if err := compared(b, server, w); err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 	}
@@ -71,25 +71,25 @@ func (b *bench) pair(addr, name string) (a, p engine, err error) {
 }
 
 // compared runs a workload on each engine in turn, several rounds, and compares chatd with the best result of asynq.
-func (b *bench) compared(server *redistest.Server, w workload) error {
+func compared(b *bench, server *redistest.Server, w workload) error {
 	var rates, peers, ratios []float64
 	for round := range scaled(taskRounds) {
 		best := 0.0
 		for _, servers := range peerServers[:min(len(peerServers), scaled(len(peerServers)))] {
-			rate, err := b.worked(newPeer(server.Addr, fmt.Sprintf("%d-%d", round, servers), servers), w)
+			rate, err := worked(b, newPeer(server.Addr, fmt.Sprintf("%d-%d", round, servers), servers), w)
 			if err != nil {
 				return err
 			}
 			best = max(best, rate)
 			server.Do("FLUSHALL")
 		}
-		e, err := b.partitioned(server.Addr, fmt.Sprint(round), w.partitions)
+		e, err := partitioned(b, server.Addr, fmt.Sprint(round), w.partitions)
 		if err != nil {
 			return err
 		}
 		more := w
 		more.tasks *= oursMore
-		rate, err := b.worked(e, more)
+		rate, err := worked(b, e, more)
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func spanned(format string, values []float64) string {
 
 // worked returns the rate per second at which an engine completes the tasks of a workload, those that fail aside. It closes the
 // engine.
-func (b *bench) worked(e engine, w workload) (float64, error) {
+func worked(b *bench, e engine, w workload) (float64, error) {
 	defer func() { _ = e.close() }()
 	n, payload := scaled(w.tasks), bytes.Repeat([]byte("x"), w.bytes)
 	put := func() error {
@@ -165,7 +165,7 @@ func (b *bench) worked(e engine, w workload) (float64, error) {
 func enqueueing(b *bench, server *redistest.Server) error {
 	for _, shape := range []struct{ callers, partitions int }{{16, 1}, {16, 16}, {64, 1}} {
 		name := fmt.Sprintf("enqueue%d", shape.callers)
-		a, err := b.partitioned(server.Addr, name, shape.partitions)
+		a, err := partitioned(b, server.Addr, name, shape.partitions)
 		if err != nil {
 			return err
 		}
@@ -250,10 +250,10 @@ func waitingAlone(b *bench, server *redistest.Server) error {
 func lateness(b *bench, server *redistest.Server) error {
 	a, p, err := b.pair(server.Addr, "late")
 	if err == nil {
-		err = b.latenessOf("asynq", p)
+		err = latenessOf(b, "asynq", p)
 	}
 	if err == nil {
-		err = b.latenessOf("chatd", a)
+		err = latenessOf(b, "chatd", a)
 	}
 	if err != nil {
 		return err
@@ -262,7 +262,7 @@ func lateness(b *bench, server *redistest.Server) error {
 }
 
 // latenessOf measures it for one engine.
-func (b *bench) latenessOf(name string, one engine) error {
+func latenessOf(b *bench, name string, one engine) error {
 	n, from, over := scaled(2000), shorter(time.Second), shorter(5*time.Second)
 	var mu sync.Mutex
 	late := make([]time.Duration, 0, n)

@@ -30,7 +30,7 @@ func waiting(b *bench) error {
 			b.table.rate(fmt.Sprintf("%d tasks put in, some thousands a call", delayed), float64(delayed)/time.Since(began).Seconds(), 0, "")
 			b.table.count(fmt.Sprintf("memory of redis-server a delayed task with a payload of %d bytes", len(taskPayload)), "%.0f B", float64(infoOf(server, "used_memory")-before)/float64(delayed))
 		}
-		if err := b.claiming(e, server, delayed); err != nil {
+		if err := claiming(b, e, server, delayed); err != nil {
 			return err
 		}
 	}
@@ -38,7 +38,7 @@ func waiting(b *bench) error {
 }
 
 // claiming counts what an idle server costs Redis, and what one task costs that is put in, claimed and completed alone.
-func (b *bench) claiming(e engine, server *redistest.Server, delayed int) error {
+func claiming(b *bench, e engine, server *redistest.Server, delayed int) error {
 	begun := make(chan struct{})
 	stop, err := e.run(taskWorkers, func([]byte) error { begun <- struct{}{}; return nil })
 	if err != nil {
