@@ -14,16 +14,16 @@ import (
 // durable: it survives a kill and a power failure.
 //
 // Its methods may be called at the same time; a call works on one blob and uses at most 64 KiB of memory for it, whatever the size.
-// An error that is none of this package's means that the disk or the bucket failed: nothing is known about the step, and it may be
+// An error from outside this package means that the disk or the bucket failed: the outcome of the step is unknown, and it may be
 // tried again.
 type Blobs interface {
 	// Identity returns the random id that was given to the folder or bucket when it was first used. Nodes of one deployment
 	// must see the same.
 	Identity() string
 
-	// Write appends what r yields to the upload at offset and returns how many bytes of it are durable, also where it fails:
-	// what r yielded before it failed counts in a folder, and in S3 too. An offset of 0 begins the upload. What an
-	// interrupted Write left beyond offset is dropped. Errors: ErrShort where less than offset was written, ErrBusy while
+	// Write appends what r yields to the upload at offset and returns how many bytes of it are durable, even if it fails: what r
+	// yielded before it failed counts. An offset of 0 begins the upload. What an
+	// interrupted Write left beyond offset is dropped. Errors: ErrShort if less than offset was written, ErrBusy while
 	// another Write to the same upload is under way, ErrFull, ErrSource with the error of r.
 	Write(ctx context.Context, id string, offset int64, r io.Reader) (int64, error)
 
@@ -40,7 +40,7 @@ type Blobs interface {
 	// Copy makes the whole blob from available as to; ErrNoBlob. If to is there already, nothing happens.
 	Copy(ctx context.Context, from, to string) error
 
-	// Remove drops the upload or the whole blob; one that is not there is no error.
+	// Remove drops the upload or the whole blob; if there is none, it does nothing.
 	Remove(ctx context.Context, id string) error
 
 	// List returns up to limit uploads and blobs with ids above after, in the order of their bytes.
@@ -50,7 +50,7 @@ type Blobs interface {
 	Check(ctx context.Context) error
 }
 
-// Links are Blobs that clients may read by themselves.
+// Links are Blobs that clients may read directly.
 type Links interface {
 	// Link returns an address from which anybody reads the whole blob, with these two headers, if they begin within a minute.
 	// Whether the blob is there is not checked.
@@ -80,8 +80,8 @@ var (
 	ErrSource = errors.New("reading what is to be stored failed")
 )
 
-// blobError is an error of Blobs as callers get it. One that is of this server's own making, as that of a sender, stays what it is; a
-// disk or a bucket that fails may work again soon.
+// blobError is an error of Blobs as callers get it. An error of this server or of a sender stays as it is; a disk or a bucket that
+// fails may work again soon.
 func blobError(err error) error {
 	var known *chat.Error
 	switch {

@@ -7,8 +7,8 @@ import (
 )
 
 // compare looks for bytes without a record and records without bytes, which crashes leave. Bytes are removed once they have had no
-// record for orphanKeep, and not at all where the store does not know this folder or bucket, or does not know more than orphansMax
-// of what is there: then it was probably emptied, or replaced by an older copy, and the right one may come back.
+// record for orphanKeep, and never if the store does not know this folder or bucket, or has no record of more than
+// orphansMax of its files: then the store was probably emptied, or replaced by an older copy, and the right one may come back.
 func (s *Service) compare(ctx context.Context, letter byte) error {
 	known, err := s.store.RecordBlobs(ctx, "")
 	if err != nil {
@@ -18,7 +18,7 @@ func (s *Service) compare(ctx context.Context, letter byte) error {
 		s.opt.Log.ErrorContext(ctx, "the store does not know this folder or bucket of files: it was emptied or replaced. No files are removed")
 		return nil
 	}
-	if err := s.blobs.Check(ctx); err != nil { // nothing would be listed where a disk is not mounted
+	if err := s.blobs.Check(ctx); err != nil { // nothing would be listed if the disk is not mounted
 		return err
 	}
 	recorded, err := s.store.FileIDs(ctx, string(letter))
@@ -125,7 +125,7 @@ func (s *Service) dropLost(ctx context.Context, recorded map[string]string) erro
 	return nil
 }
 
-// listed tells whether there are bytes with this id. Nothing else begins with as much of it.
+// listed tells whether there are bytes with this id. No other id begins with so much of it.
 func (s *Service) listed(ctx context.Context, id string) (bool, error) {
 	items, err := s.blobs.List(ctx, id[:len(id)-1], 1)
 	return slices.ContainsFunc(items, func(item Item) bool { return item.ID == id }), err

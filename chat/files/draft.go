@@ -9,7 +9,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// Draft is what a creation says of a file.
+// Draft is what a creation says about a file.
 type Draft struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`
@@ -22,7 +22,7 @@ const (
 	typeBytesMax = 127
 )
 
-// check refuses what no file has, and normalizes the rest.
+// check refuses what no file can have, and normalizes the rest.
 func (d *Draft) check(sizeMax int64) error {
 	var err error
 	if d.Name, err = fileName(d.Name); err != nil {
@@ -64,7 +64,7 @@ func fileName(name string) (string, error) {
 	return clean, nil
 }
 
-// unknownType is how a file is served of which nothing better is known, or whose type a browser might run.
+// unknownType is the type of a file of which nothing better is known, or whose type a browser might run.
 const unknownType = "application/octet-stream"
 
 // Pictures are the types that a browser may show inside a page, checked by content.
@@ -92,7 +92,7 @@ func servedType(declared, sniffed string) string {
 	top, sub, _ := strings.Cut(declared, "/")
 	office := strings.HasPrefix(sub, "vnd.openxmlformats-officedocument.") || strings.HasPrefix(sub, "vnd.oasis.opendocument.") || strings.HasPrefix(sub, "vnd.ms-")
 	switch {
-	case strings.HasSuffix(sub, "xml") || strings.HasPrefix(declared, "image/"): // SVG, and pictures that are none
+	case strings.HasSuffix(sub, "xml") || strings.HasPrefix(declared, "image/"): // SVG, and what only claims to be a picture
 		return unknownType
 	case harmless[declared], top == "audio", top == "video", top == "font", top == "application" && office:
 		return declared

@@ -13,7 +13,7 @@ import (
 	"github.com/chatd/chatd/chat/files/picture"
 )
 
-// complete makes a file whole whose bytes are all there.
+// complete makes a file whole if all its bytes are there.
 func (s *Service) complete(ctx context.Context, by chat.Caller, group string, r Record) (File, error) {
 	w := s.writer(ctx, by, group, r.ID)
 	defer w.stop()
@@ -98,13 +98,13 @@ func (s *Service) describe(ctx context.Context, f *chat.File, declared string) e
 	}
 	info, err := picture.Read(b)
 	if errors.Is(err, picture.ErrNotPicture) {
-		return nil // it begins like one
+		return nil // it only begins like one
 	}
 	f.Width, f.Height = info.Width, info.Height
 	return err
 }
 
-// sniff tells a type by the first bytes: that of a picture or an archive, text, or unknownType.
+// sniff tells the type from the first bytes: that of a picture or an archive, text, or unknownType.
 func sniff(head []byte) string {
 	for _, m := range []struct{ begins, kind string }{
 		{"\x89PNG\r\n\x1a\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF87a", "image/gif"}, {"GIF89a", "image/gif"},

@@ -15,11 +15,11 @@ type Source struct {
 	File  string `json:"id"`
 }
 
-// errNoSource hides which of these it is: a file that is not there, that is no whole one yet, or that the caller may not read.
+// errNoSource hides whether the file is absent, not yet whole, or not for the caller to read.
 var errNoSource = chat.Errorf(chat.CodeNotFound, "from: no such group or file")
 
-// Forward makes a file of a group out of one that the caller may read, in this group or in another: a record of its own, which
-// counts against quotas as any other, with the same bytes. It is whole at once.
+// Forward makes a file of a group out of one that the caller may read, in this group or in another: a new record, which counts
+// against quotas like any other, with the same bytes. It is whole at once.
 func (s *Service) Forward(ctx context.Context, by chat.Caller, group string, from Source) (File, error) {
 	if err := s.check(by, group, from.File); err != nil {
 		return File{}, err
@@ -50,9 +50,9 @@ func (s *Service) Forward(ctx context.Context, by chat.Caller, group string, fro
 	defer w.stop()
 	made, err := w.copy(r, from.File, f)
 	if err != nil {
-		// The upload is nobody's: its id was not given out. If this fails too, it expires.
+		// Nobody knows the upload: its id was not given out. If this fails too, it expires.
 		_ = s.store.RemoveFile(context.WithoutCancel(ctx), group, by.User, r.ID)
-		if errors.Is(err, ErrNoBlob) { // removed in this moment, or lost
+		if errors.Is(err, ErrNoBlob) { // just removed, or lost
 			err = errNoSource
 		}
 		return File{}, s.refused(ctx, by, group, blobError(err))

@@ -15,14 +15,14 @@ const (
 
 	reservedMax      = time.Hour        // after that, a reservation without a record belongs to a creation that failed
 	previewsMax      = 1000             // previews that wait in a process, each for little but its turn
-	previewsUserMax  = 100              // of them those of one user
-	previewTimeout   = 10 * time.Minute // for one with its turn: who asked has left long before
-	previewRetry     = 5 * time.Second  // when to ask again beyond these
-	previewPixelsMin = 1 << 16          // what the smallest costs: opening and storing
+	previewsUserMax  = 100              // the same for one user
+	previewTimeout   = 10 * time.Minute // for one with its turn: its callers have left long before
+	previewRetry     = 5 * time.Second  // when to ask again if there are too many
+	previewPixelsMin = 1 << 16          // cost of the smallest: opening and storing
 
 	orphanAge    = time.Hour          // after that, bytes without a record belong to nothing
 	orphanKeep   = 7 * 24 * time.Hour // and are kept for so long, in case the store is an older copy
-	orphansMax   = 1000               // more are not what crashes leave
+	orphansMax   = 1000               // crashes do not leave more
 	comparePage  = 500                // blobs of a page
 	compareEvery = time.Hour
 	stepsMax     = 10_000 // of one task

@@ -70,7 +70,7 @@ func (w *writer) unlock(r Record) {
 	_, _ = w.service.store.CommitFile(ctx, Commit{Group: w.group, User: w.user, ID: w.id, Token: w.token, Offset: r.Offset, Hash: r.Hash})
 }
 
-// renewLater renews the lock in a while, and again and again until stop. It takes no goroutine while nothing is to be done.
+// renewLater renews the lock from time to time until stop, by a timer: it needs no goroutine in between.
 func (w *writer) renewLater() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,7 +106,7 @@ func (w *writer) renewedAt(asked time.Time) {
 	}
 }
 
-// held refuses what would be written without the lock.
+// held refuses a write without the lock.
 func (w *writer) held() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 func previewOf(id string) string { return id + "-preview" }
 
 // OpenPreview opens a small picture of a picture, which the caller closes, and returns its type. It is made when it is first asked
-// for, one at a time in a process, with an equal share for each user (see turns), and kept although the caller has left.
+// for, one at a time in a process, with an equal share for each user (see turns), and kept even if the caller has left.
 func (s *Service) OpenPreview(ctx context.Context, by chat.Caller, group, id string) (File, Blob, error) {
 	f, err := s.Get(ctx, by, group, id)
 	if err != nil {
@@ -55,8 +55,7 @@ func (s *Service) OpenPreview(ctx context.Context, by chat.Caller, group, id str
 
 var errNoPreview = chat.Errorf(chat.CodeNotFound, "this file has no preview")
 
-// makePreview makes the preview of a picture. One that cannot be decoded, or is too large to be, gets an empty one, so that nobody
-// tries again.
+// makePreview makes the preview of a picture: an empty one if it cannot be decoded or is too large, so that nobody tries again.
 func (s *Service) makePreview(ctx context.Context, id string) error {
 	b, err := s.blobs.Open(ctx, id)
 	if err != nil {
@@ -88,8 +87,8 @@ type making struct {
 	err  error
 }
 
-// of waits until the preview of a file is made, for which it begins if nobody has. When the caller leaves, that goes on: a caller that asks
-// again finds it.
+// of waits until the preview of a file is made, and starts making it if nobody has. That goes on when the caller leaves: the next
+// one finds it.
 func (p *previews) of(ctx context.Context, user string, f File, makeOne func(ctx context.Context, id string) error) error {
 	m, err := p.begin(user, f, makeOne)
 	if err != nil {

@@ -32,7 +32,7 @@ type Service struct {
 	previews previews
 }
 
-// New makes a Service. blobs is nil where no files are kept.
+// New makes a Service. blobs is nil if no files are kept.
 func New(core *chat.Service, store Store, blobs Blobs, opt Options) *Service {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -72,7 +72,7 @@ type File struct {
 	Named   bool      // a message names it
 }
 
-// check is what comes before every call.
+// check precedes every call.
 func (s *Service) check(by chat.Caller, group, id string) error {
 	if err := chat.CheckGroup(by, group); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, group string, d Dr
 	if err := s.check(by, group, "new"); err != nil {
 		return File{}, err
 	}
-	// Who may not post learns that first.
+	// Callers who may not post learn that first.
 	if _, err := s.core.MayPost(ctx, by, group); err != nil {
 		return File{}, s.refused(ctx, by, group, err)
 	}
@@ -173,7 +173,7 @@ func (s *Service) release(ctx context.Context, user, id string) {
 	}
 }
 
-// Get reads what is known of a file. An upload whose bytes are all there is made whole: a node may have died before it did.
+// Get reads what is known of a file. An upload with all its bytes is made whole: a node may have died before it did so.
 func (s *Service) Get(ctx context.Context, by chat.Caller, group, id string) (File, error) {
 	if err := s.check(by, group, id); err != nil {
 		return File{}, err
@@ -207,7 +207,7 @@ func (s *Service) Open(ctx context.Context, by chat.Caller, group, id string) (F
 	return f, b, s.withoutBytes(ctx, f, err)
 }
 
-// withoutBytes refines the error of opening a file: it was removed in this moment, or has lost its bytes.
+// withoutBytes refines the error of opening a file: it was just removed, or has lost its bytes.
 func (s *Service) withoutBytes(ctx context.Context, f File, err error) error {
 	switch {
 	case !errors.Is(err, ErrNoBlob):
@@ -220,7 +220,7 @@ func (s *Service) withoutBytes(ctx context.Context, f File, err error) error {
 }
 
 // Link makes a short-lived address from which a client reads the bytes of a whole file without this server; empty: there is none,
-// and Open reads it. name makes the Content-Disposition. The rights of the caller hold now: anyone with the address can read.
+// and Open reads it. name makes the Content-Disposition. The caller's rights are checked only now: anyone with the address can read.
 func (s *Service) Link(ctx context.Context, by chat.Caller, group, id string, name func(File) string) (string, error) {
 	links, ok := s.blobs.(Links)
 	if !ok {

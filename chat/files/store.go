@@ -41,7 +41,7 @@ type Record struct {
 	ID      string
 	Owner   string
 	Whole   bool
-	Lost    bool  // a whole one whose bytes are gone, as an operator found
+	Lost    bool  // a whole file whose bytes are gone, as an operator found
 	Size    int64 // bytes, as declared
 	Offset  int64 // bytes that are there
 	Created time.Time
@@ -81,7 +81,7 @@ type Store interface {
 	LockFile(ctx context.Context, group, user, id, token, sole string, lease time.Duration) (Record, error)
 	// RenewFile keeps the lock for a time from now on. ErrLost.
 	RenewFile(ctx context.Context, group, id, token string, lease time.Duration) error
-	// CommitFile answers ErrLost where another writer has taken the lock.
+	// CommitFile answers ErrLost if another writer has taken the lock.
 	CommitFile(ctx context.Context, c Commit) (Record, error)
 	// FinishFile makes an upload whole. ErrLost.
 	FinishFile(ctx context.Context, group, user, id, token string, json []byte) (Record, error)
@@ -97,9 +97,9 @@ type Store interface {
 	GoneFiles(ctx context.Context, group string) (more bool, err error)
 	// GroupsOfFiles looks up the groups of files; "": there is no record.
 	GroupsOfFiles(ctx context.Context, ids []string) ([]string, error)
-	// RecordBlobs tells which blob store the files are in. Of an empty identity nothing is recorded.
+	// RecordBlobs tells which blob store the files are in, after recording identity if none is; an empty one only asks.
 	RecordBlobs(ctx context.Context, identity string) (string, error)
-	// NoteOrphans notes which blobs have no record, all of them, and tells for how long each has been noted.
+	// NoteOrphans records all blobs that have no record, and tells for how long each has been listed.
 	NoteOrphans(ctx context.Context, ids []string) ([]time.Duration, error)
 	// FileIDs are the files whose ids begin with a text, and the group of each.
 	FileIDs(ctx context.Context, begin string) (map[string]string, error)
@@ -126,7 +126,7 @@ var (
 	ErrLost    = &chat.Error{Code: chat.CodeConflict, Message: "another request has taken over this upload"}
 	ErrUsed    = chat.Errorf(chat.CodeConflict, "a message names this file: delete the message")
 	ErrNames   = chat.Errorf(chat.CodeConflict, "files: the maximum number of messages name this file")
-	// ErrNotSendable is the refusal of a message that names what is no file of its sender.
+	// ErrNotSendable is the refusal of a message that names something other than a file of its sender.
 	ErrNotSendable = chat.Errorf(chat.CodeInvalid, "files: want the ids of complete files that you uploaded to this group")
 	ErrOffset      = chat.Errorf(chat.CodeConflict, "Upload-Offset: the upload is at another offset")
 	// ErrChecksum is the refusal of a piece that does not fit its checksum. HTTP has no status for it; tus has 460.

@@ -46,8 +46,7 @@ func (s *Service) steps(ctx context.Context, t GroupTask, step func(context.Cont
 	return chat.Errorf(chat.CodeConflict, "more files left to remove than one task handles")
 }
 
-// Periodic are the tasks that come again and again, where several nodes share the work. A node that is the only one has
-// Run instead.
+// Periodic are the recurring tasks, if several nodes share the work. A node that is the only one has Run instead.
 func (s *Service) Periodic() []chat.PeriodicTask {
 	if s.blobs == nil || s.opt.Sole {
 		return nil
@@ -70,7 +69,7 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// compareSome compares a part of the blobs and records: another one each hour. What fails is tried again then.
+// compareSome compares a part of the blobs and records, another one each hour. What fails is tried again when its turn comes.
 func (s *Service) compareSome(ctx context.Context, _ CompareTask) error {
 	if s.blobs == nil {
 		return nil // files were switched off since

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// turns lets one preview after the other be made in a process, so that the memory of one bounds them all. Each user has an equal share
+// turns makes the previews of a process take turns, so that the memory of one bounds them all. Each user has an equal share
 // of the work that waits, counted by what it costs: a user who asks for many large pictures waits for them, and others do not (start-time
 // fair queueing: Goyal, Vin and Cheng, 1996).
 type turns struct {
@@ -19,7 +19,7 @@ type turns struct {
 
 // turn is a preview that waits.
 type turn struct {
-	end   int64 // its user's share is used up to here then
+	end   int64 // up to where its user's share is used then
 	begin chan struct{}
 }
 
@@ -43,7 +43,7 @@ func (t *turns) take(ctx context.Context, user string, cost int64) (done func(),
 	defer t.mu.Unlock()
 	if i := slices.Index(t.waiting, one); i >= 0 {
 		t.waiting = slices.Delete(t.waiting, i, i+1)
-	} else { // it has begun meanwhile
+	} else { // its turn has begun meanwhile
 		t.busy = false
 		t.nextLocked()
 	}

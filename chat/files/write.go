@@ -26,7 +26,7 @@ type Checksum interface {
 	Fits() bool
 }
 
-// Write adds a piece to an upload. What arrived counts, also if the sender breaks off. With the last byte the file is whole.
+// Write adds a piece to an upload. What arrived counts, even if the sender breaks off. With the last byte the file is whole.
 func (s *Service) Write(ctx context.Context, by chat.Caller, group, id string, p Piece) (File, error) {
 	if err := s.check(by, group, id); err != nil {
 		return File{}, err
@@ -96,7 +96,7 @@ func (w *writer) write(done Record, p Piece) (Record, error) {
 	}
 }
 
-// commit records how far the upload is, also where the sender has failed with cause.
+// commit records how far the upload is, even if the sender has failed with cause.
 func (w *writer) commit(c Commit, cause error) (Record, error) {
 	ctx := w.ctx
 	if cause != nil { // the request may have ended, and what arrived still counts
@@ -178,7 +178,7 @@ func digestOf(state []byte) (hash.Hash, error) {
 	return h, nil
 }
 
-// stateOf is the state of a digest, to go on from later.
+// stateOf is the state of a digest, to continue from later.
 func stateOf(h hash.Hash) []byte {
 	state, err := h.(encoding.BinaryMarshaler).MarshalBinary()
 	if err != nil {
@@ -187,7 +187,7 @@ func stateOf(h hash.Hash) []byte {
 	return state
 }
 
-// is tells whether err is this very error of ours: errors.Is compares codes.
+// is tells whether err is exactly this error of ours: errors.Is compares codes.
 func is(err error, want *chat.Error) bool {
 	var e *chat.Error
 	return errors.As(err, &e) && e == want

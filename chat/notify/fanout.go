@@ -89,7 +89,7 @@ func (s *Service) fanOut(ctx context.Context, t FanOutTask) error {
 
 // lookAgain schedules a second fan-out for when the presence seen now has expired: a session may belong to a node that just
 // died, and its user would never be notified. One such task serves all fan-outs of a heartbeat interval; the next interval has
-// its own, because a task that waits already may run too early for the users this fan-out has seen.
+// another, because a task that waits already may run too early for the users this fan-out has seen.
 func (s *Service) lookAgain(ctx context.Context, kind, subject, name string, payload any) error {
 	span := s.opt.Now() / heartbeat.Milliseconds()
 	return s.store.Enqueue(ctx, chat.NewTask{Queue: chat.QueueCore, Kind: kind, Subject: subject, Payload: payload, Priority: chat.PriorityLow,

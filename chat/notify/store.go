@@ -47,7 +47,7 @@ type Devices interface {
 	PutDevice(ctx context.Context, user string, d Device) (kept Device, created bool, err error)
 	// Devices reads the devices of each user, in order; one round trip.
 	Devices(ctx context.Context, users []string) ([][]Device, error)
-	// DropDevice removes a device; if is is given, only while the device is still the same. Repeating it is harmless.
+	// DropDevice removes a device; if is is given, only if the device is still that one. Repeating it is harmless.
 	DropDevice(ctx context.Context, user, id string, is *Device) error
 	// Reach reads one device, and whether its user is offline: away means without a live session on any node. An absent
 	// device has no Kind.
@@ -59,7 +59,7 @@ type Devices interface {
 
 // Levels stores what members want to be notified of.
 type Levels interface {
-	// SetLevel sets what a member is notified of. ErrNotFound, ErrForbidden: not a member.
+	// SetLevel sets what a member gets notified of. ErrNotFound, ErrForbidden: not a member.
 	SetLevel(ctx context.Context, group, user string, set Setting) error
 	// Level returns the setting as it was stored; the caller checks whether it has expired.
 	Level(ctx context.Context, group, user string) (Setting, error)

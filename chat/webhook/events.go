@@ -285,7 +285,7 @@ func (s *Service) publishEnded(ctx context.Context, t EndedTask) error {
 		return err
 	}
 	at := chat.TimeMs(t.AtMs)
-	// What waits goes first: what is made now has no content.
+	// Waiting deliveries first: those made now have no content.
 	if err := s.withdrawGroup(ctx, t.Group, t.Epoch, at); err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (s *Service) WithdrawAuthored(ctx context.Context, user string) error {
 }
 
 // withdrawRemoved takes the content of all entries out of the deliveries to webhooks that were removed, dead letters above all: nobody
-// finds these once an entry is deleted.
+// finds them once an entry is deleted.
 func (s *Service) withdrawRemoved(ctx context.Context) (err error) {
 	removed := map[string]bool{}
 	failed := s.withdrawAll(ctx, "", chat.TimeMs(s.opt.Now()), false, func(d StoredDelivery, _ chat.Entry) bool {
@@ -101,8 +101,8 @@ func (s *Service) withdrawAll(ctx context.Context, group string, at chat.Time, a
 	}
 }
 
-// withdraw rewrites those of the deliveries that are wanted, and takes the author off them if authored says so. The event stays, with its id and what a deletion leaves of its entry: so
-// a receiver misses none.
+// withdraw rewrites the deliveries that are wanted, without their author if authored says so. The event stays, with its id and
+// what a deletion leaves of its entry, so a receiver misses none.
 func (s *Service) withdraw(ctx context.Context, list []StoredDelivery, at chat.Time, authored bool, wanted func(StoredDelivery, chat.Entry) bool) error {
 	for _, d := range list {
 		var body struct {

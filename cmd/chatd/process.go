@@ -80,7 +80,7 @@ func (p processCommand) part(ctx context.Context, env *environment, part ship.Pa
 	if err != nil {
 		return "", err
 	}
-	_ = os.Remove(file.Name()) // where an open file cannot be removed, it is below
+	_ = os.Remove(file.Name()) // if an open file cannot be removed, the call below does it
 	defer func() {
 		_ = file.Close()
 		_ = os.Remove(file.Name())
@@ -121,7 +121,7 @@ func partEnv(part ship.Part) []string {
 // lastLine remembers the last line that is written to it and not empty.
 type lastLine struct{ done, line []byte }
 
-// lastLineMax is more than the client posts of a result.
+// lastLineMax is more than a result may have.
 const lastLineMax = 8192
 
 func (l *lastLine) Write(p []byte) (int, error) {

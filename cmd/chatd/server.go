@@ -18,7 +18,7 @@ import (
 	"github.com/chatd/chatd/queue/cli"
 )
 
-// memberFlags say as whom a command calls a running server.
+// memberFlags say as which user a command calls a running server.
 type memberFlags struct {
 	URL   string `name:"url" env:"CHATD_URL" help:"URL of the server, such as https://chat.example.com. Default: the configured address on this host."`
 	Token string `env:"CHATD_TOKEN" help:"Token of the member."`
@@ -105,10 +105,10 @@ func subject(token, claim string) string {
 	return ""
 }
 
-// inFileName writes what is in ids and in no file name of Windows.
+// inFileName replaces characters of ids that file names on Windows cannot have.
 var inFileName = strings.NewReplacer(":", "%3A", "|", "%7C")
 
-// stateFileMax leaves a file system that takes names of 255 bytes room for the suffix of a temporary file.
+// stateFileMax leaves room for the suffix of a temporary file, on file systems that take names of 255 bytes.
 const stateFileMax = 200
 
 // stateFile is where a command keeps its position: named after the group and the user, in the working directory.

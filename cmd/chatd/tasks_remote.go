@@ -74,7 +74,7 @@ func (r remoteTasks) Days(ctx context.Context, last int) ([]admin.Day, error) {
 	return all, err
 }
 
-// Limits is of no command: chatd's tasks have no limits.
+// Limits belongs to no command: chatd's tasks have no limits.
 func (remoteTasks) Limits(context.Context, string, int) ([]admin.Limit, string, error) {
 	return nil, "", nil
 }

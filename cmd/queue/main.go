@@ -1,4 +1,4 @@
-// Command queue shows and steers the tasks of the task engine on a Redis.
+// Command queue shows and controls the tasks of the task engine on a Redis.
 package main
 
 import (
@@ -112,8 +112,7 @@ func dial(url string) (redis.UniversalClient, error) {
 	return redis.NewClient(o), nil
 }
 
-// connect asks how many partitions there are. It does not record a number where there is none: the first program that
-// enqueues does.
+// connect asks how many partitions there are. It records no number if there is none: the first program that enqueues does.
 func (l *commandLine) connect(ctx context.Context, rdb redis.UniversalClient) (*admin.Admin, error) {
 	partitions, err := rdb.HGet(ctx, l.Prefix+":{p00}:layout", "partitions").Int()
 	if errors.Is(err, redis.Nil) {

@@ -74,7 +74,7 @@ func nextSegment(b *bufio.Reader) (marker byte, length int, err error) {
 	}
 }
 
-// ended leaves out that the picture ends too early.
+// ended ignores that the picture ends too early.
 func ended(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil

@@ -64,7 +64,7 @@ func (h header) decodeFrom(ctx context.Context, r io.ReadSeeker) (decoded image.
 		return nil, err
 	}
 	source := &watched{r: &cancellable{ctx, r}}
-	// The decoders return errors for damage; a panic would be a bug of theirs, which a stranger must not end a node with.
+	// The decoders return errors for damage; a panic would be a bug of theirs, and no stranger may end a node by that.
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("%w: its decoder failed: %v", ErrNotPicture, v)
