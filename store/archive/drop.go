@@ -15,11 +15,15 @@ const dropMax = 500
 
 // Drop implements archive.Store.
 func (s *Store) Drop(ctx context.Context, log archive.Log, to int64) (more bool, err error) {
+	var left bool // belongs to the writer until do returns without an error: it may still be at work where ctx has ended
 	err = s.do(ctx, &write{alone: func(ctx context.Context, tx *sql.Tx) (erased bool, err error) {
-		more, err = s.drop(ctx, tx, log, to)
+		left, err = s.drop(ctx, tx, log, to)
 		return true, err
 	}})
-	return more, err
+	if err != nil {
+		return false, err
+	}
+	return left, nil
 }
 
 func (s *Store) drop(ctx context.Context, tx *sql.Tx, log archive.Log, to int64) (more bool, err error) {
