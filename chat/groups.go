@@ -97,10 +97,7 @@ func (s *groups) createGroup(ctx context.Context, g NewGroup) error {
 
 // NewGroup checks a draft and fills in what it leaves open, as CreateGroup does.
 func (s *groups) NewGroup(by Caller, d GroupDraft) (NewGroup, error) {
-	if err := CheckCaller(by); err != nil {
-		return NewGroup{}, err
-	}
-	if err := d.check(); err != nil {
+	if err := cmp.Or(CheckCaller(by), d.check()); err != nil {
 		return NewGroup{}, err
 	}
 	members, err := UniqueUsers("members", d.Members, s.opt.Limits.GroupCreateMembers, by.User)
@@ -186,10 +183,7 @@ func (s *groups) invite(ctx context.Context, by, group, epoch string, atMs int64
 
 // UpdateGroup changes name and settings: owner, admin, operator. Fields that keep their value cause no notice.
 func (s *groups) UpdateGroup(ctx context.Context, by Caller, id string, change GroupChange) (Group, error) {
-	if err := CheckGroup(by, id); err != nil {
-		return Group{}, err
-	}
-	if err := change.check(); err != nil {
+	if err := cmp.Or(CheckGroup(by, id), change.check()); err != nil {
 		return Group{}, err
 	}
 	info, err := s.managed(ctx, by, id)

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -59,10 +60,7 @@ func IsHeld(err error) bool { return errors.Is(err, errHeld) }
 
 // PutHold puts a group under legal hold, or gives its hold another reason: operators.
 func (s *holds) PutHold(ctx context.Context, by Caller, group, reason string) (Hold, error) {
-	if err := CheckOperator(by); err != nil {
-		return Hold{}, err
-	}
-	if err := CheckGroup(by, group); err != nil {
+	if err := cmp.Or(CheckOperator(by), CheckGroup(by, group)); err != nil {
 		return Hold{}, err
 	}
 	reason, err := Line("reason", reason, holdReasonMax)
@@ -87,10 +85,7 @@ func (s *holds) Former(ctx context.Context, group, user string) (epoch string, l
 
 // ReleaseHold ends the legal hold on a group, if there is one: operators. What the hold kept from being removed follows.
 func (s *holds) ReleaseHold(ctx context.Context, by Caller, group string) error {
-	if err := CheckOperator(by); err != nil {
-		return err
-	}
-	if err := CheckGroup(by, group); err != nil {
+	if err := cmp.Or(CheckOperator(by), CheckGroup(by, group)); err != nil {
 		return err
 	}
 	released, err := s.store.ReleaseHold(ctx, group)

@@ -10,11 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/schedule"
-	"github.com/chatd/chatd/queue/cron"
 )
 
 // recordsRead is how many announcements are read at once: one may name ten thousand users.
@@ -147,15 +145,7 @@ func (a Plan) next(afterMs int64) (int64, error) {
 	if a.Cron == "" {
 		return 0, nil
 	}
-	plan, err := cron.Parse(a.Cron, a.Timezone)
-	if err != nil {
-		return 0, &chat.Error{Code: chat.CodeInvalid, Message: err.Error(), Cause: err}
-	}
-	at, ok := plan.Next(time.UnixMilli(afterMs))
-	if !ok {
-		return 0, nil
-	}
-	return at.UnixMilli(), nil
+	return schedule.NextMs(a.Cron, a.Timezone, afterMs)
 }
 
 // newID makes an id, the same one for the same request if it has a key. So a repeat is recognized even after the stored
@@ -218,11 +208,8 @@ func (s *Service) List(ctx context.Context, by chat.Caller, limit int, cursor st
 
 // Get shows an operator the progress of an announcement.
 func (s *Service) Get(ctx context.Context, by chat.Caller, id string) (Announcement, error) {
-	if err := chat.CheckOperator(by); err != nil {
+	if err := cmp.Or(chat.CheckOperator(by), chat.CheckID("announcement", id)); err != nil {
 		return Announcement{}, err
-	}
-	if !chat.ValidID(id) {
-		return Announcement{}, chat.Invalid("announcement: not a valid id")
 	}
 	return s.get(ctx, id)
 }
@@ -239,11 +226,8 @@ func (s *Service) get(ctx context.Context, id string) (Announcement, error) {
 // Cancel ends an announcement: after it returns, nobody else gets it. Repeating it is harmless. ErrConflict: everybody
 // has it.
 func (s *Service) Cancel(ctx context.Context, by chat.Caller, id string) error {
-	if err := chat.CheckOperator(by); err != nil {
+	if err := cmp.Or(chat.CheckOperator(by), chat.CheckID("announcement", id)); err != nil {
 		return err
-	}
-	if !chat.ValidID(id) {
-		return chat.Invalid("announcement: not a valid id")
 	}
 	err := s.store.CancelAnnouncement(ctx, id)
 	if errors.Is(err, chat.ErrConflict) {

@@ -1,6 +1,7 @@
 package erase
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/chatd/chatd/chat"
@@ -45,14 +46,13 @@ func New(core *chat.Service, store Store, logs Logs, db Archive, schedules sched
 
 // Begin begins the erasure of a user, or returns the one that is under way. Everyone may erase themselves, operators anyone.
 func (s *Service) Begin(ctx context.Context, by chat.Caller, user string) (Erasure, error) {
-	if err := chat.CheckCaller(by); err != nil {
+	if err := cmp.Or(chat.CheckCaller(by), chat.CheckUserID("user", user)); err != nil {
 		return Erasure{}, err
 	}
-	if err := chat.CheckUserID("user", user); err != nil {
-		return Erasure{}, err
-	}
-	if by.User != user && !by.Admin {
-		return Erasure{}, errOperators
+	if by.User != user {
+		if err := chat.CheckOperator(by); err != nil {
+			return Erasure{}, err
+		}
 	}
 	id, err := s.store.BeginErasure(ctx, user)
 	if err != nil {
@@ -64,11 +64,8 @@ func (s *Service) Begin(ctx context.Context, by chat.Caller, user string) (Erasu
 
 // Get is the report of an erasure, for operators.
 func (s *Service) Get(ctx context.Context, by chat.Caller, id string) (Erasure, error) {
-	if err := chat.CheckCaller(by); err != nil {
+	if err := chat.CheckOperator(by); err != nil {
 		return Erasure{}, err
-	}
-	if !by.Admin {
-		return Erasure{}, errOperators
 	}
 	if !chat.ValidID(id) {
 		return Erasure{}, chat.ErrNotFound
@@ -76,5 +73,3 @@ func (s *Service) Get(ctx context.Context, by chat.Caller, id string) (Erasure, 
 	r, err := s.store.Erasure(ctx, id)
 	return r.Erasure, chat.AsError(err)
 }
-
-var errOperators = chat.Errorf(chat.CodeForbidden, "only operators (role admin) may do this")

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -74,10 +75,7 @@ type File struct {
 
 // check precedes every call.
 func (s *Service) check(by chat.Caller, group, id string) error {
-	if err := chat.CheckGroup(by, group); err != nil {
-		return err
-	}
-	if err := chat.CheckID("file", id); err != nil {
+	if err := cmp.Or(chat.CheckGroup(by, group), chat.CheckID("file", id)); err != nil {
 		return err
 	}
 	if s.blobs == nil {

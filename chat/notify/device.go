@@ -81,9 +81,10 @@ func (s *Service) PutDevice(ctx context.Context, by chat.Caller, id string, draf
 
 // newDevice checks a draft and adds what the server provides.
 func (s *Service) newDevice(by chat.Caller, id string, draft DeviceDraft) (Device, error) {
-	if err := checkDevice(by, id); err != nil {
+	if err := cmp.Or(checkDevice(by, id), chat.CheckWord("kind", &draft.Kind, DeviceWebPush, DeviceWebhook)); err != nil {
 		return Device{}, err
 	}
+	field := "endpoint"
 	d := Device{ID: id, Kind: draft.Kind, CreatedAt: chat.TimeMs(s.opt.Now())}
 	switch draft.Kind {
 	case DeviceWebPush:
@@ -105,13 +106,7 @@ func (s *Service) newDevice(by chat.Caller, id string, draft DeviceDraft) (Devic
 		if draft.Endpoint != "" || draft.P256dh != "" || draft.Auth != "" || draft.Encoding != "" {
 			return Device{}, chat.Invalid("endpoint, keys, contentEncoding: not with webhook")
 		}
-		d.Address, d.Secret = draft.URL, webhook.NewSecret()
-	default:
-		return Device{}, chat.Invalid("kind: %s or %s", DeviceWebPush, DeviceWebhook)
-	}
-	field := "endpoint"
-	if d.Kind == DeviceWebhook {
-		field = "url"
+		field, d.Address, d.Secret = "url", draft.URL, webhook.NewSecret()
 	}
 	if d.Address == "" || len(d.Address) > webhook.AddressBytesMax {
 		return Device{}, chat.Invalid("%s: 1 to %d bytes", field, webhook.AddressBytesMax)
@@ -200,10 +195,7 @@ func (s *Service) DropDevice(ctx context.Context, by chat.Caller, id string) err
 }
 
 func checkDevice(by chat.Caller, id string) error {
-	if !chat.ValidID(id) {
-		return chat.Invalid("device: not a valid id")
-	}
-	return chat.CheckCaller(by)
+	return cmp.Or(chat.CheckCaller(by), chat.CheckID("device", id))
 }
 
 func (d Device) view() DeviceView {

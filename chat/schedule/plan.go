@@ -74,15 +74,21 @@ func (p *Plan) once(field string, at time.Time, nowMs int64) (nextMs int64, err 
 // next returns the first occurrence of a recurring plan after an instant; false if there is none, by the calendar or by
 // until.
 func (p *Plan) next(afterMs int64) (nextMs int64, ok bool, err error) {
-	plan, err := cron.Parse(p.Cron, p.Timezone)
+	nextMs, err = NextMs(p.Cron, p.Timezone, afterMs)
+	return nextMs, nextMs != 0 && (p.UntilMs == 0 || nextMs <= p.UntilMs), err
+}
+
+// NextMs is when a cron fires next after an instant; 0: never again. CodeInvalid.
+func NextMs(spec, timezone string, afterMs int64) (int64, error) {
+	plan, err := cron.Parse(spec, timezone)
 	if err != nil {
-		return 0, false, &chat.Error{Code: chat.CodeInvalid, Message: err.Error(), Cause: err}
+		return 0, &chat.Error{Code: chat.CodeInvalid, Message: err.Error(), Cause: err}
 	}
 	at, ok := plan.Next(time.UnixMilli(afterMs))
-	if !ok || p.UntilMs != 0 && at.UnixMilli() > p.UntilMs {
-		return 0, false, nil
+	if !ok {
+		return 0, nil
 	}
-	return at.UnixMilli(), true, nil
+	return at.UnixMilli(), nil
 }
 
 // again plans the next occurrence of a recurring plan from now on.

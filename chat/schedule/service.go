@@ -144,11 +144,8 @@ func (s *Service) Get(ctx context.Context, by chat.Caller, id string) (Schedule,
 
 // record reads the record of one of the caller's schedules.
 func (s *Service) record(ctx context.Context, by chat.Caller, id string) (Record, int64, error) {
-	if err := chat.CheckCaller(by); err != nil {
+	if err := cmp.Or(chat.CheckCaller(by), chat.CheckID("schedule", id)); err != nil {
 		return Record{}, 0, err
-	}
-	if !chat.ValidID(id) {
-		return Record{}, 0, chat.Invalid("schedule: not a valid id")
 	}
 	r, nowMs, err := s.store.Schedule(ctx, id)
 	switch {

@@ -200,10 +200,7 @@ func (s *Service) Get(ctx context.Context, by chat.Caller, id string) (View, err
 }
 
 func (s *Service) get(ctx context.Context, by chat.Caller, id string) (Webhook, error) {
-	if !chat.ValidID(id) {
-		return Webhook{}, chat.Invalid("webhook: not a valid id")
-	}
-	if err := chat.CheckOperator(by); err != nil {
+	if err := cmp.Or(chat.CheckOperator(by), chat.CheckID("webhook", id)); err != nil {
 		return Webhook{}, err
 	}
 	w, err := s.store.Webhook(ctx, id)
