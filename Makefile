@@ -34,7 +34,7 @@ test-modules:
 
 # What clients do, once more behind nginx as it is installed; the page signs in by token there. The rest of ./e2e breaks
 # nodes, measures, or steers connections, for which a proxy in between makes no difference or does not fit.
-NGINX_TESTS := Browser(TwoPeople|SurvivesARestart|LoadsOlderMessages|FollowsAnotherDevice|Searches|UploadsByTus|InABlockedGroup|ReadsWhatIsOnScreen)
+NGINX_TESTS := Browser(TwoPeople|SurvivesARestart|UploadsByTus|InABlockedGroup)
 NGINX_TESTS := $(NGINX_TESTS)|FirstSteps|InboxAndDirect|ClientResumes|StreamR|SendFromWithin|GapsAre|LongPollWakes|MessageReaches|MembershipBounds|LastOneOut
 NGINX_TESTS := $(NGINX_TESTS)|KillOfOneNode|Search$$|History$$|ShipAndProcess|TasksCommand$$|ImportMessagesBeside|NginxAsInstalled
 test-nginx:

@@ -32,7 +32,7 @@ func (o *observed) verdicts() (all []string) {
 func TestCancelEndsTheHandler(t *testing.T) {
 	each(t, func(t *testing.T, o Options) {
 		var heard observed
-		o.Observe = heard.hear
+		o.Observe, o.Lease = heard.hear, time.Minute // a third of which a busy machine does not stand still
 		s := newServer(t, o)
 		started, causes := make(chan struct{}), make(chan error, 1)
 		s.Handle("k", func(ctx context.Context, _ Task) error {

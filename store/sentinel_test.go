@@ -62,7 +62,7 @@ func TestSentinelFaults(t *testing.T) {
 		{"a primary dies", maybe, func(_ *testing.T, r *trio, _ *shardSends) { r.primary.Kill() }, nil},
 		{"a primary dies ahead of its replica", something, func(t *testing.T, r *trio, g *shardSends) {
 			// A sentinel promotes no replica that was cut off for ten times this long when the primary went away.
-			r.sentinel.Do("SENTINEL", "SET", "chat", "down-after-milliseconds", "6000")
+			r.sentinel.Do("SENTINEL", "SET", "chat", "down-after-milliseconds", "3000")
 			r.primary.Do("ACL", "SETUSER", "replicating", "off")
 			r.primary.Do("CLIENT", "KILL", "TYPE", "replica")
 			g.await(t, 10)

@@ -54,27 +54,16 @@ func embeddedServer(t testing.TB) *embedded.Store {
 	return server
 }
 
-// TestConformance runs the suite over Redis with one partition, found by a sentinel, and over the embedded store. Redis at its own
-// address, with four partitions, is what TestConformanceWithRestrictedRights runs it over.
+// TestConformance runs the suite over the embedded store. Every test of a chat on Redis runs over one partition there.
 func TestConformance(t *testing.T) {
-	t.Run("sentinel/P=1", func(t *testing.T) {
-		primary := redistest.Start(t)
-		startReplica(t, primary)
-		url := "redis-sentinel://" + redistest.StartSentinel(t, "chat", primary).Addr + "/0?master_name=chat"
-		runSuite(t, func(t testing.TB, limits chat.Limits) *store.Store {
-			return open(t, store.Options{URL: url, Partitions: 1, Limits: limits})
-		})
-	})
-	t.Run("embedded/P=1", func(t *testing.T) {
-		server := embeddedServer(t) // one for all the cases: a new one parses every script
-		runSuite(t, func(t testing.TB, limits chat.Limits) *store.Store {
-			return open(t, store.Options{Embedded: server, Partitions: 1, Limits: limits})
-		})
+	server := embeddedServer(t) // one for all the cases: a new one parses every script
+	runSuite(t, func(t testing.TB, limits chat.Limits) *store.Store {
+		return open(t, store.Options{Embedded: server, Partitions: 1, Limits: limits})
 	})
 }
 
-// TestConformanceWithRestrictedRights runs the suite over Redis with four partitions, as a user who may do what docs/redis.acl
-// lists and nothing else.
+// TestConformanceWithRestrictedRights runs the suite over Redis with four partitions and a replica, found by a sentinel, as a user
+// who may do what docs/redis.acl lists and nothing else.
 func TestConformanceWithRestrictedRights(t *testing.T) {
 	rules, err := os.ReadFile("../docs/redis.acl")
 	if err != nil {
@@ -87,7 +76,8 @@ func TestConformanceWithRestrictedRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := redistest.Start(t, "--aclfile", file)
-	url := strings.Replace(server.URL(), "://", "://chatd:change-this-password@", 1)
+	startReplica(t, server)
+	url := "redis-sentinel://chatd:change-this-password@" + redistest.StartSentinel(t, "chat", server).Addr + "/0?master_name=chat"
 	runSuite(t, func(t testing.TB, limits chat.Limits) *store.Store {
 		return open(t, store.Options{URL: url, Partitions: 4, Limits: limits})
 	})
