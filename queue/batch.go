@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
-	"github.com/chatd/chatd/queue/backoff"
 	"github.com/chatd/chatd/queue/option/batch"
 )
 
@@ -73,29 +71,21 @@ var errNoBatch = errors.New("the batch has no tasks")
 
 // takeBatch closes the batch that a run carries and reads its tasks. It tries until the run has lost its task.
 func (s *Server) takeBatch(r *running) error {
-	again := backoff.Backoff{Min: errorPause, Max: pollMax}
-	for {
-		one := &call{Call: takeScript.On(r.queue.work[r.partition]).Arg("id", r.ID).Arg("token", r.token)}
-		err := run(context.WithoutCancel(s.parent), s.rdb, []*call{one})
-		if err == nil {
-			if r.members, err = readBatch(one); err == nil && len(r.members) == 0 {
-				err = errNoBatch
-			}
-			for i := range r.members {
-				t := &r.members[i]
-				t.Queue, t.Attempt, t.Attempts, t.LastError = r.Queue, r.Attempt, r.Attempts, r.LastError
-			}
-			return err
-		}
-		s.o.Logger.Warn("cannot read a batch, retrying", "queue", r.Queue, "task", r.ID, "error", err)
-		pause := time.NewTimer(again.Next())
-		select {
-		case <-pause.C:
-		case <-r.ctx.Done():
-			pause.Stop()
-			return fmt.Errorf("read the batch: %w", err)
-		}
+	one := &call{Call: takeScript.On(r.queue.work[r.partition]).Arg("id", r.ID).Arg("token", r.token)}
+	err := s.insist(&r.ctx, "cannot read a batch, retrying", func() error {
+		return run(context.WithoutCancel(s.parent), s.rdb, []*call{one})
+	}, "queue", r.Queue, "task", r.ID)
+	if err != nil {
+		return fmt.Errorf("read the batch: %w", err)
 	}
+	if r.members, err = readBatch(one); err == nil && len(r.members) == 0 {
+		err = errNoBatch
+	}
+	for i := range r.members {
+		t := &r.members[i]
+		t.Queue, t.Attempt, t.Attempts, t.LastError = r.Queue, r.Attempt, r.Attempts, r.LastError
+	}
+	return err
 }
 
 // readBatch parses what take.lua and batch.lua return.

@@ -36,7 +36,7 @@ func newMovableClock(t testing.TB, rdb Redis) *movableClock {
 	t.Helper()
 	m := &movableClock{rdb: rdb, copies: map[string]string{}, ahead: map[string]time.Duration{}, latest: map[string]int64{}}
 	load := func(ctx context.Context, server *redis.Client) error {
-		for _, s := range allScripts {
+		for _, s := range library.Used() {
 			head, body, _ := strings.Cut(s.Text, "\n")
 			if !strings.HasPrefix(head, "#!") {
 				head, body = "", s.Text

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -85,19 +86,31 @@ func (c *access) run(ctx context.Context, calls []*call) error {
 
 // awaitPartitions checks the number of partitions as soon as Redis can be reached. It also returns nil if ctx has
 // ended.
-func (s *Server) awaitPartitions(ctx context.Context) error {
-	again := backoff.Backoff{Min: errorPause, Max: pollMax}
-	for ctx.Err() == nil {
+func (s *Server) awaitPartitions(ctx context.Context) (wrong error) {
+	_ = s.insist(ctx, "cannot read the number of partitions, retrying", func() error {
 		err := s.checkPartitions(ctx)
-		if err == nil || errors.Is(err, ErrPartitions) || errors.Is(err, ErrLayout) {
-			return err
+		if errors.Is(err, ErrPartitions) || errors.Is(err, ErrLayout) {
+			wrong, err = err, nil
+		}
+		return err
+	})
+	return wrong
+}
+
+// insist calls do until it succeeds, or ctx has ended: then it returns the last error. Each failure is logged.
+func (s *Server) insist(ctx context.Context, failure string, do func() error, about ...any) error {
+	again := backoff.Backoff{Min: errorPause, Max: pollMax}
+	for {
+		err := do()
+		if err == nil {
+			return nil
 		}
 		pause := again.Next()
-		s.o.Logger.Warn("cannot read the number of partitions, retrying", "error", err, "pause", pause)
+		s.o.Logger.Warn(failure, append(slices.Clip(about), "error", err, "pause", pause)...)
 		select {
 		case <-ctx.Done():
+			return err
 		case <-time.After(pause):
 		}
 	}
-	return nil
 }

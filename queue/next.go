@@ -69,13 +69,10 @@ func (s *Server) beginSolo(ctx context.Context) error {
 	if err := errors.Join(ctx.Err(), s.checkPartitions(ctx)); err != nil {
 		return err
 	}
-	for len(s.periodic) > 0 {
-		n := min(len(s.periodic), enqueueMax)
-		if err := s.putPeriodic(ctx, s.periodic[:n]); err != nil {
-			return err
-		}
-		s.periodic = s.periodic[n:]
+	if err := s.putPeriodic(ctx, s.periodic); err != nil {
+		return err
 	}
+	s.periodic = nil
 	return nil
 }
 

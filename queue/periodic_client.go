@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/chatd/chatd/queue/backoff"
 )
 
 // Periodic declares a periodic task of the server's first queue; Run writes it. Servers with the same declaration do
@@ -27,21 +26,7 @@ func (s *Server) Periodic(p Periodic) error {
 
 // declare writes the periodic tasks of the server, as soon as Redis can be reached.
 func (s *Server) declare(ctx context.Context) {
-	again := backoff.Backoff{Min: errorPause, Max: pollMax}
-	for left := s.periodic; len(left) > 0 && ctx.Err() == nil; {
-		n := min(len(left), enqueueMax)
-		err := s.putPeriodic(ctx, left[:n])
-		if err == nil {
-			left = left[n:]
-			continue
-		}
-		pause := again.Next()
-		s.o.Logger.Warn("cannot declare periodic tasks, retrying", "error", err, "pause", pause)
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
-	}
+	_ = s.insist(ctx, "cannot declare periodic tasks, retrying", func() error { return s.putPeriodic(ctx, s.periodic) })
 }
 
 // Periodics are the periodic tasks of a queue. A Client has them: call their methods on it.
@@ -58,8 +43,18 @@ func (c *Periodics) PutPeriodic(ctx context.Context, p Periodic) error {
 	return c.putPeriodic(ctx, []Periodic{p})
 }
 
-// putPeriodic declares checked periodic tasks, in two round trips, or one if all are declared already.
+// putPeriodic declares checked periodic tasks.
 func (c *Periodics) putPeriodic(ctx context.Context, all []Periodic) error {
+	for some := range slices.Chunk(all, enqueueMax) {
+		if err := c.putSome(ctx, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putSome is putPeriodic for as many as one call takes, in two round trips, or one if all are declared already.
+func (c *Periodics) putSome(ctx context.Context, all []Periodic) error {
 	if err := c.checkPartitions(ctx); err != nil {
 		return fmt.Errorf("queue: periodic: %w", err)
 	}

@@ -121,7 +121,7 @@ func TestPlainTasksRunNoFunctionOfOptions(t *testing.T) {
 	ctx := t.Context()
 	rdb := connect(t, startRedis(t))
 	w := witness{map[string]string{}}
-	for _, s := range allScripts {
+	for _, s := range library.Used() {
 		if s.ReadOnly {
 			continue
 		}

@@ -36,9 +36,6 @@ var EnqueueLua = library.Render("enqueue")
 // it in front of the script; it may be combined with EnqueueLua.
 var CancelLua = library.Render("cancel")
 
-// allScripts holds every script: a server that has lost its script cache gets all of them.
-var allScripts []*script.Script
-
 // keyNames are the names that scripts use for the keys that Keys.Enqueue, Keys.Work, and a queueSet list.
 var keyNames = script.Names[[]string]{Groups: map[string]func([]string) []string{
 	"queue:enqueue": asListed, "queue:work": asListed, "queues:work": asListed,
@@ -80,19 +77,14 @@ var (
 	daysScript         = newReader("days")
 )
 
-func newScript(name string) *queueScript { return addScript(library.Load(name, false)) }
+func newScript(name string) *queueScript { return script.New(library, name, keyNames) }
 
 // newFreeing makes a script that runs even if the memory of Redis is full, because it frees memory.
-func newFreeing(name string) *queueScript { return addScript(library.Load(name, false).WhenFull()) }
+func newFreeing(name string) *queueScript { return script.NewFreeing(library, name, keyNames) }
 
 // newReader makes a script that writes nothing. It is called with EVALSHA_RO, which the embedded store does not write
 // to its journal.
-func newReader(name string) *queueScript { return addScript(library.Load(name, true)) }
-
-func addScript(s *script.Script) *queueScript {
-	allScripts = append(allScripts, s)
-	return script.Bind(s, keyNames)
-}
+func newReader(name string) *queueScript { return script.NewReader(library, name, keyNames) }
 
 // call is one script call of a pipeline; cmd holds its answer afterwards.
 type call struct {
@@ -150,7 +142,7 @@ func loadScripts(ctx context.Context, rdb Redis, calls []*call) error {
 			continue
 		}
 		servers[server] = true
-		for _, s := range allScripts {
+		for _, s := range library.Used() {
 			if err := server.ScriptLoad(ctx, s.Text).Err(); err != nil {
 				return err
 			}

@@ -8,9 +8,9 @@ import (
 	"github.com/chatd/chatd/queue/script/scripttest"
 )
 
-func TestScriptsBindWhatTheyName(t *testing.T) { scripttest.Check(t, allScripts) }
+func TestScriptsBindWhatTheyName(t *testing.T) { scripttest.Check(t, library.Used()) }
 
-func TestCallsGiveWhatScriptsTake(t *testing.T) { scripttest.CheckCalls(t, ".", allScripts) }
+func TestCallsGiveWhatScriptsTake(t *testing.T) { scripttest.CheckCalls(t, ".", library.Used()) }
 
 // TestKeyNamesAreThoseOfTheKeys: a script that uses a key name of Keys.Work works on that key.
 func TestKeyNamesAreThoseOfTheKeys(t *testing.T) {
