@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -21,7 +21,7 @@ var methodOrder = []string{"OPTIONS", "GET", "POST", "PUT", "PATCH", "DELETE"}
 
 func operationsOf(doc *openapi3.T, tag string) []docsOperation {
 	var out []docsOperation
-	for _, template := range sortedKeys(doc.Paths.Map()) {
+	for _, template := range slices.Sorted(maps.Keys(doc.Paths.Map())) {
 		item := doc.Paths.Value(template)
 		for _, method := range methodOrder {
 			op := item.GetOperation(method)
@@ -29,7 +29,7 @@ func operationsOf(doc *openapi3.T, tag string) []docsOperation {
 				continue
 			}
 			d := docsOperation{ID: op.OperationID, Method: method, Path: template, Summary: op.Summary, Text: op.Description}
-			for _, p := range append(append(openapi3.Parameters{}, item.Parameters...), op.Parameters...) {
+			for _, p := range slices.Concat(item.Parameters, op.Parameters) {
 				f := fieldOf(p.Value.Name, p.Value.Schema)
 				f.In, f.Required, f.Text = p.Value.In, p.Value.Required, p.Value.Description
 				d.Parameters = append(d.Parameters, f)
@@ -52,7 +52,7 @@ func bodyOf(content openapi3.Content) (schema string, examples []string) {
 	if media.Example != nil {
 		examples = append(examples, compact(media.Example))
 	}
-	for _, name := range sortedKeys(media.Examples) {
+	for _, name := range slices.Sorted(maps.Keys(media.Examples)) {
 		examples = append(examples, compact(media.Examples[name].Value.Value))
 	}
 	return refName(media.Schema.Ref), examples
@@ -60,7 +60,7 @@ func bodyOf(content openapi3.Content) (schema string, examples []string) {
 
 func answersOf(op *openapi3.Operation) []docsAnswer {
 	var out []docsAnswer
-	for _, status := range sortedKeys(op.Responses.Map()) {
+	for _, status := range slices.Sorted(maps.Keys(op.Responses.Map())) {
 		r := op.Responses.Value(status).Value
 		a := docsAnswer{Status: status}
 		if r.Description != nil {
@@ -94,7 +94,7 @@ func schemaOf(name string, s *openapi3.Schema) docsSchema {
 
 func fieldsOf(s *openapi3.Schema) []docsField {
 	var out []docsField
-	for _, name := range sortedKeys(s.Properties) {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		f := fieldOf(name, s.Properties[name])
 		f.Required = slices.Contains(s.Required, name)
 		out = append(out, f)
@@ -209,7 +209,7 @@ func renderDocs(doc *openapi3.T) ([]byte, error) {
 	for _, tag := range doc.Tags {
 		page.Tags = append(page.Tags, docsTag{Name: tag.Name, Text: tag.Description, Operations: operationsOf(doc, tag.Name)})
 	}
-	for _, name := range sortedKeys(doc.Components.Schemas) {
+	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
 		page.Schemas = append(page.Schemas, schemaOf(name, doc.Components.Schemas[name].Value))
 	}
 	var out bytes.Buffer
@@ -228,13 +228,4 @@ func paragraphs(text string) [][]string {
 		}
 	}
 	return out
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

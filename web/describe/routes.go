@@ -46,7 +46,7 @@ func routesOf(doc *openapi3.T) map[string]route {
 				r.Open = r.Open || len(requirement) == 0
 				r.Admin = r.Admin || slices.Contains(requirement["bearer"], "admin")
 			}
-			for _, p := range append(append(openapi3.Parameters{}, item.Parameters...), op.Parameters...) {
+			for _, p := range slices.Concat(item.Parameters, op.Parameters) {
 				switch p.Value.In {
 				case openapi3.ParameterInPath:
 					r.Path = append(r.Path, p.Value.Name)
