@@ -34,12 +34,12 @@ type examined struct {
 }
 
 func (d doctorCommand) Run(env *environment, c node.Config) error {
-	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "keys", command: "doctor"}
+	shown := env.progress("doctor", "keys")
 	opt := doctor.Options{Repair: d.Repair, Progress: shown.show}
 	if !d.JSON {
 		opt.Found = func(f doctor.Finding) {
 			shown.clear()
-			_, _ = fmt.Fprint(env.stdout, findingLine(f))
+			_ = env.print("%s", findingLine(f))
 		}
 	}
 	report, err := c.Examine(env.ctx, opt, env.stderr)
@@ -62,8 +62,8 @@ func (d doctorCommand) Run(env *environment, c node.Config) error {
 	case err == nil:
 		text = summary(report, d.Repair)
 	}
-	if _, err := fmt.Fprint(env.stdout, text); err != nil {
-		return codedError{fmt.Errorf("%w: %w", cli.ErrOutput, err), exitBlind}
+	if err := env.print("%s", text); err != nil {
+		return codedError{err, exitBlind}
 	}
 	if err != nil {
 		return codedError{fmt.Errorf("doctor: %w", err), exitBlind}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/chatd/chatd/internal/node"
-	"github.com/chatd/chatd/queue/cli"
 	"github.com/chatd/chatd/store/dump"
 )
 
@@ -31,7 +30,7 @@ type importCommand struct {
 }
 
 func (e exportCommand) Run(env *environment, c node.Config) error {
-	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "steps", command: "export"}
+	shown := env.progress("export", "steps")
 	counts, err := c.Export(env.ctx, e.File, dump.Options{Chatd: versionLine(), Progress: shown.show}, env.stderr)
 	shown.clear()
 	if err != nil {
@@ -53,7 +52,7 @@ func (i importCommand) Run(env *environment, c node.Config) error {
 	case ofGroup:
 		return errors.New("import: -group, -owner, -name, -members, -keep and -lenient are for -messages FILE")
 	}
-	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "lines", command: "import"}
+	shown := env.progress("import", "lines")
 	counts, err := c.Import(env.ctx, i.File, dump.Options{DropArchive: i.DropArchive, Partitions: i.Partitions, Progress: shown.show}, env.stderr)
 	shown.clear()
 	done := "imported"
@@ -67,9 +66,5 @@ func (i importCommand) Run(env *environment, c node.Config) error {
 }
 
 func (env *environment) dumped(done string, counts dump.Counts, file string) error {
-	_, err := fmt.Fprintf(env.stdout, "%s %s and %s of the archive: %s\n", done, plural(int(counts.Keys), "key"), plural(int(counts.Messages), "message"), file)
-	if err != nil {
-		return fmt.Errorf("%w: %w", cli.ErrOutput, err)
-	}
-	return nil
+	return env.print("%s %s and %s of the archive: %s\n", done, plural(int(counts.Keys), "key"), plural(int(counts.Messages), "message"), file)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/chatd/chatd/internal/node"
-	"github.com/chatd/chatd/queue/cli"
 )
 
 // eraseCommand accesses the files and servers directly, so it needs no running server.
@@ -17,12 +16,7 @@ func (e eraseCommand) Run(env *environment, c node.Config) error {
 	if !e.Now {
 		return errors.New("erase rewrites the files of the store and the archive, which takes time and up to as much disk space again; to go ahead, repeat it with -now")
 	}
-	err := c.Scrub(env.ctx, env.stderr, func(line string) error {
-		if _, err := fmt.Fprintln(env.stdout, line); err != nil {
-			return fmt.Errorf("%w: %w", cli.ErrOutput, err)
-		}
-		return nil
-	})
+	err := c.Scrub(env.ctx, env.stderr, func(line string) error { return env.print("%s\n", line) })
 	if err != nil {
 		return fmt.Errorf("erase: %w", err)
 	}

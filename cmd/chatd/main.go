@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/chatd/chatd/internal/build"
 	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/queue/cli"
 )
 
 func main() {
@@ -94,6 +95,19 @@ type environment struct {
 	environ []string
 	stdout  io.Writer
 	stderr  io.Writer
+}
+
+// print writes to the standard output. Its error is a cli.ErrOutput.
+func (env *environment) print(format string, args ...any) error {
+	if _, err := fmt.Fprintf(env.stdout, format, args...); err != nil {
+		return fmt.Errorf("%w: %w", cli.ErrOutput, err)
+	}
+	return nil
+}
+
+// progress returns the progress of a command that counts something.
+func (env *environment) progress(command, of string) progress {
+	return progress{out: env.stderr, terminal: isTerminal(env.stderr), of: of, command: command}
 }
 
 func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) error {
@@ -181,8 +195,7 @@ func versionLine() string {
 }
 
 func (versionCommand) Run(env *environment) error {
-	_, err := fmt.Fprintln(env.stdout, versionLine())
-	return err
+	return env.print("%s\n", versionLine())
 }
 
 type healthcheckCommand struct{}

@@ -6,12 +6,11 @@ import (
 
 	"github.com/chatd/chatd/chat/importer"
 	"github.com/chatd/chatd/internal/node"
-	"github.com/chatd/chatd/queue/cli"
 )
 
 // messages makes a group of past messages.
 func (i importCommand) messages(env *environment, c node.Config) error {
-	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "KiB", command: "import"}
+	shown := env.progress("import", "KiB")
 	draft := importer.Draft{Group: i.Group, Name: i.Name, Owner: i.Owner, Members: i.Members, Keep: i.Keep, Lenient: i.Lenient}
 	show := func(done, total int64) { shown.show(done/1024, total/1024) }
 	result, err := c.ImportMessages(env.ctx, i.Messages, draft, show, env.stderr)
@@ -26,15 +25,12 @@ func (i importCommand) messages(env *environment, c node.Config) error {
 	if result.Before {
 		done = "imported before, nothing to do:"
 	}
-	_, err = fmt.Fprintf(env.stdout, "%s %s and %s into the group %s of %s\n", done, plural(int(result.Messages), "message"),
+	err = env.print("%s %s and %s into the group %s of %s\n", done, plural(int(result.Messages), "message"),
 		plural(int(result.Reactions), "reaction"), i.Group, plural(int(result.Members), "member"))
 	if err == nil && result.Cut+result.Dropped > 0 {
-		_, err = fmt.Fprintf(env.stdout, "cut: %d bodies that were too long; dropped: %d mentions and reactions that were too many or are not known\n", result.Cut, result.Dropped)
+		err = env.print("cut: %d bodies that were too long; dropped: %d mentions and reactions that were too many or are not known\n", result.Cut, result.Dropped)
 	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", cli.ErrOutput, err)
-	}
-	return nil
+	return err
 }
 
 func (i importCommand) discard(env *environment, c node.Config) error {
@@ -49,8 +45,5 @@ func (i importCommand) discard(env *environment, c node.Config) error {
 	if !found {
 		said = "no import into this group was interrupted"
 	}
-	if _, err := fmt.Fprintln(env.stdout, said); err != nil {
-		return fmt.Errorf("%w: %w", cli.ErrOutput, err)
-	}
-	return nil
+	return env.print("%s\n", said)
 }

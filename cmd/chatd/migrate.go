@@ -7,7 +7,6 @@ import (
 	"net/url"
 
 	"github.com/chatd/chatd/internal/node"
-	"github.com/chatd/chatd/queue/cli"
 	"github.com/chatd/chatd/store/archive"
 )
 
@@ -42,8 +41,8 @@ func (env *environment) migrateBoth(c node.Config, do func(context.Context, stri
 		return fmt.Errorf("migrate: %w", err)
 	}
 	if address != "" {
-		if _, err := fmt.Fprintf(env.stdout, "%-8s %s\n", "database", redacted(address)); err != nil {
-			return fmt.Errorf("%w: %w", cli.ErrOutput, err)
+		if err := env.print("%-8s %s\n", "database", redacted(address)); err != nil {
+			return err
 		}
 		if err := env.migrate(c, do); err != nil {
 			return err
@@ -53,10 +52,7 @@ func (env *environment) migrateBoth(c node.Config, do func(context.Context, stri
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	if _, err := fmt.Fprintf(env.stdout, "%-8s %s\n", "layout", layout); err != nil {
-		return fmt.Errorf("%w: %w", cli.ErrOutput, err)
-	}
-	return nil
+	return env.print("%-8s %s\n", "layout", layout)
 }
 
 // redacted is the address of a database without a password.
@@ -96,8 +92,8 @@ func (env *environment) migrate(c node.Config, do func(context.Context, string) 
 		if s.Applied {
 			state = "applied"
 		}
-		if _, err := fmt.Fprintf(env.stdout, "%-8s %s\n", state, s.Name); err != nil {
-			return fmt.Errorf("%w: %w", cli.ErrOutput, err)
+		if err := env.print("%-8s %s\n", state, s.Name); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -42,7 +42,7 @@ func (p processCommand) Run(env *environment, c node.Config) error {
 	if _, err := exec.LookPath(p.Command[0]); err != nil {
 		return fmt.Errorf("process: %w", err)
 	}
-	shown := progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "parts", command: "process"}
+	shown := env.progress("process", "parts")
 	trimmed(p.From)
 	say := func(text string) {
 		shown.clear()

@@ -36,7 +36,7 @@ func (s shipCommand) Run(env *environment, c node.Config) error {
 		return err
 	}
 	trimmed(s.From)
-	shown := &shipProgress{env: env, bar: progress{out: env.stderr, terminal: isTerminal(env.stderr), of: "KiB", command: "ship"}}
+	shown := &shipProgress{env: env, bar: env.progress("ship", "KiB")}
 	err = ship.Files(env.ctx, server, ship.Options{
 		Group: s.Group, Paths: s.Paths, Segment: int64(s.Segment), State: state, Follow: s.Follow, Wait: s.Wait, Delete: s.Delete,
 		From: s.From, Progress: shown.show, Result: shown.result, Notice: shown.notice,
@@ -53,7 +53,7 @@ func (s shipCommand) Run(env *environment, c node.Config) error {
 	if s.Wait {
 		said += "; all have finished"
 	}
-	return shown.print(said)
+	return env.print("%s\n", said)
 }
 
 // shipProgress shows what a Ship does: a bar on a terminal, and a line whenever it waits for others than before.
@@ -87,19 +87,12 @@ func (p *shipProgress) show(now ship.Progress) {
 
 // result prints a line for each result. An output that cannot be written does not stop the shipping.
 func (p *shipProgress) result(r ship.Result) {
-	_ = p.print(fmt.Sprintf("%s: part %d: %s", r.From, r.Number, cli.Plain(r.Text)))
+	_ = p.env.print("%s: part %d: %s\n", r.From, r.Number, cli.Plain(r.Text))
 }
 
 func (p *shipProgress) notice(text string) {
 	p.bar.clear()
 	_, _ = fmt.Fprintf(p.env.stderr, "ship: %s\n", cli.Plain(text))
-}
-
-func (p *shipProgress) print(line string) error {
-	if _, err := fmt.Fprintln(p.env.stdout, line); err != nil {
-		return fmt.Errorf("%w: %w", cli.ErrOutput, err)
-	}
-	return nil
 }
 
 // blockerNames leaves out how far they are behind, which changes all the time.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/chatd/chatd/internal/node"
@@ -28,8 +27,7 @@ func (t tokenNewCommand) Run(env *environment, c node.Config) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(env.stdout, token)
-	return err
+	return env.print("%s\n", token)
 }
 
 type tokenCheckCommand struct {
@@ -47,7 +45,6 @@ func (t tokenCheckCommand) Run(env *environment, c node.Config) error {
 	if who.Admin {
 		role = "role admin"
 	}
-	_, err = fmt.Fprintf(env.stdout, "valid: user %s, %s, expires %s (in %s)\n", who.User, role, who.Expires.UTC().Format(time.RFC3339),
+	return env.print("valid: user %s, %s, expires %s (in %s)\n", who.User, role, who.Expires.UTC().Format(time.RFC3339),
 		time.Until(who.Expires).Round(time.Second))
-	return err
 }

@@ -111,69 +111,47 @@ func (n *Node) away() (parts []string) {
 	return parts
 }
 
-// archiveMetrics are the metrics of the archiver on this node.
-type archiveMetrics struct{ archiver *archive.Archiver }
-
-var _ prometheus.Collector = archiveMetrics{}
-
-var (
-	descArchived        = prometheus.NewDesc("chatd_archived_entries_total", "Entries that this node has written to the archive.", nil, nil)
-	descArchiveFailures = prometheus.NewDesc("chatd_archive_failures_total", "Calls of the archive's database that failed on this node.", nil, nil)
-	descArchiveFailure  = prometheus.NewDesc("chatd_archive_last_failure_seconds", "When such a call last failed, as Unix time; 0: never.", nil, nil)
-	descArchiveGroups   = prometheus.NewDesc("chatd_archive_lag_groups", "Groups with entries that are not archived yet, as far as this node knows.", nil, nil)
-	descArchiveAway     = prometheus.NewDesc("chatd_archive_away", "1 while the archive's database does not answer this node.", nil, nil)
-	descArchiveLag      = prometheus.NewDesc("chatd_archive_lag_entries", "Entries not archived yet, of the groups this node knows to be behind.", nil, nil)
-	descArchiveAge      = prometheus.NewDesc("chatd_archive_lag_seconds", "Age of the oldest of these entries.", nil, nil)
-)
-
-// Describe implements prometheus.Collector.
-func (f archiveMetrics) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descArchived, descArchiveFailures, descArchiveFailure, descArchiveAway, descArchiveGroups, descArchiveLag, descArchiveAge} {
-		to <- d
+// archiveMetrics are the metrics of the archiver and of searches on this node.
+func archiveMetrics(archiver *archive.Archiver, searcher *archive.Searcher) (all []prometheus.Collector) {
+	counter := func(name, help string, labels prometheus.Labels, value func() float64) {
+		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, value))
 	}
-}
-
-// Collect implements prometheus.Collector.
-func (f archiveMetrics) Collect(to chan<- prometheus.Metric) {
-	stats, away, failedAt := f.archiver.Stats(), 0.0, 0.0
-	if !stats.FailedAt.IsZero() {
-		failedAt = float64(stats.FailedAt.UnixMilli()) / 1000
+	gauge := func(name, help string, value func() float64) {
+		all = append(all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 	}
-	if !f.archiver.AwaySince().IsZero() {
-		away = 1
-	}
-	to <- prometheus.MustNewConstMetric(descArchived, prometheus.CounterValue, float64(stats.Archived))
-	to <- prometheus.MustNewConstMetric(descArchiveFailures, prometheus.CounterValue, float64(stats.Failed))
-	to <- prometheus.MustNewConstMetric(descArchiveFailure, prometheus.GaugeValue, failedAt)
-	to <- prometheus.MustNewConstMetric(descArchiveGroups, prometheus.GaugeValue, float64(stats.Groups))
-	to <- prometheus.MustNewConstMetric(descArchiveAway, prometheus.GaugeValue, away)
-	to <- prometheus.MustNewConstMetric(descArchiveLag, prometheus.GaugeValue, float64(stats.Entries))
-	to <- prometheus.MustNewConstMetric(descArchiveAge, prometheus.GaugeValue, stats.Oldest.Seconds())
-}
-
-// searchMetrics are the metrics of searches on this node.
-type searchMetrics struct{ searcher *archive.Searcher }
-
-var _ prometheus.Collector = searchMetrics{}
-
-var (
-	descSearches      = prometheus.NewDesc("chatd_searches_total", "Searches on this node, by how they ended.", []string{"outcome"}, nil)
-	descSearchSeconds = prometheus.NewDesc("chatd_search_seconds_total", "Time that they took, with what they waited for.", nil, nil)
-)
-
-// Describe implements prometheus.Collector.
-func (f searchMetrics) Describe(to chan<- *prometheus.Desc) {
-	to <- descSearches
-	to <- descSearchSeconds
-}
-
-// Collect implements prometheus.Collector.
-func (f searchMetrics) Collect(to chan<- prometheus.Metric) {
-	stats := f.searcher.Stats()
-	for outcome, n := range map[string]int64{
-		"answered": stats.Answered, "too_long": stats.TooLong, "busy": stats.Busy, "failed": stats.Failed,
+	counter("chatd_archived_entries_total", "Entries that this node has written to the archive.", nil, func() float64 {
+		return float64(archiver.Stats().Archived)
+	})
+	counter("chatd_archive_failures_total", "Calls of the archive's database that failed on this node.", nil, func() float64 {
+		return float64(archiver.Stats().Failed)
+	})
+	gauge("chatd_archive_last_failure_seconds", "When such a call last failed, as Unix time; 0: never.", func() float64 {
+		if at := archiver.Stats().FailedAt; !at.IsZero() {
+			return float64(at.UnixMilli()) / 1000
+		}
+		return 0
+	})
+	gauge("chatd_archive_away", "1 while the archive's database does not answer this node.", func() float64 {
+		if archiver.AwaySince().IsZero() {
+			return 0
+		}
+		return 1
+	})
+	gauge("chatd_archive_lag_groups", "Groups with entries that are not archived yet, as far as this node knows.", func() float64 {
+		return float64(archiver.Stats().Groups)
+	})
+	gauge("chatd_archive_lag_entries", "Entries not archived yet, of the groups this node knows to be behind.", func() float64 {
+		return float64(archiver.Stats().Entries)
+	})
+	gauge("chatd_archive_lag_seconds", "Age of the oldest of these entries.", func() float64 { return archiver.Stats().Oldest.Seconds() })
+	for outcome, count := range map[string]func(archive.SearchStats) int64{
+		"answered": func(s archive.SearchStats) int64 { return s.Answered }, "too_long": func(s archive.SearchStats) int64 { return s.TooLong },
+		"busy": func(s archive.SearchStats) int64 { return s.Busy }, "failed": func(s archive.SearchStats) int64 { return s.Failed },
 	} {
-		to <- prometheus.MustNewConstMetric(descSearches, prometheus.CounterValue, float64(n), outcome)
+		counter("chatd_searches_total", "Searches on this node, by how they ended.", prometheus.Labels{"outcome": outcome}, func() float64 {
+			return float64(count(searcher.Stats()))
+		})
 	}
-	to <- prometheus.MustNewConstMetric(descSearchSeconds, prometheus.CounterValue, stats.Took.Seconds())
+	counter("chatd_search_seconds_total", "Time that they took, with what they waited for.", nil, func() float64 { return searcher.Stats().Took.Seconds() })
+	return all
 }

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
@@ -209,10 +207,8 @@ func (n *Node) openWeb() (err error) {
 		Limits: n.set.limits, Callers: n.callers, Line: line, Unsent: room, Durability: n.set.durability, Origins: origins, Proxies: n.set.proxies,
 		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.ready, Away: n.away,
 		ServeMetrics: n.set.AdminAddr == "", Traces: n.traces, Log: n.log,
-		Collectors: []prometheus.Collector{
-			buildInfo(), n.taskMetrics, archiveMetrics{n.archiver}, searchMetrics{n.services.Search}, n.watch.gauge, n.callers.Metrics(), line, room,
-			&webhookMetrics{totals: n.services.Webhooks.Totals},
-		},
+		Collectors: append(archiveMetrics(n.archiver, n.services.Search),
+			buildInfo(), n.taskMetrics, n.watch.gauge, n.callers.Metrics(), line, room, &webhookMetrics{totals: n.services.Webhooks.Totals}),
 	}
 	if n.set.dev {
 		n.devCode = newDevCode()
