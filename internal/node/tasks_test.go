@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store/layout"
+	"github.com/chatd/chatd/web"
 )
 
 var errBroken = errors.New("broken")
@@ -151,7 +152,8 @@ func TestTaskKindsAreListed(t *testing.T) {
 		task.Home = ""
 		want[kind] = task
 	}
-	for _, part := range (&Node{archiver: new(archive.Archiver), retention: new(retention.Service)}).handled() {
+	n := &Node{archiver: new(archive.Archiver), retention: new(retention.Service), services: web.Services{Chat: chat.New(nil, chat.Options{})}}
+	for _, part := range n.handled() {
 		for name, kind := range part.Handlers() {
 			_, by, _ := strings.Cut(reflect.TypeOf(part).Elem().PkgPath(), "chatd/chatd/")
 			got[name] = layout.Task{Queue: kind.Queue, By: by}
