@@ -36,19 +36,14 @@ type admitter struct {
 func (a *admitter) admit(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := a.routes.of(c)
-		if r == nil {
-			if err := a.admitAddress(c, limit.CostOf("", 0)); err != nil {
+		if r == nil || r.open {
+			if err := a.admitAddress(c, r); err != nil {
 				return err
 			}
 			defer turnOf(c).leave()
-			return next(c)
-		}
-		req := c.Request()
-		if r.open {
-			if err := a.admitOpen(c, r); err != nil {
-				return err
+			if r == nil {
+				return next(c)
 			}
-			defer turnOf(c).leave()
 		} else {
 			one, err := a.admitCaller(c, r)
 			if err != nil {
@@ -57,6 +52,7 @@ func (a *admitter) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			defer one.leave()
 			defer one.turn.end()
 		}
+		req := c.Request()
 		if enc := req.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 			c.Response().Header().Set(echo.HeaderAcceptEncoding, "identity")
 			return unsupported("Content-Encoding: compressed requests are not supported")
@@ -127,18 +123,16 @@ func pageMost(limits *chat.Limits, limit int) int {
 	return min(limit, limits.PageMessagesMax)
 }
 
-// admitOpen admits a request of a route that asks for no token. Probes are never refused, and a websocket is admitted by
-// itself: its token comes later.
-func (a *admitter) admitOpen(c echo.Context, r *route) error {
-	cost := limit.CostOf(r.id, 0)
-	if r.template == websocketPath || cost == (limit.Cost{}) {
-		return nil
+// admitAddress charges a request without a token to its address, and waits for its turn. Probes are never refused, and a websocket
+// is admitted by itself: its token comes later. r is nil for what is no route of the description.
+func (a *admitter) admitAddress(c echo.Context, r *route) error {
+	cost := limit.CostOf("", 0)
+	if r != nil {
+		cost = limit.CostOf(r.id, 0)
+		if r.template == websocketPath || cost == (limit.Cost{}) {
+			return nil
+		}
 	}
-	return a.admitAddress(c, cost)
-}
-
-// admitAddress charges a request without a token to its address, and waits for its turn.
-func (a *admitter) admitAddress(c echo.Context, cost limit.Cost) error {
 	if err := a.lineUp(c, admission.Key{From: limit.AddressKey(a.address(c.Request()))}, cost.User); err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
-	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/wire"
 )
 
@@ -116,17 +115,21 @@ func (a *pageAnswer) VisitListMessagesResponse(w http.ResponseWriter) error {
 	})
 }
 
+// statusOf is the status of an answer to a send: that of the first one, or 200 for a repeat.
+func statusOf(duplicate bool, first int) int {
+	if duplicate {
+		return http.StatusOK
+	}
+	return first
+}
+
 // sentAnswer is the answer to a send: the message as it is stored, with what only this answer tells.
 type sentAnswer struct {
 	sent chat.Sent
 }
 
 func (a sentAnswer) VisitSendMessageResponse(w http.ResponseWriter) error {
-	status := http.StatusCreated
-	if a.sent.Duplicate {
-		status = http.StatusOK
-	}
-	return writeBuffered(w, status, 0, func(buf *bytes.Buffer) {
+	return writeBuffered(w, statusOf(a.sent.Duplicate, http.StatusCreated), 0, func(buf *bytes.Buffer) {
 		buf.Write(a.sent.JSON[:len(a.sent.JSON)-1])
 		if a.sent.Duplicate {
 			buf.WriteString(`,"duplicate":true`)
@@ -145,11 +148,7 @@ type directAnswer struct {
 }
 
 func (a directAnswer) VisitSendDirectResponse(w http.ResponseWriter) error {
-	status := http.StatusCreated
-	if a.Duplicate {
-		status = http.StatusOK
-	}
-	return writeBuffered(w, status, 0, func(buf *bytes.Buffer) { wire.JSON(buf, "", a) })
+	return writeBuffered(w, statusOf(a.Duplicate, http.StatusCreated), 0, func(buf *bytes.Buffer) { wire.JSON(buf, "", a) })
 }
 
 type inboxAnswer struct {
@@ -198,13 +197,3 @@ func (a *syncAnswer) VisitSyncResponse(w http.ResponseWriter) error {
 		*a = syncAnswer{}
 	})
 }
-
-var (
-	_ api.ListMessagesResponseObject  = &pageAnswer{}
-	_ api.SendMessageResponseObject   = sentAnswer{}
-	_ api.SendDirectResponseObject    = directAnswer{}
-	_ api.PullInboxResponseObject     = &inboxAnswer{}
-	_ api.SyncResponseObject          = &syncAnswer{}
-	_ api.CreateGroupResponseObject   = rawAnswer{}
-	_ api.CreateWebhookResponseObject = rawAnswer{}
-)

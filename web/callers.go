@@ -24,24 +24,16 @@ type call struct {
 
 type callKey struct{}
 
-// callerOf is the caller of the request, as admit found it.
-func callerOf(ctx context.Context) chat.Caller {
-	if c, ok := ctx.Value(callKey{}).(*call); ok {
-		return c.by
-	}
-	return chat.Caller{}
+// callOf is the call that a handler serves, as admit found it: all handlers but those of open routes have one.
+func callOf(ctx context.Context) *call {
+	return ctx.Value(callKey{}).(*call)
 }
+
+// callerOf is on whose behalf a handler acts.
+func callerOf(ctx context.Context) chat.Caller { return callOf(ctx).by }
 
 // charge takes more from the caller's limits, for costs that the body of the request showed. After an error the request must
 // not be carried out.
-func charge(ctx context.Context, cost limit.Cost) error {
-	c, ok := ctx.Value(callKey{}).(*call)
-	if !ok {
-		return nil
-	}
-	return c.charge(cost)
-}
-
 func (c *call) charge(cost limit.Cost) error {
 	quotas, err := c.limits.Spend(c.by, cost)
 	quotas.Write(c.header)
@@ -55,45 +47,28 @@ func (c *call) settle() {
 	quotas.Write(c.header)
 }
 
-// settle is call.settle for the call of a handler.
-func settle(ctx context.Context) {
-	if c, ok := ctx.Value(callKey{}).(*call); ok {
-		c.settle()
-	}
-}
-
 // settled has calls pay for the groups that they have looked at, whatever came of it.
 func settled(next api.StrictHandlerFunc, _ string) api.StrictHandlerFunc {
 	return func(c echo.Context, request any) (any, error) {
-		if one, ok := c.Request().Context().Value(callKey{}).(*call); ok {
-			defer one.settle()
-		}
+		defer callOf(c.Request().Context()).settle()
 		return next(c, request)
 	}
 }
 
 // leaveTurn ends the work of a call that goes on to wait for something: a message, a disk, a replica. No room is
 // kept for its answer: what a poll wakes for is short, and a user has one search at a time.
-func leaveTurn(ctx context.Context) {
-	if c, ok := ctx.Value(callKey{}).(*call); ok {
-		c.turn.end()
-	}
-}
+func (c *call) leaveTurn() { c.turn.end() }
 
 // takeRoom waits for room for the next part of a streamed answer.
-func takeRoom(ctx context.Context, bytes int64) error {
-	if c, ok := ctx.Value(callKey{}).(*call); ok && c.turn != nil {
-		return c.turn.room.Take(ctx, bytes)
+func (c *call) takeRoom(ctx context.Context, bytes int64) error {
+	if c.turn == nil {
+		return nil
 	}
-	return nil
+	return c.turn.room.Take(ctx, bytes)
 }
 
 // enterPoll counts a call as a waiting poll instead of a call under way. leave is nil if there is an error.
-func enterPoll(ctx context.Context) (leave func(), err error) {
-	c, ok := ctx.Value(callKey{}).(*call)
-	if !ok {
-		return func() {}, nil
-	}
+func (c *call) enterPoll(ctx context.Context) (leave func(), err error) {
 	if err := c.limits.EnterPoll(ctx, c.by); err != nil {
 		return nil, err
 	}

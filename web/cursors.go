@@ -55,7 +55,7 @@ func (h cursorHandlers) ListReceipts(ctx context.Context, r api.ListReceiptsRequ
 		var most time.Duration
 		if wait {
 			most = h.polls.waitOf(r.Params.WaitS)
-			leaveTurn(ctx)
+			callOf(ctx).leaveTurn()
 		}
 		receipts, after, err := h.live.Receipts(ctx, callerOf(ctx), r.Group, q, most)
 		if err != nil {

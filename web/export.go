@@ -79,7 +79,7 @@ func (a *exportAnswer) VisitExportGroupResponse(w http.ResponseWriter) error {
 
 // next reads the next page as soon as there is room; empty after an error, when the export is not done.
 func (a *exportAnswer) next() []byte {
-	if a.export.Done() || takeRoom(a.ctx, chat.ExportPageBytes) != nil {
+	if a.export.Done() || callOf(a.ctx).takeRoom(a.ctx, chat.ExportPageBytes) != nil {
 		return nil
 	}
 	page, _ := a.export.Next(a.ctx)
@@ -150,7 +150,7 @@ func (a personAnswer) VisitExportMeResponse(w http.ResponseWriter) error {
 		if err := writePart(w, lines.Bytes()); err != nil {
 			return err
 		}
-		return takeRoom(a.ctx, chat.ExportPageBytes) // for what is read next
+		return callOf(a.ctx).takeRoom(a.ctx, chat.ExportPageBytes) // for what is read next
 	})
 	switch {
 	case err != nil && !wrote:

@@ -18,7 +18,7 @@ func (h groupHandlers) CreateGroup(ctx context.Context, r api.CreateGroupRequest
 		ID: b.Id, Name: deref(b.Name), Members: deref(b.Members), Visibility: b.Visibility, Keep: b.Keep, BacklogMax: b.BacklogMax, Post: b.Post,
 		History: b.History, RetainDays: b.RetainDays, Overflow: b.Overflow, BacklogBytes: b.BacklogBytes,
 	}
-	if err := charge(ctx, limit.Members(len(draft.Members))); err != nil {
+	if err := callOf(ctx).charge(limit.Members(len(draft.Members))); err != nil {
 		return nil, err
 	}
 	return keyed(ctx, h.core, "createGroup", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(key string) (any, error) {

@@ -36,7 +36,7 @@ func (h messageHandlers) SendMessage(ctx context.Context, r api.SendMessageReque
 		durability = *r.Params.Durability
 	}
 	if durability == chat.DurabilityDisk || durability == chat.DurabilityReplica {
-		leaveTurn(ctx)
+		callOf(ctx).leaveTurn()
 	}
 	sent, err := h.core.Send(ctx, callerOf(ctx), r.Group, b.Message(), durability)
 	if err != nil {

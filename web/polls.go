@@ -54,7 +54,7 @@ func poll[T any](ctx context.Context, p *polls, waits bool, do func(ctx context.
 		return do(ctx, false)
 	}
 	if waits {
-		leave, err := enterPoll(ctx)
+		leave, err := callOf(ctx).enterPoll(ctx)
 		if err != nil {
 			return *new(T), err
 		}

@@ -91,11 +91,7 @@ type laterAnswer struct {
 }
 
 func (a laterAnswer) write(w http.ResponseWriter) error {
-	status := http.StatusAccepted
-	if a.duplicate {
-		status = http.StatusOK
-	}
-	return writeBuffered(w, status, 0, func(buf *bytes.Buffer) {
+	return writeBuffered(w, statusOf(a.duplicate, http.StatusAccepted), 0, func(buf *bytes.Buffer) {
 		wire.JSON(buf, "", struct {
 			schedule.Schedule
 			Duplicate bool `json:"duplicate,omitempty"`

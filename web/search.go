@@ -26,7 +26,7 @@ func (h searchHandlers) Search(ctx context.Context, r api.SearchRequestObject) (
 	if want.Until, err = wire.Instant("until", p.Until); err != nil {
 		return nil, err
 	}
-	leaveTurn(ctx) // it waits for the archive
+	callOf(ctx).leaveTurn() // it waits for the archive
 	found, err := h.searcher.Search(ctx, callerOf(ctx), want)
 	return &searchAnswer{found}, err
 }
@@ -38,8 +38,6 @@ const hitBytes = 200
 type searchAnswer struct {
 	archive.Results
 }
-
-var _ api.SearchResponseObject = &searchAnswer{}
 
 func (a *searchAnswer) VisitSearchResponse(w http.ResponseWriter) error {
 	size := answerBytes

@@ -23,19 +23,19 @@ func (h syncHandlers) Sync(ctx context.Context, r api.SyncRequestObject) (api.Sy
 	if err != nil {
 		return nil, err
 	}
-	if err := charge(ctx, limit.Sync(len(req.Ack), len(req.After), pageMost(h.limits, req.Limit))); err != nil {
+	if err := callOf(ctx).charge(limit.Sync(len(req.Ack), len(req.After), pageMost(h.limits, req.Limit))); err != nil {
 		return nil, err
 	}
 	if req.Only != nil {
-		settle(ctx) // it does not look at all groups
+		callOf(ctx).settle() // it does not look at all groups
 	}
 	answer, err := poll(ctx, h.polls, req.WaitS > 0, func(ctx context.Context, wait bool) (live.SyncAnswer, error) {
 		if !wait {
 			req.WaitS = 0 // acks may be repeated
 		}
 		req.OnWait = func() {
-			leaveTurn(ctx)
-			settle(ctx) // it may wait for long, and look again
+			callOf(ctx).leaveTurn()
+			callOf(ctx).settle() // it may wait for long, and look again
 		}
 		return h.live.Sync(ctx, callerOf(ctx), req)
 	})

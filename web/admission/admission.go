@@ -13,6 +13,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -110,23 +111,16 @@ func (l *Line) mayWorkLocked(c *caller, units int) bool {
 // New returns an empty line.
 func New(o Options) *Line {
 	processors := runtime.GOMAXPROCS(0)
-	set(&o.Max, 1024)
-	set(&o.Min, min(2*processors, o.Max))
-	set(&o.Probe, min(processors, o.Max))
-	set(&o.Start, min(16*processors, o.Max))
-	set(&o.LineMax, 10_000)
-	set(&o.Patience, 5*time.Second)
-	set(&o.BurstTime, time.Second)
-	set(&o.Log, slog.New(slog.DiscardHandler))
+	o.Max = cmp.Or(o.Max, 1024)
+	o.Min = cmp.Or(o.Min, min(2*processors, o.Max))
+	o.Probe = cmp.Or(o.Probe, min(processors, o.Max))
+	o.Start = cmp.Or(o.Start, min(16*processors, o.Max))
+	o.LineMax = cmp.Or(o.LineMax, 10_000)
+	o.Patience = cmp.Or(o.Patience, 5*time.Second)
+	o.BurstTime = cmp.Or(o.BurstTime, time.Second)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Line{
 		o: o, bound: float64(o.Start), callers: map[Key]*caller{}, shares: map[Key]time.Time{}, window: window{begin: time.Now()},
-	}
-}
-
-func set[T comparable](value *T, otherwise T) {
-	var zero T
-	if *value == zero {
-		*value = otherwise
 	}
 }
 

@@ -1,6 +1,7 @@
 package ws
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"math/rand/v2"
@@ -72,28 +73,21 @@ const (
 	refusalsBurst     = 200
 )
 
-func defaultTo[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
-}
-
 func (o *SessionOptions) setDefaults() {
-	defaultTo(&o.SessionsUserMax, 20)
-	defaultTo(&o.SessionsNodeMax, 10_000)
-	defaultTo(&o.SilentMax, max(1, o.SessionsNodeMax/2))
-	defaultTo(&o.FrameBytesMax, 64<<10)
-	defaultTo(&o.HelloBytesMax, 256<<10)
-	defaultTo(&o.HelloWithin, 10*time.Second)
-	defaultTo(&o.PingEvery, 25*time.Second)
-	defaultTo(&o.PongWithin, 10*time.Second)
-	defaultTo(&o.StallAfter, 30*time.Second)
-	defaultTo(&o.CloseWithin, 5*time.Second)
-	defaultTo(&o.CallWithin, 10*time.Second)
-	defaultTo(&o.DrainSpread, 10*time.Second)
-	defaultTo(&o.FramesPerSecond, 500)
-	defaultTo(&o.FramesBurst, 2000)
+	o.SessionsUserMax = cmp.Or(o.SessionsUserMax, 20)
+	o.SessionsNodeMax = cmp.Or(o.SessionsNodeMax, 10_000)
+	o.SilentMax = cmp.Or(o.SilentMax, max(1, o.SessionsNodeMax/2))
+	o.FrameBytesMax = cmp.Or(o.FrameBytesMax, 64<<10)
+	o.HelloBytesMax = cmp.Or(o.HelloBytesMax, 256<<10)
+	o.HelloWithin = cmp.Or(o.HelloWithin, 10*time.Second)
+	o.PingEvery = cmp.Or(o.PingEvery, 25*time.Second)
+	o.PongWithin = cmp.Or(o.PongWithin, 10*time.Second)
+	o.StallAfter = cmp.Or(o.StallAfter, 30*time.Second)
+	o.CloseWithin = cmp.Or(o.CloseWithin, 5*time.Second)
+	o.CallWithin = cmp.Or(o.CallWithin, 10*time.Second)
+	o.DrainSpread = cmp.Or(o.DrainSpread, 10*time.Second)
+	o.FramesPerSecond = cmp.Or(o.FramesPerSecond, 500)
+	o.FramesBurst = cmp.Or(o.FramesBurst, 2000)
 	if o.Address == nil {
 		o.Address = peerOf
 	}
