@@ -169,7 +169,7 @@ func checkFiles(files []File) error {
 			return err
 		}
 		if seen[f.ID] {
-			return Invalid("files[%d]: the same file as one before", i)
+			return Invalid("files[%d]: the file is named before", i)
 		}
 		seen[f.ID] = true
 	}
@@ -179,7 +179,7 @@ func checkFiles(files []File) error {
 // NamesNoFiles refuses files where a message is not sent to a group now.
 func (c Content) NamesNoFiles() error {
 	if len(c.Files) > 0 {
-		return Invalid("files: only a message that is sent to a group now names files")
+		return Invalid("files: only a message that is sent to a group now may name files")
 	}
 	return nil
 }

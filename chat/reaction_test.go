@@ -45,7 +45,7 @@ func TestSpellingsOfAnEmoji(t *testing.T) {
 	}
 }
 
-// TestReactionsOfBefore: what was stored when every text was taken is counted with the spelling of today, and can be taken back.
+// TestReactionsOfBefore: a reaction stored by a version that took every text counts under its present spelling, and can be taken back.
 func TestReactionsOfBefore(t *testing.T) {
 	b := newBench(t)
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob", "carl")

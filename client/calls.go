@@ -114,7 +114,7 @@ func (s *Stream) callOnce(ctx context.Context, req request) (reply, error) {
 	}
 }
 
-// away waits until sock is no longer the live one.
+// away waits until sock is no longer the live socket.
 func (s *Stream) away(ctx context.Context, sock *socket) error {
 	for {
 		s.mu.Lock()

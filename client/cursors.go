@@ -18,7 +18,7 @@ import (
 type Cursors interface {
 	// Load returns all positions, by group.
 	Load(ctx context.Context) (map[string]Position, error)
-	// Save stores the changed positions; an empty position means that the group is to be forgotten.
+	// Save stores the changed positions; an empty position means that the group may be forgotten.
 	Save(ctx context.Context, changed map[string]Position) error
 }
 

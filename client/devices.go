@@ -88,7 +88,7 @@ func (c *Client) Device(ctx context.Context, id string) (Device, error) {
 	return d, err
 }
 
-// DeleteDevice removes a device of the caller; repeating it is no error.
+// DeleteDevice removes a device of the caller; repeating it is not an error.
 func (c *Client) DeleteDevice(ctx context.Context, id string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"devices", id}, again: true}, nil)
 }

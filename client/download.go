@@ -61,7 +61,7 @@ func (d *download) request() error {
 		want = http.StatusPartialContent
 	}
 	get := fileCall(http.MethodGet, d.group, d.file.ID)
-	get.query = url.Values{"inline": {"1"}} // through the node, also where it gives addresses in a bucket, which have another ETag
+	get.query = url.Values{"inline": {"1"}} // through the node, even if it can redirect to a bucket, where the ETag differs
 	answer, err := d.client.exchangeBytes(d.ctx, get, header, nil, 0)
 	if err != nil {
 		return err

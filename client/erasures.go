@@ -11,7 +11,7 @@ type Erasure struct {
 	State    string   `json:"state"`    // pending, running or done
 	Messages int64    `json:"messages"` // whose content was erased, direct messages too
 	Groups   int64    `json:"groups"`   // that had something of the person
-	Held     []string `json:"held"`     // groups under a legal hold: what they have is erased when that ends
+	Held     []string `json:"held"`     // groups under a legal hold, in which the person is erased when that ends
 }
 
 // EraseMe begins the erasure of the caller, or joins the one under way.

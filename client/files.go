@@ -87,7 +87,7 @@ func fileCall(method, group, id string) call {
 }
 
 // UploadFile uploads a whole file and returns its id, for the Files of a message. It goes in pieces of at most 1 MiB, which nginx
-// lets through by default, and of less where a proxy answers 413. After a broken connection it goes on where the server is. The
+// lets through by default, and of less if a proxy answers 413. After a broken connection it goes on where the server is. The
 // digest of the bytes is checked: by the server if the draft has it, otherwise it is computed on
 // the way and compared with what the server stored.
 func (c *Client) UploadFile(ctx context.Context, group string, draft FileDraft, content io.ReaderAt) (string, error) {
@@ -159,7 +159,7 @@ func (c *Client) writeWhole(ctx context.Context, group string, draft FileDraft, 
 			return fmt.Errorf("upload of %s at byte %d: %w", draft.Name, at, failed)
 		}
 		if smaller {
-			continue // if the proxy let some bytes through, the next attempt is told that it is at another offset
+			continue // if the proxy let some bytes through, the next attempt learns the new offset
 		}
 		wait, again := retryable(err, true)
 		if failures++; err != nil && !again && CodeOf(err) != CodeConflict || failures > c.attempts {
@@ -184,7 +184,7 @@ func (c *Client) writeWhole(ctx context.Context, group string, draft FileDraft, 
 	return nil
 }
 
-// compareUpload removes a file with another digest than what was sent.
+// compareUpload removes a file whose digest differs from that of what was sent.
 func (c *Client) compareUpload(ctx context.Context, group, name, id, want string) error {
 	for failures := 0; ; {
 		answer, err := c.exchangeBytes(ctx, fileCall(http.MethodHead, group, id), nil, nil, 0)

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// Me is whom the server takes the caller for.
+// Me is the caller, as the server sees them.
 type Me struct {
 	User string `json:"user"`
 	Role string `json:"role"` // admin, or empty

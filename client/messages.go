@@ -146,7 +146,7 @@ type SyncAnswer struct {
 	NextPollS float64     `json:"next_poll_s"` // how long the server asks to wait before the next sync
 }
 
-// SyncError is what a sync could not do, beside all the rest: an ack that failed, a position that cannot be read
+// SyncError is what a sync could not do, although it did the rest: an ack that failed, a position that cannot be read
 // (CodeInvalid), a group of Only that the caller is not in (CodeNotFound).
 type SyncError struct {
 	Group string `json:"group"`

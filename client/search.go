@@ -30,7 +30,7 @@ type SearchQuery struct {
 type SearchPage struct {
 	Hits []Hit  `json:"hits"`
 	Next string `json:"next"` // cursor of the next page; empty after the last one
-	// IncompleteBefore, where it is set, is up to when the search has seen everything: messages sent later may be missing.
+	// IncompleteBefore, if set, is the time up to which the search is complete: messages sent later may be missing.
 	IncompleteBefore *time.Time `json:"incomplete_before"`
 }
 

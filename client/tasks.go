@@ -253,7 +253,7 @@ func (c *Client) steerPeriodic(ctx context.Context, id, verb string) (p Periodic
 	return p, err
 }
 
-// RunPeriodic enqueues an occurrence of a periodic task now, beside its plan, and returns the id of its task. It is not
+// RunPeriodic enqueues an occurrence of a periodic task now, besides its plan, and returns the id of its task. It is not
 // repeated if its outcome is unknown.
 func (c *Client) RunPeriodic(ctx context.Context, id string) (task string, err error) {
 	var answer struct {

@@ -91,7 +91,7 @@ type Group struct {
 	Members      int64     `json:"members"`
 	Keep         int64     `json:"keep"`
 	BacklogMax   int64     `json:"backlog_max"`
-	Overflow     string    `json:"overflow"` // drop: who is more than BacklogMax behind is no longer waited for; block: sends are refused instead
+	Overflow     string    `json:"overflow"` // drop: members more than BacklogMax behind are no longer waited for; block: sends are refused instead
 	BacklogBytes int64     `json:"backlog_bytes"`
 	Post         string    `json:"post"` // members or admins
 	History      bool      `json:"history"`
@@ -104,7 +104,7 @@ type Blocker struct {
 	User   string    `json:"user"`
 	Behind int64     `json:"behind"` // entries that they have not seen
 	Bytes  int64     `json:"bytes"`  // of files in these
-	Since  time.Time `json:"since"`  // when the oldest of these was sent; zero in an [Error], and where it is not known
+	Since  time.Time `json:"since"`  // when the oldest of these was sent; zero in an [Error], and if it is not known
 }
 
 // Hold is a legal hold on a group.

@@ -46,7 +46,7 @@ func NewClient(o Options) (*Client, error) {
 		return nil, errors.New("queue: no Redis client")
 	}
 	if _, can := o.Client.(subscriber); !can {
-		return nil, fmt.Errorf("queue: a %T is no Redis client: it has no method Subscribe", o.Client)
+		return nil, fmt.Errorf("queue: a %T is not a Redis client: it has no method Subscribe", o.Client)
 	}
 	if repeats(o.Client) {
 		return nil, errors.New("queue: the Redis client repeats calls by itself: set its MaxRetries to -1")

@@ -55,7 +55,7 @@ func (s *Serving) Entries(ctx context.Context, group string, ids []int64) ([]cha
 }
 
 // Range reads entries for the node itself, from an id on, with the end of the log. If the archive has the first of them, only
-// the archive's are returned; entries that neither holds any longer are left out.
+// archived ones are returned; entries that neither holds any longer are left out.
 func (s *Serving) Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]chat.Message, chat.LogEnd, error) {
 	held, end, err := s.Store.Range(ctx, group, from, limit, bytesMax)
 	if err != nil || len(held) > 0 && held[0].ID <= from {

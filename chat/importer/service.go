@@ -126,7 +126,7 @@ func (s *Service) scanner(lenient bool) scanner {
 // plan checks the draft and the whole file.
 func (s *Service) plan(ctx context.Context, open Source, d Draft) (plan, error) {
 	if d.Owner == "" {
-		return plan{}, errors.New("owner: missing: name who is to own the group")
+		return plan{}, errors.New("owner: missing: name the user who will own the group")
 	}
 	draft := chat.GroupDraft{ID: d.Group, Name: d.Name, Members: d.Members, Keep: d.Keep}
 	if err := errors.Join(chat.CheckGroupID("group", d.Group), chat.CheckUserID("owner", d.Owner)); err != nil {
@@ -157,7 +157,7 @@ func (s *Service) plan(ctx context.Context, open Source, d Draft) (plan, error) 
 	if s.archive != nil {
 		p.held = max(1, p.end()-g.Keep+1)
 	} else if p.end() > g.Keep {
-		return plan{}, fmt.Errorf("it makes %d entries, and without an archive the group keeps its newest %d only: switch the archive on "+
+		return plan{}, fmt.Errorf("it makes %d entries, and without an archive the group keeps only its newest %d: switch the archive on "+
 			"(CHATD_ARCHIVE), or let the group keep more (-keep)", p.end(), g.Keep)
 	}
 	p.file, err = s.identity(ctx, p)

@@ -61,7 +61,7 @@ func (s *Service) newFiring(ctx context.Context, r Record, nowMs int64) (Firing,
 	return f, s.core.MayWrite(ctx, p.owner(), p.User)
 }
 
-// firing is newFiring for an occurrence: it adds the next occurrence, and the reason if nothing is to be sent.
+// firing is newFiring for an occurrence: it adds the next occurrence, and the reason if nothing is sent.
 func (s *Service) firing(ctx context.Context, r Record, nowMs int64) (Firing, error) {
 	f, err := s.newFiring(ctx, r, nowMs)
 	if errors.Is(err, chat.ErrForbidden) {

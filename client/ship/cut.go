@@ -130,7 +130,7 @@ func (k *cutter) resume(ctx context.Context) error {
 	return k.send(ctx, s, seg)
 }
 
-// ship sends what a file has, and reports whether that was anything.
+// ship sends the new content of a file, and reports whether there was any.
 func (k *cutter) ship(ctx context.Context, path string) (bool, error) {
 	s, err := k.source(path)
 	if s == nil || err != nil {
@@ -175,8 +175,8 @@ func (k *cutter) send(ctx context.Context, s *source, seg *segment) error {
 	return nil
 }
 
-// source returns the file to read for a path: what it named before a rotation, as long as that is not read to its end, then
-// what it names now. nil: there is none.
+// source returns the file to read for a path: the one that it named before a rotation until that is read to its end, then the one
+// that it names now. nil: there is none.
 func (k *cutter) source(path string) (*source, error) {
 	s := k.open[path]
 	info, err := os.Stat(path)
@@ -264,7 +264,7 @@ func (k *cutter) shipped(path string) bool {
 	return false
 }
 
-// begin opens a file where the state is in it.
+// begin opens a file at the position in the state.
 func (k *cutter) begin(path string) (*source, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -4,5 +4,5 @@ package ship
 
 import "io/fs"
 
-// inodeOf identifies a file where the system names none: the first bytes of a file decide.
+// inodeOf is for systems without inodes: the first bytes of a file identify it.
 func inodeOf(fs.FileInfo) uint64 { return 0 }

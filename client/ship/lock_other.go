@@ -2,5 +2,5 @@
 
 package ship
 
-// lockState does nothing where files cannot be locked alike.
+// lockState does nothing on systems where files cannot be locked in the same way.
 func lockState(string) (unlock func(), err error) { return func() {}, nil }

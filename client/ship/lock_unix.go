@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// lockState locks a state file for this process, with a file beside it: the state itself is replaced again and again.
+// lockState locks a state file for this process, by a file beside it, because the state file itself is replaced at every save.
 func lockState(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

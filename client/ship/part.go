@@ -152,7 +152,7 @@ type lines struct {
 	err    error // why reading failed
 }
 
-// errPart means that a part is not what its message says. Trying again is of no use.
+// errPart means that a part is not what its message says. Trying again cannot help.
 var errPart = errors.New("the lines are not those that the message describes")
 
 // openLines begins to read a part. What is read is added to all.
@@ -184,7 +184,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// finish reads what the handler has left, and returns why reading failed: the handler may have taken it for the end.
+// finish reads what the handler has left, and returns why reading failed: the handler may have mistaken it for the end.
 func (l *lines) finish() error {
 	_, _ = io.Copy(io.Discard, l) // l.err says it
 	return l.err

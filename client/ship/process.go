@@ -154,7 +154,7 @@ func transient(err error) bool {
 	return true
 }
 
-// errPermanent marks what no further attempt changes.
+// errPermanent marks errors that no further attempt can change.
 var errPermanent = errors.New("")
 
 // permanent marks err; nil stays nil.
@@ -192,7 +192,7 @@ func (p *processor) step(ctx context.Context) (done bool, err error) {
 		case err != nil:
 			p.log.rewind(m.ID - 1)
 			return false, err
-		case what == endOfRun: // what follows in this page comes again
+		case what == endOfRun: // the rest of this page comes again
 			p.log.rewind(m.ID)
 			p.grown = time.Now()
 			return false, nil
@@ -230,7 +230,7 @@ const (
 	nextShipment         // the run has ended: it is for the next one
 )
 
-// message handles one message. What is no part and no end mark is acked along with the next one.
+// message handles one message. Other messages than parts and end marks are acked along with the next one.
 func (p *processor) message(ctx context.Context, m client.Message) (outcome, error) {
 	p.trust.heard(m)
 	s := readShipped(m)
@@ -336,7 +336,7 @@ func (p *processor) end(ctx context.Context, end End) (outcome, error) {
 	}
 	var unknown error
 	if was == nil && end.Parts > 0 {
-		unknown = permanent(fmt.Errorf("message %d: nothing is remembered of shipment %s by %s, so the %d parts that its end mark counts cannot be compared; it is acked, and the next run goes on behind it",
+		unknown = permanent(fmt.Errorf("message %d: nothing is remembered of shipment %s by %s, so the %d parts that its end mark counts cannot be compared; it is acked, and the next run continues after it",
 			end.ID, end.Ship, end.From, end.Parts))
 		if p.opts.Follow {
 			p.opts.Notice(unknown.Error())

@@ -91,7 +91,7 @@ func (s *processState) save() error {
 	return permanent(disk.Replace(s.path, data))
 }
 
-// progress finds what was handled of a shipment; nil: nothing that is remembered.
+// progress finds what was handled of a shipment; nil: nothing is remembered.
 func (s *processState) progress(from, ship string) *shipProgress {
 	for i := range s.Ships {
 		if s.Ships[i].From == from && s.Ships[i].Ship == ship {
@@ -123,7 +123,7 @@ func (s *processState) put(p shipProgress) {
 	s.Ships = s.Ships[max(0, len(s.Ships)-shipsMax):]
 }
 
-// goOn says how to go on after what a processor refuses.
+// goOn says how to continue after a refusal.
 func (s *processState) goOn() string {
 	if s.path == "" {
 		return "without what was remembered of it, the rest is processed, and checked by count and order only"
@@ -170,7 +170,7 @@ func (s *processState) fits(was *shipProgress, end End) error {
 		want += fmt.Sprintf(" with %d bytes and the digest %s", end.Bytes, strings.ToLower(end.SHA256))
 	}
 	if got != want {
-		return permanent(fmt.Errorf("message %d: the end mark of shipment %s by %s counts %s, but processed were %s; %s",
+		return permanent(fmt.Errorf("message %d: the end mark of shipment %s by %s counts %s, but what was processed is %s; %s",
 			end.ID, end.Ship, end.From, want, got, s.goOn()))
 	}
 	return nil

@@ -22,7 +22,7 @@ const (
 	waitingEvery = 10 * time.Second
 )
 
-// waiting says what is waited for, at first after a moment and then again and again.
+// waiting says what is waited for, after a moment and then repeatedly.
 type waiting struct {
 	notice func(string)
 	next   time.Time // when to say it; zero: nothing is waited for
@@ -99,7 +99,7 @@ func (p *processor) markRead(ctx context.Context) error {
 	return nil
 }
 
-// othersFinished reports whether no more results are to be expected, after the end mark. While they are, acking them here keeps the
+// othersFinished reports whether no more results can come, after the end mark. While they are, acking them here keeps the
 // group empty.
 func (p *processor) othersFinished(ctx context.Context) (bool, error) {
 	if len(p.state.Pending) > 0 {
@@ -117,7 +117,7 @@ func (p *processor) othersFinished(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	quiet := idleMax
-	// Where the first part is trimmed, its receipts are of the shipper too, who has seen it.
+	// If the first part is trimmed, its receipts include the shipper, who has seen it.
 	if begun := first.Seen - (first.Members - end.Members); begun > end.Seen {
 		quiet = quietMax
 	}

@@ -74,7 +74,7 @@ type Progress struct {
 // results at least; while members are too far behind, Files waits. [Process] is the other side: it believes the owner and the admins
 // of the group, and whose results it believes.
 //
-// A line that is longer than a part is cut; such a part is Open. At most two parts are in memory. With a State, a Files that was
+// A line that is longer than a part is cut; the part is then Open. At most two parts are in memory. With a State, a Files that was
 // killed and is repeated goes on where it was, and makes no part twice (as long as the server knows its retry keys: 24 hours).
 // After the end mark, another Files with this State ships what has been added since, as a new shipment. Only one Files may use a
 // State at a time.
@@ -191,7 +191,7 @@ func (s *shipper) run(ctx context.Context) error {
 	return nil
 }
 
-// remaining is how many bytes are to be shipped, as far as that is known at the start.
+// remaining is how many bytes are left to ship, as far as that is known at the start.
 func (s *shipper) remaining() int64 {
 	var n int64
 	for _, path := range s.opts.Paths {

@@ -150,7 +150,7 @@ func (s *shipState) add(path string, info fs.FileInfo) *fileState {
 	return f
 }
 
-// is reports whether f may be the file with this inode, or with this path where there are no inodes.
+// is reports whether f may be the file with this inode, or without inodes the one with this path.
 func (f *fileState) is(inode uint64, path string) bool {
 	return f.Inode == inode && (inode != 0 || f.Path == path)
 }

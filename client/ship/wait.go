@@ -12,7 +12,7 @@ import (
 // shipBackoff spaces attempts while the group or the server takes nothing.
 var shipBackoff = client.Backoff{Base: 100 * time.Millisecond, Max: 15 * time.Second}
 
-// blockedMax is the longest wait for members who are behind: who has caught up shall not wait for the shipper.
+// blockedMax is the longest wait for members who are behind: those who have caught up should not wait for the shipper.
 const blockedMax = 2 * time.Second
 
 // retry calls do until it returns nil or an error that stays.
@@ -127,7 +127,7 @@ func (s *shipper) believes(m client.Message, r *resultData) bool {
 	return about
 }
 
-// drain takes what is there, so that nothing is left for the shipper to see.
+// drain takes all messages, so that nothing is left for the shipper to see.
 func (s *shipper) drain(ctx context.Context) error {
 	for {
 		if n, err := s.take(ctx); err != nil || n == 0 {
@@ -139,7 +139,7 @@ func (s *shipper) drain(ctx context.Context) error {
 // receiptsPage is how many members are named at most.
 const receiptsPage = 100
 
-// waitAll returns when all members have acked the end mark, and no more results are to be expected.
+// waitAll returns when all members have acked the end mark, and no more results can come.
 func (s *shipper) waitAll(ctx context.Context) error {
 	// A member whose messages all have seen is asked for its receipts too, once they are trimmed.
 	err := s.retry(ctx, func() error {
@@ -177,7 +177,7 @@ func (s *shipper) waitAll(ctx context.Context) error {
 				return nil
 			}
 		}
-		// The server answers at once if it cannot wait; who finishes one after the other is shown soon.
+		// The server answers at once if it cannot wait; members who finish one after the other are shown soon.
 		if seconds = 2; !changed {
 			seconds = logWait
 		}

@@ -17,7 +17,7 @@ func (i importCommand) messages(env *environment, c node.Config) error {
 	shown.clear()
 	switch {
 	case err != nil && env.ctx.Err() != nil:
-		return fmt.Errorf("import: %s: interrupted; the same command goes on from here, and with -discard instead of -messages it undoes what there is", i.Messages)
+		return fmt.Errorf("import: %s: interrupted; the same command goes on from here, and with -discard instead of -messages it removes what was imported", i.Messages)
 	case err != nil:
 		return fmt.Errorf("import: %s: %w", i.Messages, err)
 	}

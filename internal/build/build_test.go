@@ -44,7 +44,7 @@ func TestImageNamesItsCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of the arguments of the build, what is to be linked stays. The flags of this test may need cgo, the Dockerfile does without.
+	// Of the arguments of the build, what has to be linked stays. The flags of this test may need cgo, the Dockerfile does without.
 	fake := fmt.Sprintf("#!/bin/sh\nfor arg; do case $arg in -ldflags=*) flags=$arg;; esac; done\ncd '%s' && CGO_ENABLED=1 exec '%s' run \"$flags\" ./testdata/print\n", here, goPath)
 
 	for name, c := range map[string]struct {

@@ -197,7 +197,7 @@ func checkES256(point []byte, signed string, signature []byte) error {
 	}
 	sum := sha256.Sum256([]byte(signed))
 	if len(signature) != 64 || !ecdsa.Verify(public, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
-		return errors.New("the signature of the token does not hold")
+		return errors.New("the signature of the token is not valid")
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func newCauseLog() *causeLog {
 	return &causeLog{now: time.Now, causes: map[conn.Cause]*trouble{}, began: make(chan struct{}, 1)}
 }
 
-// pass tells whether a line of the cause is to be written, and how many were left out before it.
+// pass tells whether to write a line of the cause, and how many were left out before it.
 func (l *causeLog) pass(cause conn.Cause) (left int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -120,12 +120,12 @@ func split(expression string) ([]string, error) {
 	switch len(texts) {
 	case 5, 6:
 	case 7:
-		return nil, fmt.Errorf("%w: has 7 fields, not 5 or 6: leave out the year, and say how long it goes on by until or count", ErrExpression)
+		return nil, fmt.Errorf("%w: has 7 fields, not 5 or 6: leave out the year, and end it by until or count", ErrExpression)
 	default:
 		return nil, fmt.Errorf("%w: has %d fields, not 5 (minute, hour, day of month, month, day of week) or 6 (second first)", ErrExpression, len(texts))
 	}
 	if last := texts[len(texts)-1]; len(texts) == 6 && len(last) == 4 && digits(last) {
-		return nil, fmt.Errorf("%w: ends in a year, %s: leave it out, and say how long it goes on by until or count", ErrExpression, last)
+		return nil, fmt.Errorf("%w: ends in a year, %s: leave it out, and end it by until or count", ErrExpression, last)
 	}
 	for i, text := range texts {
 		var err error

@@ -105,7 +105,7 @@ func newCounts(prefix string) counts {
 			{desc("_crashed_total", "Runs that ended with their worker."), func(q admin.Queue) int64 { return q.Crashed }},
 			{desc("_buried_total", "Times that a task became a dead letter."), func(q admin.Queue) int64 { return q.Buried }},
 			{desc("_deleted_total", "Tasks taken away."), func(q admin.Queue) int64 { return q.Deleted }},
-			{desc("_dropped_total", "Dead letters that gave way to newer ones."), func(q admin.Queue) int64 { return q.Dropped }},
+			{desc("_dropped_total", "Dead letters that were dropped for newer ones."), func(q admin.Queue) int64 { return q.Dropped }},
 		},
 	}
 }

@@ -14,7 +14,7 @@ import { load } from "./saved.js";
 import { createSignIn } from "./signin.js";
 import * as state from "./state.js";
 
-/** Counts that may be wrong are asked for anew after this, so that a burst of changes asks once. */
+/** Counts that may be wrong are requested again after this, so that a burst of changes asks once. */
 const REFRESH_MS = 250;
 /** While polling, cursors are asked for this long after an answer. */
 const CURSORS_MS = 2000;
@@ -66,7 +66,7 @@ export function createClient(store) {
     }
   }
 
-  /** What to do with an outcome, unless the sign-in of now has ended by then. @template {any[]} A @param {(...args: A) => void} act */
+  /** What to do with an outcome, unless the present sign-in has ended by then. @template {any[]} A @param {(...args: A) => void} act */
   function ours(act) {
     const life = signIn.life();
     return (/** @type {A} */ ...args) => { if (signIn.life() === life) act(...args); };

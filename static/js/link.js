@@ -66,7 +66,7 @@ export function createLink(url, api, listener) {
     open: socket.open,
     end: socket.end,
     isLive: () => socket.isLive() || poll.isLive(),
-    /** Begins the session of a websocket anew, with the positions of now. */
+    /** Starts the session of a websocket again, with the present positions. */
     restart: socket.restart,
     hurry() {
       socket.hurry();

@@ -152,8 +152,8 @@
  * @property {{id: number, text: string, bad: boolean}[]} toasts
  * @property {string} heard what a screen reader is to say next
  * @property {string} signedOut why the sign-in page is shown, or ""
- * @property {boolean} stale true: counts must be asked for anew
- * @property {{group: string, id: number}|null} place the message that is to be shown next
+ * @property {boolean} stale true: counts have to be requested again
+ * @property {{group: string, id: number}|null} place the message to show next
  * @property {number} memberships how often the person was seen to enter or leave a group
  */
 export {};

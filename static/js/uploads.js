@@ -106,7 +106,7 @@ export function createUploads(store, client) {
       }
       next();
     },
-    /** Goes on where the upload is, or begins anew if it is gone. @param {string} key */
+    /** Continues the upload where it is, or starts over if it is gone. @param {string} key */
     retryUpload(key) {
       const h = held.get(key);
       if (!h) return;

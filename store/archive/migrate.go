@@ -181,7 +181,7 @@ func migrateUp(ctx context.Context, e *engine, db *sql.DB) error {
 			}
 		}
 		if ctx.Err() != nil || tries >= migrateTries && e.fault(err) != faultLocked {
-			return fmt.Errorf("archive: migration: %w; what was done before the failed step stands, and nothing of that: remove the cause and start again", err)
+			return fmt.Errorf("archive: migration: %w; the steps before this one are complete, and nothing of it is: fix the cause and start again", err)
 		}
 	}
 }
@@ -238,7 +238,7 @@ func checkSchema(ctx context.Context, p *goose.Provider) error {
 	}
 	missing := slices.IndexFunc(steps, func(s *goose.MigrationStatus) bool { return s.State == goose.StatePending })
 	if missing >= 0 && steps[missing].Source.Version < has {
-		return fmt.Errorf("archive: the schema has version %d, but not %d: it is migrated by half. Restore the database from a backup, "+
+		return fmt.Errorf("archive: the schema has version %d, but not %d: a migration is missing. Restore the database from a backup, "+
 			"or point CHATD_ARCHIVE to an empty one", has, steps[missing].Source.Version)
 	}
 	return nil

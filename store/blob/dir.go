@@ -106,7 +106,7 @@ func (d *dir) Check(context.Context) error {
 		return fmt.Errorf("blobs: %w", err)
 	}
 	if now != d.identity {
-		return fmt.Errorf("blobs: %s is another folder than the one that was opened", d.root)
+		return fmt.Errorf("blobs: %s is not the folder that was opened", d.root)
 	}
 	return nil
 }
@@ -287,7 +287,7 @@ func (d *dir) Finish(_ context.Context, id string, size int64) error {
 func (d *dir) finish(id string, size int64) error {
 	if info, err := os.Stat(d.blob(id)); err == nil {
 		if info.Size() != size {
-			return fmt.Errorf("%w: %d, and it is whole with %d", files.ErrShort, size, info.Size())
+			return fmt.Errorf("%w: %d, but it is complete with %d", files.ErrShort, size, info.Size())
 		}
 		// It may have been renamed by a process that died before the name was durable.
 		return d.sync("sync blobs", filepath.Dir(d.blob(id)))

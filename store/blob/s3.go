@@ -155,7 +155,7 @@ func (b *bucket) Check(ctx context.Context) error {
 		return fmt.Errorf("blobs: bucket %s: %w", b.name, err)
 	}
 	if now != b.identity {
-		return fmt.Errorf("blobs: bucket %s is another one than the one that was opened", b.name)
+		return fmt.Errorf("blobs: bucket %s is not the one that was opened", b.name)
 	}
 	return nil
 }

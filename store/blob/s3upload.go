@@ -85,7 +85,7 @@ func readLine(r io.Reader) ([]byte, error) {
 		}
 		line = append(line, one[0])
 	}
-	return nil, errors.New("the state of an upload is no line")
+	return nil, errors.New("the state of an upload is not a line")
 }
 
 // resume finds the state of size bytes and puts its tail into the spool. What was left by Writes that nobody counted, and by those
@@ -232,7 +232,7 @@ func (b *bucket) Finish(ctx context.Context, id string, size int64) error {
 func (b *bucket) finish(ctx context.Context, id string, size int64) error {
 	switch has, _, err := b.size(ctx, id); {
 	case err == nil && has != size:
-		return fmt.Errorf("%w: %d, and it is whole with %d", files.ErrShort, size, has)
+		return fmt.Errorf("%w: %d, but it is complete with %d", files.ErrShort, size, has)
 	case err == nil:
 		return b.dropUpload(ctx, id)
 	case !errors.Is(err, files.ErrNoBlob):

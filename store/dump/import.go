@@ -235,7 +235,7 @@ func (i *importer) rest(ctx context.Context) error {
 	return i.flush(ctx)
 }
 
-// take notes a line that is to be written, unless it was written before: then it says only how many elements lists have.
+// take records a line to write, or, if it was written before, only how many elements its lists have.
 func (i *importer) take(l line, written bool) {
 	switch {
 	case l.Part != nil && i.moves != nil:
@@ -255,7 +255,7 @@ func (i *importer) take(l line, written bool) {
 	}
 }
 
-// put notes a part that is to be written.
+// put records a part to write.
 func (i *importer) put(p part) {
 	if i.file.Archive && i.opt.DropArchive {
 		withoutArchive(&p)

@@ -179,7 +179,7 @@ const reportEvery = time.Minute
 // report is what the log says about overload.
 type report struct {
 	last    time.Time // when the newest logged overload began
-	on      bool      // its end is to be logged too
+	on      bool      // its end has to be logged too
 	refused int       // calls before it began
 }
 

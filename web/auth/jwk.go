@@ -68,7 +68,7 @@ func parseKeySet(raw []byte) (keys []verifyKey, unusable []string, err error) {
 		err = json.Unmarshal(set["keys"], &list) // fails if there are none
 	}
 	if err != nil || list == nil { // null is no list: it would end all trust
-		return nil, nil, errors.New("the key set is no JSON object with a list of keys")
+		return nil, nil, errors.New("the key set is not a JSON object with a list of keys")
 	}
 	for i, one := range list {
 		key, err := parseKey(one)
@@ -101,7 +101,7 @@ func parseKey(raw json.RawMessage) (key verifyKey, err error) {
 		Y      string     `json:"y"`
 	}
 	if err := json.Unmarshal(raw, &k); err != nil {
-		return key, errors.New("no JSON object that describes a key")
+		return key, errors.New("not a JSON object that describes a key")
 	}
 	key.id, key.alg = k.Kid, k.Alg
 	switch {

@@ -59,7 +59,7 @@ func (w *writer) nextPing() time.Time {
 	return time.Now().Add(every - rand.N(every/5+1))
 }
 
-// outcome is what is to be done for a session after a turn.
+// outcome is what to do with a session after a turn.
 type outcome int
 
 const (

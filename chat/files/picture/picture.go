@@ -31,7 +31,7 @@ const (
 
 // Errors to compare with in errors.Is.
 var (
-	ErrNotPicture = errors.New("no PNG, JPEG, GIF or WebP picture")
+	ErrNotPicture = errors.New("not a PNG, JPEG, GIF or WebP picture")
 	ErrTooLarge   = errors.New("the picture is too large to make a preview of")
 )
 
