@@ -196,6 +196,30 @@ func TestProgramUsesEveryFeature(t *testing.T) {
 			t.Errorf("%s is used: it needs no reason", name)
 		}
 	}
+	fields := func(spec ast.Spec) {
+		s, ok := spec.(*ast.TypeSpec)
+		if !ok || !settings[s.Name.Name] {
+			return
+		}
+		if of, ok := s.Type.(*ast.StructType); ok {
+			for _, field := range of.Fields.List {
+				for _, name := range field.Names {
+					need(name.Name)
+				}
+			}
+		}
+	}
+	for _, option := range []string{"batch", "limit", "rate"} {
+		each("../../queue/option/"+option, func(file *ast.File) {
+			for _, decl := range file.Decls {
+				if d, ok := decl.(*ast.GenDecl); ok {
+					for _, spec := range d.Specs {
+						fields(spec)
+					}
+				}
+			}
+		})
+	}
 	each("../../queue", func(file *ast.File) {
 		for _, decl := range file.Decls {
 			switch d := decl.(type) {
@@ -205,20 +229,12 @@ func TestProgramUsesEveryFeature(t *testing.T) {
 				}
 			case *ast.GenDecl:
 				for _, spec := range d.Specs {
-					switch s := spec.(type) {
-					case *ast.ValueSpec:
+					if s, ok := spec.(*ast.ValueSpec); ok {
 						for _, name := range s.Names {
 							need(name.Name)
 						}
-					case *ast.TypeSpec:
-						if fields, ok := s.Type.(*ast.StructType); ok && settings[s.Name.Name] {
-							for _, field := range fields.Fields.List {
-								for _, name := range field.Names {
-									need(name.Name)
-								}
-							}
-						}
 					}
+					fields(spec)
 				}
 			}
 		}
