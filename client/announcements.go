@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -49,12 +50,8 @@ type Announcement struct {
 
 // Announce sends a message to the logs of groups and an item to the inboxes of users. For operators.
 func (c *Client) Announce(ctx context.Context, draft AnnouncementDraft) (Announcement, error) {
-	if draft.Key == "" {
-		draft.Key = NewKey()
-	}
-	var a Announcement
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"announcements"}, body: draft, key: draft.Key, again: true}, &a)
-	return a, err
+	draft.Key = cmp.Or(draft.Key, NewKey())
+	return answerTo[Announcement](ctx, c, call{method: http.MethodPost, path: []string{"announcements"}, body: draft, key: draft.Key, again: true})
 }
 
 // Announcements lists all that are kept, newest first. For operators. next is empty after the last page.
@@ -69,9 +66,7 @@ func (c *Client) Announcements(ctx context.Context, page Page) (announcements []
 
 // Announcement shows an operator the progress of an announcement.
 func (c *Client) Announcement(ctx context.Context, id string) (Announcement, error) {
-	var a Announcement
-	err := c.do(ctx, call{method: http.MethodGet, path: []string{"announcements", id}, again: true}, &a)
-	return a, err
+	return answerTo[Announcement](ctx, c, call{method: http.MethodGet, path: []string{"announcements", id}, again: true})
 }
 
 // CancelAnnouncement ends an announcement: nobody else gets it. What was delivered stays.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -16,9 +17,7 @@ var errLost = errors.New("the connection was lost before the response arrived")
 // Send appends a message over the socket; see [Client.Send]. If the session is lost before the reply, the message is
 // sent again in the next one with the same client id.
 func (s *Stream) Send(ctx context.Context, group string, draft Draft) (Sent, error) {
-	if draft.ClientID == "" {
-		draft.ClientID = NewKey()
-	}
+	draft.ClientID = cmp.Or(draft.ClientID, NewKey())
 	r, err := s.call(ctx, request{Op: "send", Group: group, Draft: &draft})
 	if err != nil {
 		return Sent{}, err

@@ -133,6 +133,12 @@ func (c *Client) do(ctx context.Context, call call, out any) error {
 	}
 }
 
+// answerTo makes a call whose answer is a T.
+func answerTo[T any](ctx context.Context, c *Client, call call) (answer T, err error) {
+	err = c.do(ctx, call, &answer)
+	return answer, err
+}
+
 // retryable reports whether a call that failed with err may be repeated, and how long the server asked to wait.
 func retryable(err error, again bool) (time.Duration, bool) {
 	if err == nil || errors.Is(err, errToken) {

@@ -67,9 +67,7 @@ type Notification struct {
 // PutDevice registers a device of the caller, or changes it. Only the answer that creates a webhook contains its
 // secret, so a call whose answer was lost is not repeated: delete the device and register it again.
 func (c *Client) PutDevice(ctx context.Context, id string, draft DeviceDraft) (Device, error) {
-	var d Device
-	err := c.do(ctx, call{method: http.MethodPut, path: []string{"devices", id}, body: draft, again: draft.Kind != DeviceWebhook}, &d)
-	return d, err
+	return answerTo[Device](ctx, c, call{method: http.MethodPut, path: []string{"devices", id}, body: draft, again: draft.Kind != DeviceWebhook})
 }
 
 // Devices lists the caller's devices.
@@ -83,9 +81,7 @@ func (c *Client) Devices(ctx context.Context) ([]Device, error) {
 
 // Device returns one of the caller's devices.
 func (c *Client) Device(ctx context.Context, id string) (Device, error) {
-	var d Device
-	err := c.do(ctx, call{method: http.MethodGet, path: []string{"devices", id}, again: true}, &d)
-	return d, err
+	return answerTo[Device](ctx, c, call{method: http.MethodGet, path: []string{"devices", id}, again: true})
 }
 
 // DeleteDevice removes a device of the caller; repeating it is not an error.
@@ -104,14 +100,10 @@ func (c *Client) PushKey(ctx context.Context) (string, error) {
 
 // Notify returns what the caller gets notified of in a group.
 func (c *Client) Notify(ctx context.Context, group string) (NotifySetting, error) {
-	var set NotifySetting
-	err := c.do(ctx, call{method: http.MethodGet, path: []string{"groups", group, "notify"}, again: true}, &set)
-	return set, err
+	return answerTo[NotifySetting](ctx, c, call{method: http.MethodGet, path: []string{"groups", group, "notify"}, again: true})
 }
 
 // SetNotify sets what the caller gets notified of in a group.
 func (c *Client) SetNotify(ctx context.Context, group string, set NotifySetting) (NotifySetting, error) {
-	var now NotifySetting
-	err := c.do(ctx, call{method: http.MethodPut, path: []string{"groups", group, "notify"}, body: set, again: true}, &now)
-	return now, err
+	return answerTo[NotifySetting](ctx, c, call{method: http.MethodPut, path: []string{"groups", group, "notify"}, body: set, again: true})
 }

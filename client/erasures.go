@@ -16,21 +16,15 @@ type Erasure struct {
 
 // EraseMe begins the erasure of the caller, or joins the one under way.
 func (c *Client) EraseMe(ctx context.Context) (Erasure, error) {
-	var e Erasure
-	err := c.do(ctx, call{method: http.MethodDelete, path: []string{"me"}, again: true}, &e)
-	return e, err
+	return answerTo[Erasure](ctx, c, call{method: http.MethodDelete, path: []string{"me"}, again: true})
 }
 
 // EraseUser begins the erasure of a user, for operators.
 func (c *Client) EraseUser(ctx context.Context, user string) (Erasure, error) {
-	var e Erasure
-	err := c.do(ctx, call{method: http.MethodDelete, path: []string{"users", user}, again: true}, &e)
-	return e, err
+	return answerTo[Erasure](ctx, c, call{method: http.MethodDelete, path: []string{"users", user}, again: true})
 }
 
 // Erasure shows an operator how far an erasure is.
 func (c *Client) Erasure(ctx context.Context, id string) (Erasure, error) {
-	var e Erasure
-	err := c.do(ctx, call{method: http.MethodGet, path: []string{"erasures", id}, again: true}, &e)
-	return e, err
+	return answerTo[Erasure](ctx, c, call{method: http.MethodGet, path: []string{"erasures", id}, again: true})
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -35,12 +36,8 @@ type Upload struct {
 
 // CreateUpload begins an upload, whose bytes follow with WriteUpload. [Client.UploadFile] does both.
 func (c *Client) CreateUpload(ctx context.Context, group string, draft FileDraft) (Upload, error) {
-	if draft.Key == "" {
-		draft.Key = NewKey()
-	}
-	var u Upload
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"groups", group, "files"}, body: draft, key: draft.Key, again: true}, &u)
-	return u, err
+	draft.Key = cmp.Or(draft.Key, NewKey())
+	return answerTo[Upload](ctx, c, call{method: http.MethodPost, path: []string{"groups", group, "files"}, body: draft, key: draft.Key, again: true})
 }
 
 // UploadOffset returns how many bytes of an own upload the server has, which is where WriteUpload goes on. For a complete

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -20,19 +21,13 @@ func (p Page) query() url.Values {
 
 // CreateGroup makes a group owned by the caller.
 func (c *Client) CreateGroup(ctx context.Context, draft GroupDraft) (Group, error) {
-	if draft.Key == "" {
-		draft.Key = NewKey()
-	}
-	var g Group
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"groups"}, body: draft, key: draft.Key, again: true}, &g)
-	return g, err
+	draft.Key = cmp.Or(draft.Key, NewKey())
+	return answerTo[Group](ctx, c, call{method: http.MethodPost, path: []string{"groups"}, body: draft, key: draft.Key, again: true})
 }
 
 // Groups lists the caller's groups, most recently active first.
 func (c *Client) Groups(ctx context.Context, page Page) (GroupList, error) {
-	var list GroupList
-	err := c.do(ctx, call{method: http.MethodGet, path: []string{"groups"}, query: page.query(), again: true}, &list)
-	return list, err
+	return answerTo[GroupList](ctx, c, call{method: http.MethodGet, path: []string{"groups"}, query: page.query(), again: true})
 }
 
 // PublicGroups lists the public groups by name.
@@ -47,9 +42,7 @@ func (c *Client) PublicGroups(ctx context.Context, page Page) (groups []Group, n
 
 // Group describes one group.
 func (c *Client) Group(ctx context.Context, group string) (GroupState, error) {
-	var g GroupState
-	err := c.do(ctx, call{method: http.MethodGet, path: []string{"groups", group}, again: true}, &g)
-	return g, err
+	return answerTo[GroupState](ctx, c, call{method: http.MethodGet, path: []string{"groups", group}, again: true})
 }
 
 // Blockers lists who holds back the trimming of a group or, with overflow block, may have a send refused, the slowest first: for
@@ -65,9 +58,7 @@ func (c *Client) Blockers(ctx context.Context, group string) ([]Blocker, error) 
 // UpdateGroup changes the settings or the name. It is not repeated if its outcome is unknown: someone else may have
 // changed the same setting since.
 func (c *Client) UpdateGroup(ctx context.Context, group string, change GroupChange) (Group, error) {
-	var g Group
-	err := c.do(ctx, call{method: http.MethodPatch, path: []string{"groups", group}, body: change}, &g)
-	return g, err
+	return answerTo[Group](ctx, c, call{method: http.MethodPatch, path: []string{"groups", group}, body: change})
 }
 
 // DeleteGroup deletes the group. It is not repeated if its outcome is unknown: by then the id may belong to another
@@ -81,9 +72,7 @@ func (c *Client) PutHold(ctx context.Context, group, reason string) (Hold, error
 	body := struct {
 		Reason string `json:"reason"`
 	}{reason}
-	var h Hold
-	err := c.do(ctx, call{method: http.MethodPut, path: []string{"groups", group, "hold"}, body: body, again: true}, &h)
-	return h, err
+	return answerTo[Hold](ctx, c, call{method: http.MethodPut, path: []string{"groups", group, "hold"}, body: body, again: true})
 }
 
 // ReleaseHold ends the legal hold on a group. For operators. It is not repeated if its outcome is unknown: someone else
@@ -108,9 +97,7 @@ func (c *Client) PutMember(ctx context.Context, group, user, role string) (Membe
 	body := struct {
 		Role string `json:"role,omitempty"`
 	}{role}
-	var m Member
-	err := c.do(ctx, call{method: http.MethodPut, path: []string{"groups", group, "members", user}, body: body, again: true}, &m)
-	return m, err
+	return answerTo[Member](ctx, c, call{method: http.MethodPut, path: []string{"groups", group, "members", user}, body: body, again: true})
 }
 
 // RemoveMember removes user from the group; removing yourself leaves it. It is not repeated if its outcome is unknown.

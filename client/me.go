@@ -13,7 +13,5 @@ type Me struct {
 
 // Me returns who the caller is.
 func (c *Client) Me(ctx context.Context) (Me, error) {
-	var me Me
-	err := c.do(ctx, call{method: http.MethodGet, path: []string{"me"}, again: true}, &me)
-	return me, err
+	return answerTo[Me](ctx, c, call{method: http.MethodGet, path: []string{"me"}, again: true})
 }

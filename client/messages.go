@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -18,16 +19,12 @@ func (c *Client) Send(ctx context.Context, group string, draft Draft) (Sent, err
 // SendDurable is Send, but waits for the given durability: memory, disk or replica. Sent.Durability is what was
 // reached.
 func (c *Client) SendDurable(ctx context.Context, group string, draft Draft, durability string) (Sent, error) {
-	if draft.ClientID == "" {
-		draft.ClientID = NewKey()
-	}
+	draft.ClientID = cmp.Or(draft.ClientID, NewKey())
 	q := url.Values{}
 	if durability != "" {
 		q.Set("durability", durability)
 	}
-	var sent Sent
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"groups", group, "messages"}, query: q, body: draft, key: draft.ClientID, again: true}, &sent)
-	return sent, err
+	return answerTo[Sent](ctx, c, call{method: http.MethodPost, path: []string{"groups", group, "messages"}, query: q, body: draft, key: draft.ClientID, again: true})
 }
 
 // Range selects a page of a log: after a position (the zero value: the caller's `seen`) or, if Before is set, the page
@@ -49,9 +46,7 @@ func (c *Client) Messages(ctx context.Context, group string, r Range) (Batch, er
 	if r.Limit > 0 {
 		q.Set("limit", strconv.Itoa(r.Limit))
 	}
-	var b Batch
-	err := c.do(ctx, call{method: http.MethodGet, path: []string{"groups", group, "messages"}, query: q, again: true}, &b)
-	return b, err
+	return answerTo[Batch](ctx, c, call{method: http.MethodGet, path: []string{"groups", group, "messages"}, query: q, again: true})
 }
 
 // Ack confirms everything up to id: the server may trim it once all members have. An id below the current one changes
@@ -88,9 +83,7 @@ func (c *Client) MarkUnread(ctx context.Context, group string, id int64) (Progre
 }
 
 func (c *Client) move(ctx context.Context, group, what string, id int64) (Progress, error) {
-	var progress Progress
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"groups", group, what}, body: idBody{id}, again: true}, &progress)
-	return progress, err
+	return answerTo[Progress](ctx, c, call{method: http.MethodPost, path: []string{"groups", group, what}, body: idBody{id}, again: true})
 }
 
 type idBody struct {
@@ -117,9 +110,7 @@ func (c *Client) WaitReceipts(ctx context.Context, group string, id int64, secon
 
 // Unread counts the unread messages in all groups of the caller.
 func (c *Client) Unread(ctx context.Context) (Unread, error) {
-	var u Unread
-	err := c.do(ctx, call{method: http.MethodGet, path: []string{"unread"}, again: true}, &u)
-	return u, err
+	return answerTo[Unread](ctx, c, call{method: http.MethodGet, path: []string{"unread"}, again: true})
 }
 
 // SyncRequest first acks, then asks for everything new in all groups and the inbox.
@@ -164,12 +155,8 @@ func (c *Client) Sync(ctx context.Context, req SyncRequest) (SyncAnswer, error) 
 
 // SendDirect puts an item into the inbox of one user.
 func (c *Client) SendDirect(ctx context.Context, user string, d Direct) (DirectSent, error) {
-	if d.ClientID == "" {
-		d.ClientID = NewKey()
-	}
-	var sent DirectSent
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"users", user, "messages"}, body: d, key: d.ClientID, again: true}, &sent)
-	return sent, err
+	d.ClientID = cmp.Or(d.ClientID, NewKey())
+	return answerTo[DirectSent](ctx, c, call{method: http.MethodPost, path: []string{"users", user, "messages"}, body: d, key: d.ClientID, again: true})
 }
 
 // Inbox reads the caller's inbox after a seq; nil: after the last acked item.
@@ -181,9 +168,7 @@ func (c *Client) Inbox(ctx context.Context, after *int64, limit int) (Inbox, err
 	if limit > 0 {
 		q.Set("limit", strconv.Itoa(limit))
 	}
-	var in Inbox
-	err := c.do(ctx, call{method: http.MethodGet, path: []string{"inbox"}, query: q, again: true}, &in)
-	return in, err
+	return answerTo[Inbox](ctx, c, call{method: http.MethodGet, path: []string{"inbox"}, query: q, again: true})
 }
 
 // InboxAck confirms all items up to and including seq.

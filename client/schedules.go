@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -74,40 +75,28 @@ type ScheduleChange struct {
 // SendLater schedules a send: the message is sent at the given time with the draft's client id. A repeat with the same
 // client id returns the same schedule.
 func (c *Client) SendLater(ctx context.Context, group string, draft Draft, at time.Time) (Schedule, error) {
-	if draft.ClientID == "" {
-		draft.ClientID = NewKey()
-	}
+	draft.ClientID = cmp.Or(draft.ClientID, NewKey())
 	body := struct {
 		Draft
 		DeliverAt time.Time `json:"deliver_at"`
 	}{draft, at}
-	var s Schedule
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"groups", group, "messages"}, body: body, again: true}, &s)
-	return s, err
+	return answerTo[Schedule](ctx, c, call{method: http.MethodPost, path: []string{"groups", group, "messages"}, body: body, again: true})
 }
 
 // SendDirectLater schedules an item for a user's inbox, as SendLater does.
 func (c *Client) SendDirectLater(ctx context.Context, user string, d Direct, at time.Time) (Schedule, error) {
-	if d.ClientID == "" {
-		d.ClientID = NewKey()
-	}
+	d.ClientID = cmp.Or(d.ClientID, NewKey())
 	body := struct {
 		Direct
 		DeliverAt time.Time `json:"deliver_at"`
 	}{d, at}
-	var s Schedule
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"users", user, "messages"}, body: body, again: true}, &s)
-	return s, err
+	return answerTo[Schedule](ctx, c, call{method: http.MethodPost, path: []string{"users", user, "messages"}, body: body, again: true})
 }
 
 // CreateSchedule schedules a message, once or recurring.
 func (c *Client) CreateSchedule(ctx context.Context, draft ScheduleDraft) (Schedule, error) {
-	if draft.Key == "" {
-		draft.Key = NewKey()
-	}
-	var s Schedule
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"schedules"}, body: draft, key: draft.Key, again: true}, &s)
-	return s, err
+	draft.Key = cmp.Or(draft.Key, NewKey())
+	return answerTo[Schedule](ctx, c, call{method: http.MethodPost, path: []string{"schedules"}, body: draft, key: draft.Key, again: true})
 }
 
 // Schedules lists the caller's schedules, oldest first; ended ones stay for a day. next is empty after the last page.
@@ -122,17 +111,13 @@ func (c *Client) Schedules(ctx context.Context, page Page) (schedules []Schedule
 
 // Schedule returns one schedule.
 func (c *Client) Schedule(ctx context.Context, id string) (Schedule, error) {
-	var s Schedule
-	err := c.do(ctx, call{method: http.MethodGet, path: []string{"schedules", id}, again: true}, &s)
-	return s, err
+	return answerTo[Schedule](ctx, c, call{method: http.MethodGet, path: []string{"schedules", id}, again: true})
 }
 
 // UpdateSchedule changes a schedule; CodeConflict if it has ended. It is not repeated if its outcome is unknown:
 // someone else may have changed the same field since.
 func (c *Client) UpdateSchedule(ctx context.Context, id string, change ScheduleChange) (Schedule, error) {
-	var s Schedule
-	err := c.do(ctx, call{method: http.MethodPatch, path: []string{"schedules", id}, body: change}, &s)
-	return s, err
+	return answerTo[Schedule](ctx, c, call{method: http.MethodPatch, path: []string{"schedules", id}, body: change})
 }
 
 // CancelSchedule ends a schedule: after it returns, nothing fires. CodeConflict if it has ended in another way.
@@ -143,7 +128,5 @@ func (c *Client) CancelSchedule(ctx context.Context, id string) error {
 // RunSchedule sends the message now, and only once however often the call is retried. That ends a schedule that fires
 // once; a recurring one keeps its plan.
 func (c *Client) RunSchedule(ctx context.Context, id string) (Schedule, error) {
-	var s Schedule
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"schedules", id, "run"}, key: NewKey(), again: true}, &s)
-	return s, err
+	return answerTo[Schedule](ctx, c, call{method: http.MethodPost, path: []string{"schedules", id, "run"}, key: NewKey(), again: true})
 }

@@ -63,7 +63,5 @@ func (c *Client) Search(ctx context.Context, q SearchQuery) (SearchPage, error) 
 	if q.Limit > 0 {
 		values.Set("limit", strconv.Itoa(q.Limit))
 	}
-	var page SearchPage
-	err := c.do(ctx, call{method: http.MethodGet, path: []string{"search"}, query: values, again: true}, &page)
-	return page, err
+	return answerTo[SearchPage](ctx, c, call{method: http.MethodGet, path: []string{"search"}, query: values, again: true})
 }

@@ -140,9 +140,7 @@ func (c *Client) ResumeQueue(ctx context.Context, queue string) (Queue, error) {
 }
 
 func (c *Client) steerQueue(ctx context.Context, queue, verb string) (Queue, error) {
-	var q Queue
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"tasks", "queues", queue, verb}, again: true}, &q)
-	return q, err
+	return answerTo[Queue](ctx, c, call{method: http.MethodPost, path: []string{"tasks", "queues", queue, verb}, again: true})
 }
 
 // Tasks lists tasks, of one state or queue if they are given. A page may be short with more to come: next is empty
@@ -176,9 +174,7 @@ func (c *Client) Task(ctx context.Context, id string) (Task, error) {
 // RetryTask makes a dead or delayed task run now. It is not repeated if its outcome is unknown: the task may have
 // failed again by then.
 func (c *Client) RetryTask(ctx context.Context, id string) (Task, error) {
-	var t Task
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"tasks", id, "retry"}}, &t)
-	return t, err
+	return answerTo[Task](ctx, c, call{method: http.MethodPost, path: []string{"tasks", id, "retry"}})
 }
 
 // DeleteTask removes a task; if it is running, the result has no effect. It is not repeated if its outcome is unknown:
@@ -208,9 +204,7 @@ type TasksChanged struct {
 // ChangeTasks retries, deletes or runs the next tasks of a queue, for a second at most. It is not repeated if its outcome
 // is unknown; calling it again without a cursor goes on with what is left.
 func (c *Client) ChangeTasks(ctx context.Context, q TasksQuery) (TasksChanged, error) {
-	var done TasksChanged
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"tasks", "bulk"}, body: q}, &done)
-	return done, err
+	return answerTo[TasksChanged](ctx, c, call{method: http.MethodPost, path: []string{"tasks", "bulk"}, body: q})
 }
 
 // Periodic is a periodic task of the server as operators see it.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -47,12 +48,8 @@ type Webhook struct {
 
 // CreateWebhook registers a webhook. For operators. Only this answer contains its secret.
 func (c *Client) CreateWebhook(ctx context.Context, draft WebhookDraft) (Webhook, error) {
-	if draft.Key == "" {
-		draft.Key = NewKey()
-	}
-	var w Webhook
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"webhooks"}, body: draft, key: draft.Key, again: true}, &w)
-	return w, err
+	draft.Key = cmp.Or(draft.Key, NewKey())
+	return answerTo[Webhook](ctx, c, call{method: http.MethodPost, path: []string{"webhooks"}, body: draft, key: draft.Key, again: true})
 }
 
 // Webhooks lists the webhooks, oldest first. For operators. next is empty after the last page.
@@ -67,17 +64,13 @@ func (c *Client) Webhooks(ctx context.Context, page Page) (webhooks []Webhook, n
 
 // Webhook shows an operator a webhook.
 func (c *Client) Webhook(ctx context.Context, id string) (Webhook, error) {
-	var w Webhook
-	err := c.do(ctx, call{method: http.MethodGet, path: []string{"webhooks", id}, again: true}, &w)
-	return w, err
+	return answerTo[Webhook](ctx, c, call{method: http.MethodGet, path: []string{"webhooks", id}, again: true})
 }
 
 // RotateWebhook gives a webhook a new secret, which the answer contains. The previous one goes on signing for a day. It
 // is not repeated if its outcome is unknown: rotate again then, and use the newest secret.
 func (c *Client) RotateWebhook(ctx context.Context, id string) (Webhook, error) {
-	var w Webhook
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"webhooks", id, "rotate"}}, &w)
-	return w, err
+	return answerTo[Webhook](ctx, c, call{method: http.MethodPost, path: []string{"webhooks", id, "rotate"}})
 }
 
 // DropWebhook removes a webhook: it receives nothing more.
