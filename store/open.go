@@ -84,15 +84,11 @@ var _ chat.Store = (*Store)(nil)
 
 // Open connects to a store, checks that it can be one, loads the scripts, and records or compares the layout.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	if o.Prefix == "" {
-		o.Prefix = "chat"
-	}
+	o.Prefix = cmp.Or(o.Prefix, "chat")
 	if strings.ContainsAny(o.Prefix, "{}: ") {
 		return nil, fmt.Errorf("store: the prefix %q holds a brace, a colon or a blank", o.Prefix)
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Limits == (chat.Limits{}) {
 		o.Limits = chat.DefaultLimits()
 	}

@@ -23,9 +23,7 @@ func Read() Info {
 	i := Info{Version: version, Commit: commit, Go: runtime.Version()}
 	if built, ok := debug.ReadBuildInfo(); ok {
 		i.Version = cmp.Or(i.Version, built.Main.Version)
-		if i.Commit == "" {
-			i.Commit = recorded(built.Settings)
-		}
+		i.Commit = cmp.Or(i.Commit, recorded(built.Settings))
 	}
 	i.Version, i.Commit = cmp.Or(i.Version, "(devel)"), cmp.Or(i.Commit, "unknown")
 	return i

@@ -52,17 +52,6 @@ func (l *Ledger) Count() int {
 	return l.count
 }
 
-// Last returns the highest acknowledged id of a group.
-func (l *Ledger) Last(group string) int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var last int64
-	for id := range l.acked[group] {
-		last = max(last, id)
-	}
-	return last
-}
-
 // Transcript is what one reader received: the messages of each group from id 1 on.
 type Transcript struct {
 	Name string
