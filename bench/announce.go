@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -16,19 +15,14 @@ import (
 
 // announcements measures an announcement to everyone: how fast it is, what messages wait meanwhile, and whether each inbox
 // has it once after both nodes were killed in the middle.
-func announcements(b *bench) error {
+func announcements(b *bench) {
 	users := scaled(100_000)
 	b.table.section(fmt.Sprintf("an announcement of 200 bytes to %d users", users))
-	if err := b.build(); err != nil {
-		return err
-	}
+	b.build()
 	server := redistest.Start(b.tb)
 	node := harness.StartNode(b.tb, harness.Config{Redis: server.URL()})
-	op, err := client.New(node.URL(), client.StaticToken(harness.Token("op", "admin", time.Hour)),
-		client.WithRetry(60, client.Backoff{Base: 20 * time.Millisecond, Max: time.Second}))
-	if err != nil {
-		return err
-	}
+	op := must(client.New(node.URL(), client.StaticToken(harness.Token("op", "admin", time.Hour)),
+		client.WithRetry(60, client.Backoff{Base: 20 * time.Millisecond, Max: time.Second})))
 	for first := 0; first < users; first += 1000 {
 		add := []string{"ZADD", "chat:{p00}:users"}
 		for i := first; i < min(first+1000, users); i++ {
@@ -36,20 +30,12 @@ func announcements(b *bench) error {
 		}
 		server.Do(add...)
 	}
-	if _, err := op.CreateGroup(b.ctx, client.GroupDraft{ID: "talk"}); err != nil {
-		return err
-	}
-	alone, err := talk(b, op, nil)
-	if err != nil {
-		return err
-	}
+	must(op.CreateGroup(b.ctx, client.GroupDraft{ID: "talk"}))
+	alone := talk(b, op, nil)
 	b.table.spread("sends over HTTP, one after the other, before it", alone)
 
 	began := time.Now()
-	a, err := announce(b, op)
-	if err != nil {
-		return err
-	}
+	a := must(announce(b, op))
 	over := make(chan struct{})
 	var waiting sync.WaitGroup
 	var took time.Duration
@@ -59,50 +45,35 @@ func announcements(b *bench) error {
 		a, failed = reaches(b, op, a.ID, math.MaxInt)
 		took = time.Since(began)
 	})
-	beside, err := talk(b, op, over)
+	beside := talk(b, op, over)
 	waiting.Wait()
-	if err = errors.Join(err, failed); err != nil {
-		return err
-	}
+	ok(failed)
 	b.table.rate("inboxes filled, from the request until it says done", float64(a.Delivered)/took.Seconds(), 0, "")
 	b.table.spread("sends meanwhile", beside)
-	return announceKilling(b, server, node, op, users)
+	announceKilling(b, server, node, op, users)
 }
 
 // announceKilling announces once more while two nodes are killed, one at a quarter and one at half of it, and counts what
 // each inbox has.
-func announceKilling(b *bench, server *redistest.Server, node *harness.Node, op *client.Client, users int) error {
+func announceKilling(b *bench, server *redistest.Server, node *harness.Node, op *client.Client, users int) {
 	nodes := []*harness.Node{node, harness.StartNode(b.tb, harness.Config{Redis: server.URL()})}
 	began := time.Now()
-	a, err := announce(b, op)
-	if err != nil {
-		return err
-	}
+	a := must(announce(b, op))
 	kills := 0
 	for i, victim := range nodes {
-		if a, err = reaches(b, op, a.ID, (i+1)*users/4); err != nil {
-			return err
-		}
+		a = must(reaches(b, op, a.ID, (i+1)*users/4))
 		if a.State == "running" {
 			kills++
 		}
 		victim.Kill()
 		victim.Start()
 	}
-	if a, err = reaches(b, op, a.ID, math.MaxInt); err != nil {
-		return err
-	}
-	conn, err := redistest.Dial(server.Addr)
-	if err != nil {
-		return err
-	}
+	a = must(reaches(b, op, a.ID, math.MaxInt))
+	conn := must(redistest.Dial(server.Addr))
 	defer conn.Close()
 	exactly := 0 // have this one and the one before
 	for i := range users {
-		items, err := conn.Do("LLEN", "chat:{p00}:u:user-"+strconv.Itoa(i)+":inbox")
-		if err != nil {
-			return err
-		}
+		items := must(conn.Do("LLEN", "chat:{p00}:u:user-"+strconv.Itoa(i)+":inbox"))
 		if items == int64(2) {
 			exactly++
 		}
@@ -110,9 +81,8 @@ func announceKilling(b *bench, server *redistest.Server, node *harness.Node, op 
 	b.table.count(fmt.Sprintf("the same, %d times killed in the middle", kills), "%d of %d inboxes have it once, %d delivered of %d after %v (a lease is 5 s)",
 		exactly, users, a.Delivered, a.Total, time.Since(began).Round(time.Second))
 	if exactly != users || a.Delivered != a.Total || a.State != "done" {
-		return fmt.Errorf("%d of %d inboxes have it once; it is %s", exactly, users, a.State)
+		ok(fmt.Errorf("%d of %d inboxes have it once; it is %s", exactly, users, a.State))
 	}
-	return nil
 }
 
 func announce(b *bench, op *client.Client) (client.Announcement, error) {
@@ -133,7 +103,7 @@ func reaches(b *bench, op *client.Client, id string, delivered int) (client.Anno
 }
 
 // talk sends messages one after the other until over, or for a second, and returns how long each took.
-func talk(b *bench, op *client.Client, over <-chan struct{}) ([]time.Duration, error) {
+func talk(b *bench, op *client.Client, over <-chan struct{}) []time.Duration {
 	ctx, stop := context.WithCancel(b.ctx)
 	defer stop()
 	if over == nil {
@@ -144,13 +114,11 @@ func talk(b *bench, op *client.Client, over <-chan struct{}) ([]time.Duration, e
 	var took []time.Duration
 	for {
 		began := time.Now()
-		if _, err := op.Send(ctx, "talk", client.Text(*body)); err != nil {
-			return nil, err
-		}
+		must(op.Send(ctx, "talk", client.Text(*body)))
 		took = append(took, time.Since(began))
 		select {
 		case <-over:
-			return took, nil
+			return took
 		default:
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,10 +19,10 @@ import (
 type engine interface {
 	enqueue(ctx context.Context, payload []byte) error
 	enqueueAt(ctx context.Context, due time.Time, payload []byte) error
-	fill(ctx context.Context, n int, payload []byte) error // n tasks that are ready
-	run(workers int, handle func(payload []byte) error) (stop func(), err error)
-	done(ctx context.Context) (int64, error) // tasks completed, by what the engine itself stored
-	close() error
+	fill(ctx context.Context, n int, payload []byte) // n tasks that are ready
+	run(workers int, handle func(payload []byte) error) (stop func())
+	done(ctx context.Context) int64 // tasks completed, by what the engine itself stored
+	close()
 }
 
 const (
@@ -37,17 +37,16 @@ type ours struct {
 	options queue.Options
 }
 
-func (b *bench) ours(addr, name string) (engine, error) { return partitioned(b, addr, name, 1) }
+func (b *bench) ours(addr, name string) *ours { return partitioned(b, addr, name, 1) }
 
 // partitioned is ours in some partitions. Their number is a property of all keys with a prefix.
-func partitioned(b *bench, addr, name string, partitions int) (engine, error) {
+func partitioned(b *bench, addr, name string, partitions int) *ours {
 	o := queue.Options{
 		Client: redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DisableIdentity: true, PoolSize: engineConns}),
-		Queue:  name, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Queue:  name, Logger: slog.New(slog.DiscardHandler),
 		Prefix: fmt.Sprintf("bench%d", partitions), Partitions: partitions,
 	}
-	c, err := queue.NewClient(o)
-	return &ours{c, o}, err
+	return &ours{must(queue.NewClient(o)), o}
 }
 
 func (e *ours) enqueue(ctx context.Context, payload []byte) error {
@@ -66,51 +65,41 @@ func (e *ours) put(ctx context.Context, t queue.Task) error {
 	return err
 }
 
-func (e *ours) fill(ctx context.Context, n int, payload []byte) error {
-	return e.putAll(ctx, n, queue.Task{Kind: "k", Payload: payload})
+func (e *ours) fill(ctx context.Context, n int, payload []byte) {
+	e.putAll(ctx, n, queue.Task{Kind: "k", Payload: payload})
 }
 
 // putAll enqueues n tasks like t, some thousands at a time.
-func (e *ours) putAll(ctx context.Context, n int, t queue.Task) error {
-	for n > 0 {
-		tasks := make([]queue.Task, min(n, 5000))
-		for i := range tasks {
-			tasks[i] = t
-		}
-		if _, err := e.EnqueueAll(ctx, tasks); err != nil {
-			return err
-		}
-		n -= len(tasks)
+func (e *ours) putAll(ctx context.Context, n int, t queue.Task) {
+	for ; n > 0; n -= 5000 {
+		must(e.EnqueueAll(ctx, slices.Repeat([]queue.Task{t}, min(n, 5000))))
 	}
-	return nil
 }
 
-func (e *ours) run(workers int, handle func(payload []byte) error) (func(), error) {
+func (e *ours) run(workers int, handle func(payload []byte) error) (stop func()) {
+	return e.serve(workers, func(s *queue.Server) {
+		s.Handle("k", func(_ context.Context, t queue.Task) error { return handle(t.Payload) })
+	})
+}
+
+// serve starts a server of the queue.
+func (e *ours) serve(workers int, handle func(s *queue.Server)) (stop func()) {
 	o := e.options
 	o.Workers = workers
-	s, err := queue.New(o)
-	if err != nil {
-		return nil, err
-	}
-	s.Handle("k", func(_ context.Context, t queue.Task) error { return handle(t.Payload) })
+	s := must(queue.New(o))
+	handle(s)
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		_ = s.Run(ctx) // what it did not store shows as tasks that are not done
-		close(ended)
-	}()
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
 	return func() {
 		cancel()
-		<-ended
-	}, nil
+		ok(<-ended)
+	}
 }
 
-func (e *ours) done(ctx context.Context) (int64, error) {
-	s, err := e.Stats(ctx)
-	return s.Done, err
-}
+func (e *ours) done(ctx context.Context) int64 { return must(e.Stats(ctx)).Done }
 
-func (e *ours) close() error { return e.options.Client.Close() }
+func (e *ours) close() { ok(e.options.Client.Close()) }
 
 // peer is asynq with its defaults, except for its servers: one takes tasks one by one, so several in a process take more.
 type peer struct {
@@ -121,7 +110,7 @@ type peer struct {
 	inspector *asynq.Inspector
 }
 
-func newPeer(addr, name string, servers int) engine {
+func newPeer(addr, name string, servers int) *peer {
 	o := asynq.RedisClientOpt{Addr: addr, PoolSize: engineConns}
 	return &peer{o, name, servers, asynq.NewClient(o), asynq.NewInspector(o)}
 }
@@ -136,40 +125,34 @@ func (e *peer) enqueueAt(ctx context.Context, due time.Time, payload []byte) err
 	return err
 }
 
-func (e *peer) fill(ctx context.Context, n int, payload []byte) error {
-	_, err := parallel(n, fillCallers, func(int) error { return e.enqueue(ctx, payload) })
-	return err
+func (e *peer) fill(ctx context.Context, n int, payload []byte) {
+	parallel(n, fillCallers, func(int) error { return e.enqueue(ctx, payload) })
 }
 
-func (e *peer) run(workers int, handle func(payload []byte) error) (func(), error) {
-	var running []*asynq.Server
-	stop := func() {
+func (e *peer) run(workers int, handle func(payload []byte) error) (stop func()) {
+	return e.serve(workers, asynq.Config{}, func(_ context.Context, t *asynq.Task) error { return handle(t.Payload()) })
+}
+
+// serve starts the servers, with so many workers in all.
+func (e *peer) serve(workers int, c asynq.Config, handle func(context.Context, *asynq.Task) error) (stop func()) {
+	c.Queues, c.LogLevel = map[string]int{e.name: 1}, asynq.FatalLevel
+	running := make([]*asynq.Server, e.servers)
+	for i := range running {
+		c.Concurrency = (workers + i) / e.servers
+		running[i] = asynq.NewServer(e.redis, c)
+		ok(running[i].Start(asynq.HandlerFunc(handle)))
+	}
+	return func() {
 		var wg sync.WaitGroup
 		for _, s := range running {
 			wg.Go(s.Shutdown)
 		}
 		wg.Wait()
 	}
-	for i := range e.servers {
-		s := asynq.NewServer(e.redis, asynq.Config{
-			Concurrency: (workers + i) / e.servers, Queues: map[string]int{e.name: 1}, LogLevel: asynq.FatalLevel,
-		})
-		err := s.Start(asynq.HandlerFunc(func(_ context.Context, t *asynq.Task) error { return handle(t.Payload()) }))
-		if err != nil {
-			stop()
-			return nil, err
-		}
-		running = append(running, s)
-	}
-	return stop, nil
 }
 
-func (e *peer) done(context.Context) (int64, error) {
-	info, err := e.inspector.GetQueueInfo(e.name)
-	if err != nil {
-		return 0, fmt.Errorf("asynq: %w", err)
-	}
-	return int64(info.ProcessedTotal), nil
+func (e *peer) done(context.Context) int64 {
+	return int64(must(e.inspector.GetQueueInfo(e.name)).ProcessedTotal)
 }
 
-func (e *peer) close() error { return errors.Join(e.client.Close(), e.inspector.Close()) }
+func (e *peer) close() { ok(errors.Join(e.client.Close(), e.inspector.Close())) }

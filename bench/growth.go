@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -26,7 +25,7 @@ const (
 type axis struct {
 	name, file string
 	sizes      []int
-	at         func(b *bench, size int) ([]operation, error)
+	at         func(b *bench, size int) []operation
 }
 
 type operation struct {
@@ -35,39 +34,30 @@ type operation struct {
 }
 
 // growth measures how long an operation keeps redis-server busy while the data around it grows.
-func growth(b *bench) error { return fresh(b, (*bench).growAll) }
+func growth(b *bench) { fresh(b, (*bench).growAll) }
 
-func (b *bench) growAll() error {
+func (b *bench) growAll() {
 	for _, a := range []axis{
 		{"messages in the group", "messages", []int{1000, 10_000, 100_000, 1_000_000}, (*bench).messagesOf},
 		{"members in the group", "members", []int{100, 1000, 10_000, 100_000}, (*bench).membersOf},
 		{"groups of the user", "groups", []int{10, 100, 1000}, (*bench).groupsOf},
 		{"live readers on the node", "readers", []int{10, 100, 1000, 10_000}, (*bench).readersOf},
 	} {
-		if err := grow(b, a, b.redis); err != nil {
-			return fmt.Errorf("%s: %w", a.name, err)
-		}
+		grow(b, a, b.redis)
 	}
-	return growTasks(b)
+	b.growTasks()
 }
 
 // grow measures the operations at each size and adds a section: a row per operation, and a chart.
-func grow(b *bench, a axis, server *redistest.Server) error {
+func grow(b *bench, a axis, server *redistest.Server) {
 	c := chart{file: "growth-" + a.file, title: "redis-server time per operation, by number of " + a.name, x: a.name}
 	for _, size := range a.sizes {
 		c.sizes = append(c.sizes, scaled(size))
 	}
 	c.sizes = slices.Compact(c.sizes)
 	for _, size := range c.sizes {
-		operations, err := a.at(b, size)
-		if err != nil {
-			return err
-		}
-		for i, o := range operations {
-			us, err := b.busy(server, o.do)
-			if err != nil {
-				return fmt.Errorf("%s at %d: %w", o.what, size, err)
-			}
+		for i, o := range a.at(b, size) {
+			us := b.busy(server, o.do)
 			if i == len(c.lines) {
 				c.lines = append(c.lines, line{what: o.what})
 			}
@@ -88,28 +78,24 @@ func grow(b *bench, a axis, server *redistest.Server) error {
 		b.table.compare(steepest, fmt.Sprintf("the size before, at the steepest step; target %.2f at most", growthGoal))
 	}
 	b.table.chart(c)
-	return nil
 }
 
 // busy returns how long one call of do keeps the server busy, in us: the mean of the quickest round.
-func (b *bench) busy(server *redistest.Server, do func(i int) error) (float64, error) {
+func (b *bench) busy(server *redistest.Server, do func(i int) error) float64 {
 	n, best := scaled(growthEach), math.Inf(1)
-	if err := do(0); err != nil { // loads the scripts and warms the caches
-		return 0, err
-	}
+	ok(do(0)) // loads the scripts and warms the caches
 	for round := range growthRounds {
 		counted := &names{calls: map[string]int64{}}
 		b.traffic.names.Store(counted)
 		server.Do("CONFIG", "RESETSTAT")
 		for i := range n {
-			if err := do(1 + round*n + i); err != nil {
-				return 0, err
-			}
+			ok(do(1 + round*n + i))
 		}
 		b.traffic.names.Store(nil)
 		best = min(best, serverTimeOf(server, counted)/float64(n))
 	}
-	return best, b.ctx.Err()
+	ok(b.ctx.Err())
+	return best
 }
 
 // serverTimeOf returns how long the server was busy since CONFIG RESETSTAT, in us: with scripts and transactions, including the
@@ -151,51 +137,39 @@ func readings(b *bench, reader chat.Caller, group string, middle int) []operatio
 }
 
 // messagesOf makes a group with size messages, which are kept because one member has read none of them.
-func (b *bench) messagesOf(size int) ([]operation, error) {
+func (b *bench) messagesOf(size int) []operation {
 	id := fmt.Sprintf("messages-%d", size)
 	reader := chat.Caller{User: "reader-" + id}
 	keep, backlog := int64(100), int64(1_000_000)
 	draft := chat.GroupDraft{ID: id, Keep: &keep, BacklogMax: &backlog, Members: []string{reader.User}}
-	if _, err := b.service.CreateGroup(b.ctx, chat.Caller{User: "owner"}, draft); err != nil {
-		return nil, err
-	}
-	if _, err := parallel(size, 64, func(int) error { return b.send(id) }); err != nil {
-		return nil, err
-	}
-	return readings(b, reader, id, size/2), nil
+	must(b.service.CreateGroup(b.ctx, chat.Caller{User: "owner"}, draft))
+	parallel(size, 64, func(int) error { return b.send(id) })
+	return readings(b, reader, id, size/2)
 }
 
 // membersOf makes a group with size members, and one page of messages.
-func (b *bench) membersOf(size int) ([]operation, error) {
+func (b *bench) membersOf(size int) []operation {
 	id := fmt.Sprintf("members-%d", size)
 	owner, reader := chat.Caller{User: "owner"}, chat.Caller{User: "reader-" + id}
-	if err := b.group(id, 0); err != nil {
-		return nil, err
-	}
-	_, err := parallel(max(0, size-2), 16, func(i int) error {
+	ok(b.group(id, 0))
+	parallel(max(0, size-2), 16, func(i int) error {
 		_, _, err := b.service.PutMember(b.ctx, owner, id, fmt.Sprintf("member-%d", i), "")
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	if _, _, err := b.service.PutMember(b.ctx, owner, id, reader.User, ""); err != nil {
-		return nil, err
-	}
+	_, _, err := b.service.PutMember(b.ctx, owner, id, reader.User, "")
+	ok(err)
 	for range growthPage {
-		if err := b.send(id); err != nil {
-			return nil, err
-		}
+		ok(b.send(id))
 	}
-	return readings(b, reader, id, size), nil
+	return readings(b, reader, id, size)
 }
 
 // groupsOf makes a user with size groups, of which one has unread messages.
-func (b *bench) groupsOf(size int) ([]operation, error) {
+func (b *bench) groupsOf(size int) []operation {
 	reader := chat.Caller{User: fmt.Sprintf("reader-of-%d", size)}
 	idle := chat.Caller{User: fmt.Sprintf("idle-in-%d", size)}
 	name := func(i int) string { return fmt.Sprintf("groups-%d-%d", size, i) }
-	_, err := parallel(size, 16, func(i int) error {
+	parallel(size, 16, func(i int) error {
 		draft := chat.GroupDraft{ID: name(i), Members: []string{reader.User, idle.User}}
 		if _, err := b.service.CreateGroup(b.ctx, chat.Caller{User: "owner"}, draft); err != nil {
 			return err
@@ -207,32 +181,25 @@ func (b *bench) groupsOf(size int) ([]operation, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
 	for range growthPage {
-		if err := b.send(name(0)); err != nil {
-			return nil, err
-		}
+		ok(b.send(name(0)))
 	}
-	if _, err := b.service.Ack(b.ctx, idle, name(0), chat.At(3+growthPage)); err != nil {
-		return nil, err
-	}
+	must(b.service.Ack(b.ctx, idle, name(0), chat.At(3+growthPage)))
 	return append(readings(b, reader, name(0), 3), operation{"sync without news", func(int) error {
 		_, err := b.live.Sync(b.ctx, idle, live.SyncRequest{Limit: growthPage})
 		return err
-	}}), nil
+	}})
 }
 
 // readersOf starts size sessions that follow one group each.
-func (b *bench) readersOf(size int) ([]operation, error) {
+func (b *bench) readersOf(size int) []operation {
 	name := func(i int) string { return fmt.Sprintf("followed-%d-%d", size, i) }
 	follow := func(i int) (*live.Follower, error) {
 		return b.live.Follow(b.ctx, chat.Caller{User: "reader-" + name(i)}, live.Scope{})
 	}
 	ctx, stop := context.WithCancel(b.ctx)
 	b.tb.Cleanup(stop)
-	_, err := parallel(size, 16, func(i int) error {
+	parallel(size, 16, func(i int) error {
 		draft := chat.GroupDraft{ID: name(i), Members: []string{"reader-" + name(i)}}
 		if _, err := b.service.CreateGroup(b.ctx, chat.Caller{User: "owner"}, draft); err != nil {
 			return err
@@ -262,38 +229,22 @@ func (b *bench) readersOf(size int) ([]operation, error) {
 			f.Close()
 			return nil
 		}},
-	}, err
+	}
 }
 
 // growTasks measures a task that is enqueued, claimed and completed while others are delayed.
-func growTasks(b *bench) error {
+func (b *bench) growTasks() {
 	server := redistest.Start(b.tb)
 	defer server.Kill()
-	e, err := b.ours(server.Addr, "growth")
-	if err != nil {
-		return err
-	}
-	begun := make(chan struct{})
-	stop, err := e.run(taskWorkers, func([]byte) error { begun <- struct{}{}; return nil })
-	if err != nil {
-		return errors.Join(err, e.close())
-	}
-	defer func() { stop(); _ = e.close() }()
+	e := b.ours(server.Addr, "growth")
+	defer e.close()
+	one, stop := alone(b, e)
+	defer stop()
 	have := 0
-	return grow(b, axis{"delayed tasks", "tasks", []int{1000, 10_000, 100_000, 1_000_000}, func(b *bench, size int) ([]operation, error) {
-		err := e.(*ours).putAll(b.ctx, size-have, queue.Task{Kind: "k", Payload: []byte(taskPayload), Delay: 24 * time.Hour})
+	grow(b, axis{"delayed tasks", "tasks", []int{1000, 10_000, 100_000, 1_000_000}, func(b *bench, size int) []operation {
+		e.putAll(b.ctx, size-have, queue.Task{Kind: "k", Payload: []byte(taskPayload), Delay: 24 * time.Hour})
 		have = size
-		return []operation{{"enqueue, claim, complete", func(int) error {
-			if err := e.enqueue(b.ctx, []byte(taskPayload)); err != nil {
-				return err
-			}
-			select {
-			case <-begun:
-				return nil
-			case <-b.ctx.Done():
-				return b.ctx.Err()
-			}
-		}}}, err
+		return []operation{{"enqueue, claim, complete", func(int) error { return one() }}}
 	}}, server)
 }
 

@@ -64,39 +64,29 @@ func logNamed(group int) archive.Log {
 }
 
 // histories measures pages and searches in archives of several sizes, and with many messages in one group.
-func histories(b *bench) error {
+func histories(b *bench) {
 	b.table.section(fmt.Sprintf("history: messages of 200 bytes, %d in a group; pages of 50, searches for 20 hits", historyEach))
 	var sizes []int
 	for n := historyFirst; n <= max(*messages, historyFirst); n *= 10 {
 		sizes = append(sizes, n)
 	}
 	for _, kind := range b.databases(len(sizes)) {
-		if err := b.history(sizes, kind); err != nil {
-			return fmt.Errorf("%s: %w", kind[0].name, err)
-		}
+		b.history(sizes, kind)
 	}
-	return nil
 }
 
-func (b *bench) history(sizes []int, databases []database) error {
+func (b *bench) history(sizes []int, databases []database) {
 	var archives []*history
 	for i, db := range databases {
-		s, err := sqlarchive.Open(b.ctx, db.url)
-		if err != nil {
-			return err
-		}
+		s := must(sqlarchive.Open(b.ctx, db.url))
 		defer func() { _ = s.Close() }()
 		h := &history{b: b, db: db, store: s, groups: scaled(sizes[i] / historyEach)}
-		if err := h.fill(); err != nil {
-			return err
-		}
+		h.fill()
 		archives = append(archives, h)
 	}
-	if err := compareSizes(b, archives); err != nil {
-		return err
-	}
+	compareSizes(b, archives)
 	largest := archives[len(archives)-1]
-	return largest.oneGroup(largest.total() / 5)
+	largest.oneGroup(largest.total() / 5)
 }
 
 func (h *history) total() int64 { return int64(h.groups) * historyEach }
@@ -107,43 +97,31 @@ func (h *history) row(what string) string {
 }
 
 // fill gives all groups their messages, as time goes on in all of them.
-func (h *history) fill() error {
+func (h *history) fill() {
 	groups := make([]int, h.groups)
 	for g := range groups {
 		groups[g] = g
 	}
 	began := time.Now()
-	if err := h.add(groups, historyEach, historyBatch); err != nil {
-		return err
-	}
+	h.add(groups, historyEach, historyBatch)
 	h.b.table.rate(h.row("filled, by the database alone"), float64(h.total())/time.Since(began).Seconds(), 0, "")
-	if err := h.db.prepare(); err != nil {
-		return err
-	}
-	size, err := h.db.size()
-	if err != nil {
-		return err
-	}
+	h.db.prepare()
+	size := h.db.size()
 	h.b.table.count(h.row("on disk, with the index of words"), "%d B a message", size/h.total())
-	return nil
 }
 
 // add gives groups so many messages, a batch of each group after the other.
-func (h *history) add(groups []int, messages, batch int64) error {
+func (h *history) add(groups []int, messages, batch int64) {
 	const together = 100 // groups of a call
 	for low := int64(0); low < messages; low += batch {
-		_, err := parallel((len(groups)+together-1)/together, 8, func(part int) error {
+		parallel((len(groups)+together-1)/together, 8, func(part int) error {
 			var batches []archive.Batch
 			for _, g := range groups[part*together : min((part+1)*together, len(groups))] {
 				batches = append(batches, h.batch(g, low, min(low+batch, messages)))
 			}
 			return h.store.Add(h.b.ctx, batches)
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 func (h *history) batch(group int, low, high int64) archive.Batch {
@@ -240,15 +218,13 @@ func (h *history) search(words string, visible []archive.Visible) (found int, er
 
 // compareSizes reads in the archives in turns, so that what else the machine does is shared by all, and compares the medians with
 // those of the smallest one.
-func compareSizes(b *bench, archives []*history) error {
+func compareSizes(b *bench, archives []*history) {
 	for _, r := range comparisons() {
 		reads := make([]measured, len(archives))
 		for i, h := range archives {
 			reads[i].read = r.in(h)
 		}
-		if err := measureInTurns(reads); err != nil {
-			return fmt.Errorf("%s: %w", r.what, err)
-		}
+		measureInTurns(reads)
 		for i, h := range archives {
 			b.table.spread(h.row(r.what+reads[i].hits()), reads[i].took)
 			if i > 0 {
@@ -257,7 +233,6 @@ func compareSizes(b *bench, archives []*history) error {
 			}
 		}
 	}
-	return nil
 }
 
 // measured is a read, how long each took, and how many messages it found.
@@ -280,30 +255,22 @@ func (m *measured) median() time.Duration {
 }
 
 // measureInTurns does each read once, then each a second time, and so on.
-func measureInTurns(reads []measured) error {
+func measureInTurns(reads []measured) {
 	for i, began := 0, time.Now(); i < scaled(historyReads) && (i == 0 || time.Since(began) < historyFor*time.Duration(len(reads))); i++ {
 		for n := range reads {
 			m := &reads[n]
 			start := time.Now()
-			found, err := m.read(i)
-			if err != nil {
-				return err
-			}
+			found := must(m.read(i))
 			m.took, m.found = append(m.took, time.Since(start)), append(m.found, found)
 		}
 	}
-	return nil
 }
 
 // oneGroup measures with many messages in one more group.
-func (h *history) oneGroup(messages int64) error {
+func (h *history) oneGroup(messages int64) {
 	group := h.groups
-	if err := h.add([]int{group}, messages, 100*historyBatch); err != nil {
-		return err
-	}
-	if err := h.db.prepare(); err != nil {
-		return err
-	}
+	h.add([]int{group}, messages, 100*historyBatch)
+	h.db.prepare()
 	one := []archive.Visible{{Log: logNamed(group), From: 1, To: messages}}
 	all := slices.Concat(one, h.visible(h.groups))
 	search := func(words func(*history, int) string, visible []archive.Visible) func(i int) (int, error) {
@@ -320,10 +287,7 @@ func (h *history) oneGroup(messages int64) error {
 		{"search for a usual word, in all groups", search(usual, all)},
 	} {
 		reads := []measured{{read: c.read}}
-		if err := measureInTurns(reads); err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
+		measureInTurns(reads)
 		h.b.table.spread(fmt.Sprintf("%s, %d more in one group: %s%s", h.db.name, messages, c.name, reads[0].hits()), reads[0].took)
 	}
-	return nil
 }

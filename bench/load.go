@@ -320,12 +320,3 @@ func wholeAnswer(came []byte) (status, size int, err error) {
 	}
 	return status, size, nil
 }
-
-// cpuUsed is what this process has used so far.
-func cpuUsed() (time.Duration, error) {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0, err
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), nil
-}

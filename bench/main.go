@@ -39,7 +39,7 @@ func shorter(d time.Duration) time.Duration {
 // sections are the parts of the table, in its order.
 var sections = []struct {
 	name string
-	run  func(*bench) error
+	run  func(*bench)
 }{
 	{"sending", sending}, {"reading", reading}, {"counting", counting}, {"memory", memory}, {"embedded", embeddedStore},
 	{"tasks", tasks}, {"features", features}, {"options", options}, {"river", besideRiver}, {"waiting", waiting}, {"priorities", priorities}, {"schedules", schedules},
@@ -95,9 +95,24 @@ func measure(b *bench) error {
 		if *only != "" && !slices.Contains(strings.Split(*only, ","), s.name) {
 			continue
 		}
-		if err := s.run(b); err != nil {
+		if err := attempt(b, s.run); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
+	return nil
+}
+
+// attempt runs a section until its end or its failure.
+func attempt(b *bench, section func(*bench)) (err error) {
+	defer func() {
+		switch f := recover().(type) {
+		case nil:
+		case failure:
+			err = f.error
+		default:
+			panic(f)
+		}
+	}()
+	section(b)
 	return nil
 }

@@ -11,24 +11,16 @@ import (
 )
 
 // memory gives the bytes that a stored message of 200 bytes costs the server.
-func memory(b *bench) error {
+func memory(b *bench) {
 	b.table.section("memory of redis-server a stored message of 200 bytes")
-	if err := b.group("mem-json", 1); err != nil {
-		return err
-	}
-	sent, err := b.service.Send(b.ctx, chat.Caller{User: "owner"}, "mem-json", chat.Content{Body: body}, "")
-	if err != nil {
-		return err
-	}
+	ok(b.group("mem-json", 1))
+	sent := must(b.service.Send(b.ctx, chat.Caller{User: "owner"}, "mem-json", chat.Content{Body: body}, ""))
 	b.table.count("its JSON, as it is served", "%d B", len(sent.JSON))
 	for _, listpack := range []string{"64", "512"} {
 		b.redis.Do("CONFIG", "SET", "zset-max-listpack-value", listpack)
 		beside := fmt.Sprintf("zset-max-listpack-value %s: ", listpack)
 		for _, shape := range []struct{ groups, each int }{{1, scaled(100_000)}, {scaled(100), 1000}, {scaled(1000), 100}, {scaled(2000), 10}} {
-			bytes, err := memoryOf(b, "mem-"+listpack, shape.groups, shape.each)
-			if err != nil {
-				return err
-			}
+			bytes := memoryOf(b, "mem-"+listpack, shape.groups, shape.each)
 			b.table.count(fmt.Sprintf("%s%d groups of %d messages with retry keys, two members", beside, shape.groups, shape.each),
 				"%.0f B (the group's own keys included)", bytes)
 			if shape.each >= 100 {
@@ -36,9 +28,7 @@ func memory(b *bench) error {
 			}
 		}
 		empty := "mem-empty-" + listpack
-		if err := b.group(empty, 1); err != nil {
-			return err
-		}
+		ok(b.group(empty, 1))
 		keys, _ := b.redis.Do("KEYS", "*g:"+empty+":*").([]any)
 		bytes := int64(0)
 		for _, key := range keys {
@@ -47,13 +37,12 @@ func memory(b *bench) error {
 		b.table.count(beside+"a new group with two members", "%d B in %d keys", bytes, len(keys))
 	}
 	b.redis.Do("CONFIG", "SET", "zset-max-listpack-value", "64")
-	return nil
 }
 
 // memoryOf returns the bytes per message in groups of each messages, the keys of the groups included.
-func memoryOf(b *bench, named string, groups, each int) (float64, error) {
-	before := infoOf(b.redis, "used_memory")
-	_, err := parallel(groups, 16, func(i int) error {
+func memoryOf(b *bench, named string, groups, each int) float64 {
+	before := b.redis.Field("memory", "used_memory")
+	parallel(groups, 16, func(i int) error {
 		id := fmt.Sprintf("%s-%d-%d", named, each, i)
 		if err := b.group(id, 1); err != nil {
 			return err
@@ -66,7 +55,7 @@ func memoryOf(b *bench, named string, groups, each int) (float64, error) {
 		}
 		return nil
 	})
-	return float64(infoOf(b.redis, "used_memory")-before) / float64(groups*each), err
+	return float64(b.redis.Field("memory", "used_memory")-before) / float64(groups*each)
 }
 
 // memoryOfKey is what the server says that a key takes, every element counted.

@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/chatd/chatd/internal/redistest"
@@ -58,7 +56,7 @@ func oneAtATime(key string) queue.Task { return queue.Task{Limit: &queue.Limit{K
 
 // options measures what the options of tasks cost: 100,000 tasks with each, 30,000 where handlers wait, all enqueued
 // before, in turns. The tasks of a key must run in their order.
-func options(b *bench) error {
+func options(b *bench) {
 	b.table.section(fmt.Sprintf("tasks with options through %d workers; the lowest and the highest of %d rounds", taskWorkers, scaled(taskRounds)))
 	// It does not rewrite its journal: the tasks of one load would do that to the next one.
 	server := redistest.Start(b.tb, "--auto-aof-rewrite-percentage", "0")
@@ -68,10 +66,7 @@ func options(b *bench) error {
 		for round := range scaled(taskRounds) {
 			against := 0
 			for i, load := range optionLoads {
-				rate, err := optional(b, server, fmt.Sprint(round, "-", i), partitions, load)
-				if err != nil {
-					return fmt.Errorf("%s: %w", load.name, err)
-				}
+				rate := optional(b, partitioned(b, server.Addr, fmt.Sprint(round, "-", i), partitions), load)
 				server.Do("FLUSHALL")
 				rates[i] = append(rates[i], rate)
 				if load.takes != optionLoads[against].takes {
@@ -90,17 +85,11 @@ func options(b *bench) error {
 			b.table.add(r)
 		}
 	}
-	return nil
 }
 
-// optional returns the rate at which the tasks of a load are completed.
-func optional(b *bench, server *redistest.Server, name string, partitions int, load optionLoad) (float64, error) {
-	one, err := partitioned(b, server.Addr, name, partitions)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = one.close() }()
-	e := one.(*ours)
+// optional returns the rate at which the tasks of a load are completed. It closes the engine.
+func optional(b *bench, e *ours, load optionLoad) float64 {
+	defer e.close()
 	n := load.tasks() * optionKeys
 	for at := 0; at < n; at += 5000 {
 		tasks := make([]queue.Task, min(5000, n-at))
@@ -116,17 +105,14 @@ func optional(b *bench, server *redistest.Server, name string, partitions int, l
 			}
 			tasks[i].Payload = binary.BigEndian.AppendUint64(make([]byte, 0, 40), uint64(number))[:40]
 		}
-		if _, err := e.EnqueueAll(b.ctx, tasks); err != nil {
-			return 0, err
-		}
+		must(e.EnqueueAll(b.ctx, tasks))
 	}
 	return inOrder(b, e, n, load.takes)
 }
 
 // inOrder runs n tasks, and returns how many were completed in a second.
-func inOrder(b *bench, e *ours, n int, takes time.Duration) (float64, error) {
-	var handled atomic.Int64
-	all := make(chan struct{})
+func inOrder(b *bench, e *ours, n int, takes time.Duration) float64 {
+	handled := newCounted(n)
 	var mu sync.Mutex
 	next := make([]int, optionKeys)
 	var astray error
@@ -142,37 +128,24 @@ func inOrder(b *bench, e *ours, n int, takes time.Duration) (float64, error) {
 			next[key]++
 			mu.Unlock()
 		}
-		if handled.Add(int64(len(tasks))) == int64(n) {
-			close(all)
-		}
+		handled.add(len(tasks))
 		return nil
 	}
-	o := e.options
-	o.Workers = taskWorkers
-	s, err := queue.New(o)
-	if err != nil {
-		return 0, err
-	}
-	s.Handle("k", func(_ context.Context, t queue.Task) error {
-		defer time.Sleep(takes)
-		return note(t)
-	})
-	s.HandleBatch("batched", queue.Policy{}, func(_ context.Context, tasks []queue.Task) error { return note(tasks...) })
-	ctx, cancel := context.WithCancel(b.ctx)
-	ended := make(chan error, 1)
 	began := time.Now()
-	go func() { ended <- s.Run(ctx) }()
-	select {
-	case <-all:
-	case <-b.ctx.Done():
-	}
-	var stats queue.Stats
-	for b.ctx.Err() == nil && err == nil {
-		if stats, err = e.Stats(b.ctx); stats.Leased+stats.ReadyAll()+stats.Parked == 0 {
-			break
-		}
+	stop := e.serve(taskWorkers, func(s *queue.Server) {
+		s.Handle("k", func(_ context.Context, t queue.Task) error {
+			defer time.Sleep(takes)
+			return note(t)
+		})
+		s.HandleBatch("batched", queue.Policy{}, func(_ context.Context, tasks []queue.Task) error { return note(tasks...) })
+	})
+	handled.wait(b.ctx)
+	for left := int64(1); left > 0; {
+		stats := must(e.Stats(b.ctx))
+		left = stats.Leased + stats.ReadyAll() + stats.Parked
 	}
 	took := time.Since(began)
-	cancel()
-	return float64(n) / took.Seconds(), errors.Join(err, <-ended, b.ctx.Err(), astray)
+	stop()
+	ok(astray)
+	return float64(n) / took.Seconds()
 }

@@ -4,16 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/redistest"
-	"github.com/chatd/chatd/web/auth"
 )
 
 // What the overload section asks with. Few users for many connections: what is measured is no limit of one user, and the
@@ -40,7 +38,7 @@ const (
 // overload asks a whole node for five times what it can do: how much of that is done, how soon, and what a pair that asks
 // for little notices. The node is in this process. The load comes from processes of its own, but from the same processors,
 // and so does Redis: the table says what each of them used.
-func overload(b *bench) error { return fresh(b, (*bench).overloads) }
+func overload(b *bench) { fresh(b, (*bench).overloads) }
 
 // overloadLoad is what came of one load in all rounds.
 type overloadLoad struct {
@@ -52,49 +50,34 @@ type overloadLoad struct {
 	node, redis, load float64 // of the processors, summed over the rounds
 }
 
-func (b *bench) overloads() error {
+func (b *bench) overloads() {
 	rounds := scaled(overloadRounds)
 	b.table.section(fmt.Sprintf("overload: syncs over %d groups through HTTP, on %d processors for all; the lowest and the highest of %d rounds",
 		overloadGroups, runtime.NumCPU(), rounds))
-	host, requests, err := overloaded(b)
-	if err != nil {
-		return err
-	}
+	host, requests := overloaded(b)
 	heavy, pair := requests[:overloadUsers], requests[overloadUsers:]
 	took, calm, start := shorter(overloadTime), shorter(calmSettle), shorter(overloadStart)
 	var peak, below, above, little overloadLoad
 	var warm overloadLoad
-	if err := warm.run(b, load{Addr: host, Requests: heavy, Connections: 64, For: took}); err != nil {
-		return err
-	}
+	ok(warm.measure(b, load{Addr: host, Requests: heavy, Connections: 64, For: took}))
 	for range rounds {
-		if err := warm.run(b, load{Addr: host, Requests: heavy, Connections: 64, PerSecond: calmPerSecond, For: shorter(calmTime)}); err != nil {
-			return err
-		}
-		if err := peak.run(b, load{Addr: host, Requests: heavy, Connections: 64, Settle: calm, For: calm + took}); err != nil {
-			return err
-		}
+		ok(warm.measure(b, load{Addr: host, Requests: heavy, Connections: 64, PerSecond: calmPerSecond, For: shorter(calmTime)}))
+		ok(peak.measure(b, load{Addr: host, Requests: heavy, Connections: 64, Settle: calm, For: calm + took}))
 		most := peak.rates[len(peak.rates)-1]
 		if most == 0 {
-			return errors.New("nothing was served")
+			ok(errors.New("nothing was served"))
 		}
-		err := below.run(b, load{Addr: host, Requests: heavy, Connections: overloadConnections, PerSecond: 0.8 * most, Settle: calm, For: calm + took})
-		if err != nil {
-			return err
-		}
+		ok(below.measure(b, load{Addr: host, Requests: heavy, Connections: overloadConnections, PerSecond: 0.8 * most, Settle: calm, For: calm + took}))
 		var failed error
 		var watching sync.WaitGroup
 		watching.Go(func() {
-			failed = little.run(b, load{Addr: host, Requests: pair, Connections: len(pair), PerSecond: 20, Settle: start, For: start + took})
+			failed = little.measure(b, load{Addr: host, Requests: pair, Connections: len(pair), PerSecond: 20, Settle: start, For: start + took})
 		})
-		err = above.run(b, load{Addr: host, Requests: heavy, Connections: overloadConnections, PerSecond: overloadFactor * most, Settle: start, For: start + took})
+		err := above.measure(b, load{Addr: host, Requests: heavy, Connections: overloadConnections, PerSecond: overloadFactor * most, Settle: start, For: start + took})
 		watching.Wait()
-		if err := errors.Join(err, failed); err != nil {
-			return err
-		}
+		ok(errors.Join(err, failed))
 	}
 	b.table.overload(took, peak, below, above, little)
-	return nil
 }
 
 // overload adds the rows of the rounds.
@@ -116,57 +99,35 @@ func (t *table) overload(took time.Duration, peak, below, above, little overload
 }
 
 // overloaded makes users with groups, and a node. It returns the address of the node, and a request of each user.
-func overloaded(b *bench) (host string, requests []string, err error) {
+func overloaded(b *bench) (host string, requests []string) {
 	users := make([]string, overloadUsers+2)
 	for i := range users {
 		users[i] = fmt.Sprintf("user-%d", i)
 	}
 	for i := range overloadGroups {
 		draft := chat.GroupDraft{ID: fmt.Sprintf("over-%d", i), Members: users}
-		if _, err := b.service.CreateGroup(b.ctx, chat.Caller{User: "owner"}, draft); err != nil {
-			return "", nil, err
-		}
-		if err := b.send(draft.ID); err != nil {
-			return "", nil, err
-		}
+		must(b.service.CreateGroup(b.ctx, chat.Caller{User: "owner"}, draft))
+		ok(b.send(draft.ID))
 	}
-	base, err := b.serve(true)
-	if err != nil {
-		return "", nil, err
-	}
-	at, err := url.Parse(base)
-	if err != nil {
-		return "", nil, err
-	}
+	at := must(url.Parse(b.serve(true)))
 	const body = `{"limit":20}`
 	for _, user := range users {
-		token, _, err := auth.SignToken([]byte(secret), auth.Claims{User: user, TTL: time.Hour}, time.Now())
-		if err != nil {
-			return "", nil, err
-		}
 		requests = append(requests, fmt.Sprintf("POST /v1/sync HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"+
-			"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", at.Host, token, len(body), body))
+			"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", at.Host, tokenOf(user), len(body), body))
 	}
-	return at.Host, requests, nil
+	return at.Host, requests
 }
 
-// run adds what comes of l, and which share of the processors everybody used meanwhile.
-func (o *overloadLoad) run(b *bench, l load) error {
-	node, err := cpuUsed()
-	if err != nil {
-		return err
-	}
+// measure adds what comes of l, and which share of the processors everybody used meanwhile.
+func (o *overloadLoad) measure(b *bench, l load) error {
+	node := usedBy(os.Getpid()).cpu
 	redis := redisCPU(b.redis)
 	done, err := l.run(b.ctx)
 	if err != nil {
 		return err
 	}
-	after, err := cpuUsed()
-	if err != nil {
-		return err
-	}
 	share := func(used time.Duration) float64 { return used.Seconds() / l.For.Seconds() / float64(runtime.NumCPU()) }
-	o.node += share(after - node)
+	o.node += share(usedBy(os.Getpid()).cpu - node)
 	o.redis += share(redisCPU(b.redis) - redis)
 	o.load += share(done.CPU)
 	o.rates = append(o.rates, float64(len(done.Served))/(l.For-l.Settle).Seconds())
@@ -188,16 +149,11 @@ func (o *overloadLoad) shares() string {
 }
 
 // redisCPU is what a redis-server has used of the processors so far.
-func redisCPU(server *redistest.Server) time.Duration {
-	info, _ := server.Do("INFO", "cpu").(string)
-	var used float64
+func redisCPU(server *redistest.Server) (used time.Duration) {
 	for _, name := range []string{"used_cpu_sys", "used_cpu_user"} {
-		_, rest, _ := strings.Cut(info, "\n"+name+":")
-		text, _, _ := strings.Cut(rest, "\r")
-		seconds, _ := strconv.ParseFloat(text, 64) // 0 shows in the table
-		used += seconds
+		used += must(time.ParseDuration(infoText(server, name) + "s"))
 	}
-	return time.Duration(used * float64(time.Second))
+	return used
 }
 
 // byRound writes the lowest and the highest ratio of two values of the same round, and the median of all.

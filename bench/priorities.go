@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/binary"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -19,107 +18,74 @@ const (
 
 // priorities queues many low tasks under a steady load of high ones: the low ones get what is left over and at least
 // their weight, and the high ones hardly wait.
-func priorities(b *bench) error {
+func priorities(b *bench) {
 	low := scaled(10_000)
 	b.table.section(fmt.Sprintf("%d low tasks under high ones at %.0f %% of capacity (%d workers, %v each)", low, 100*loadShare, loadWorkers, loadTakes))
 	server := redistest.Start(b.tb)
 	defer server.Kill()
-	capacity, err := b.capacity(server.Addr, max(low, 2*loadWorkers))
-	if err != nil {
-		return err
-	}
+	capacity := b.capacity(server.Addr, max(low, 2*loadWorkers))
 	b.table.rate("capacity: high tasks alone, from a full queue", capacity, 0, "")
 
-	e, err := b.ours(server.Addr, "load")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = e.close() }()
-	if err := e.(*ours).putAll(b.ctx, low, queue.Task{Kind: "k", Priority: queue.Low}); err != nil {
-		return err
-	}
-	var lows, highs atomic.Int64
+	e := b.ours(server.Addr, "load")
+	defer e.close()
+	e.putAll(b.ctx, low, queue.Task{Kind: "k", Priority: queue.Low})
+	lows := newCounted(low)
+	var highs atomic.Int64
 	var mu sync.Mutex
 	var waits []time.Duration
-	allLow := make(chan struct{})
-	stop, err := e.run(loadWorkers, func(payload []byte) error {
+	defer e.run(loadWorkers, func(payload []byte) error {
 		if len(payload) == 0 {
 			_ = pause(b.ctx, loadTakes)
-			if lows.Add(1) == int64(low) {
-				close(allLow)
-			}
+			lows.add(1)
 			return nil
 		}
-		wait := time.Since(time.Unix(0, int64(binary.BigEndian.Uint64(payload))))
+		wait := sinceStamp(payload)
 		mu.Lock()
 		waits = append(waits, wait)
 		mu.Unlock()
 		_ = pause(b.ctx, loadTakes)
 		highs.Add(1)
 		return nil
-	})
-	if err != nil {
-		return err
-	}
-	defer stop()
+	})()
 	began := time.Now()
-	if err := offer(b, e.(*ours), loadShare*capacity, allLow); err != nil {
-		return err
-	}
+	offer(b, e, loadShare*capacity, lows.all)
 	took := time.Since(began).Seconds()
-	done := lows.Load() + highs.Load()
+	done := lows.n.Load() + highs.Load()
 	b.table.rate("high tasks done meanwhile", float64(highs.Load())/took, capacity, "capacity")
-	b.table.rate("low tasks done meanwhile", float64(lows.Load())/took, capacity, "capacity")
-	b.table.count("share of the low ones among all that was done (their weight beside high ones: 0.20)", "%.2f", float64(lows.Load())/float64(done))
+	b.table.rate("low tasks done meanwhile", float64(lows.n.Load())/took, capacity, "capacity")
+	b.table.count("share of the low ones among all that was done (their weight beside high ones: 0.20)", "%.2f", float64(lows.n.Load())/float64(done))
 	mu.Lock()
 	defer mu.Unlock()
 	b.table.spread("wait of a high task, from its enqueue to its handler", waits)
-	return nil
 }
 
 // capacity is the rate at which a full queue of high tasks is emptied.
-func (b *bench) capacity(addr string, n int) (float64, error) {
-	e, err := b.ours(addr, "capacity")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = e.close() }()
-	if err := e.(*ours).putAll(b.ctx, n, queue.Task{Kind: "k", Priority: queue.High}); err != nil {
-		return 0, err
-	}
-	var done atomic.Int64
-	all := make(chan struct{})
+func (b *bench) capacity(addr string, n int) float64 {
+	e := b.ours(addr, "capacity")
+	defer e.close()
+	e.putAll(b.ctx, n, queue.Task{Kind: "k", Priority: queue.High})
+	done := newCounted(n)
 	began := time.Now()
-	stop, err := e.run(loadWorkers, func([]byte) error {
+	defer e.run(loadWorkers, func([]byte) error {
 		_ = pause(b.ctx, loadTakes)
-		if done.Add(1) == int64(n) {
-			close(all)
-		}
+		done.add(1)
 		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	defer stop()
-	select {
-	case <-all:
-		return float64(n) / time.Since(began).Seconds(), nil
-	case <-b.ctx.Done():
-		return 0, b.ctx.Err()
-	}
+	})()
+	done.wait(b.ctx)
+	return float64(n) / time.Since(began).Seconds()
 }
 
 // offer enqueues high tasks at a steady rate, each with the time of its enqueue, until enough.
-func offer(b *bench, e *ours, perSecond float64, enough <-chan struct{}) error {
+func offer(b *bench, e *ours, perSecond float64, enough <-chan struct{}) {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	began, offered := time.Now(), 0
 	for {
 		select {
 		case <-enough:
-			return nil
+			return
 		case <-b.ctx.Done():
-			return b.ctx.Err()
+			ok(b.ctx.Err())
 		case <-tick.C:
 		}
 		due := int(time.Since(began).Seconds() * perSecond)
@@ -127,13 +93,11 @@ func offer(b *bench, e *ours, perSecond float64, enough <-chan struct{}) error {
 			continue
 		}
 		batch := make([]queue.Task, due-offered)
-		stamp := binary.BigEndian.AppendUint64(nil, uint64(time.Now().UnixNano()))
+		now := stamp(time.Now())
 		for i := range batch {
-			batch[i] = queue.Task{Kind: "k", Priority: queue.High, Payload: stamp}
+			batch[i] = queue.Task{Kind: "k", Priority: queue.High, Payload: now}
 		}
-		if _, err := e.EnqueueAll(b.ctx, batch); err != nil {
-			return err
-		}
+		must(e.EnqueueAll(b.ctx, batch))
 		offered = due
 	}
 }

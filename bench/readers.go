@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -32,12 +31,10 @@ const (
 )
 
 // readers measures what a reader that waits takes of a node, beside servers that do nothing but hold their clients.
-func readers(b *bench) error {
+func readers(b *bench) {
 	sockets, polls := scaled(5000), scaled(2000)
 	b.table.section(fmt.Sprintf("what a waiting reader takes of a node (%d websockets, %d long polls, groups of %d)", sockets, polls, readersOfGroup))
-	if err := b.build(); err != nil {
-		return err
-	}
+	b.build()
 	server := redistest.Start(b.tb)
 	defer server.Kill()
 	for _, load := range []struct {
@@ -51,18 +48,11 @@ func readers(b *bench) error {
 		{fmt.Sprintf("an idle websocket, %d groups", groupsOfReader), sockets, groupsOfReader, "target 20 KiB", holdWebsocket},
 		{"a waiting poll", polls, 1, "target 20 KiB", holdPoll},
 	} {
-		bare, err := bareCost(b, load.n, load.hold)
-		if err != nil {
-			return fmt.Errorf("%s, bare server: %w", load.what, err)
-		}
+		bare := bareCost(b, load.n, load.hold)
 		b.table.count("a server that only holds it: "+load.what, "%s", bare)
-		own, err := nodeCost(b, server, load.n, load.groups, load.hold)
-		if err != nil {
-			return fmt.Errorf("%s: %w", load.what, err)
-		}
+		own := nodeCost(b, server, load.n, load.groups, load.hold)
 		b.table.add(row{"chatd: " + load.what, own.String(), fmt.Sprintf("%.1f", own.bytes/bare.bytes), "the memory of the bare server; " + load.target})
 	}
-	return nil
 }
 
 // cost is what one client takes of a process.
@@ -76,27 +66,20 @@ func (c cost) String() string {
 }
 
 // bareCost is what n clients take of a bare server, each.
-func bareCost(b *bench, n int, hold func(context.Context, string, reader) (closer, error)) (cost, error) {
-	s, err := startBare(b.ctx)
-	if err != nil {
-		return cost{}, err
-	}
-	of, err := holding(b, s.cmd.Process.Pid, s.addr, readersOf(n, 1), hold)
-	return of, errors.Join(err, s.stop())
+func bareCost(b *bench, n int, hold func(context.Context, string, reader) (closer, error)) cost {
+	s := must(startBare(b.ctx))
+	defer func() { _ = s.stop() }()
+	return holding(b, s.cmd.Process.Pid, s.addr, readersOf(n, 1), hold)
 }
 
 // nodeCost is what n clients take of a node, each a member of some groups and up to date.
-func nodeCost(b *bench, server *redistest.Server, n, groups int, hold func(context.Context, string, reader) (closer, error)) (cost, error) {
+func nodeCost(b *bench, server *redistest.Server, n, groups int, hold func(context.Context, string, reader) (closer, error)) cost {
 	server.Do("FLUSHALL")
 	list := readersOf(n, groups)
-	if err := readerGroups(b, server, list); err != nil {
-		return cost{}, err
-	}
+	readerGroups(b, server, list)
 	node := harness.StartNode(b.tb, harness.Config{Redis: server.URL(), Env: map[string]string{"CHATD_ARCHIVE": "off"}})
 	defer node.Kill()
-	if err := untilNoTasks(b, node); err != nil {
-		return cost{}, err
-	}
+	untilNoTasks(b, node)
 	node.Kill() // what the tasks left behind is not the readers'
 	node.Start()
 	return holding(b, node.Pid(), node.Addr, list, hold)
@@ -122,7 +105,7 @@ func readersOf(n, groups int) []reader {
 }
 
 // readerGroups makes the groups of the readers.
-func readerGroups(b *bench, server *redistest.Server, list []reader) error {
+func readerGroups(b *bench, server *redistest.Server, list []reader) {
 	own := &bench{tb: &program{}, ctx: b.ctx, traffic: &traffic{}}
 	defer own.close()
 	own.open(store.Options{URL: server.URL()})
@@ -136,34 +119,25 @@ func readerGroups(b *bench, server *redistest.Server, list []reader) error {
 			members[id] = append(members[id], r.user)
 		}
 	}
-	_, err := parallel(len(ids), 8, func(i int) error {
+	parallel(len(ids), 8, func(i int) error {
 		_, err := own.service.CreateGroup(b.ctx, chat.Caller{User: "owner"}, chat.GroupDraft{ID: ids[i], Members: members[ids[i]]})
 		return err
 	})
-	return err
 }
 
 // untilNoTasks waits until a node has done what the creation of groups leaves to tasks.
-func untilNoTasks(b *bench, node *harness.Node) error {
-	op, err := client.New(node.URL(), client.StaticToken(harness.Token("op", "admin", time.Hour)))
-	if err != nil {
-		return err
-	}
+func untilNoTasks(b *bench, node *harness.Node) {
+	op := must(client.New(node.URL(), client.StaticToken(harness.Token("op", "admin", time.Hour))))
 	for {
-		queues, err := op.Queues(b.ctx)
-		if err != nil {
-			return err
-		}
+		queues := must(op.Queues(b.ctx))
 		busy := int64(0)
 		for _, q := range queues {
 			busy += q.Leased + q.ReadyAll()
 		}
 		if busy == 0 {
-			return nil
+			return
 		}
-		if err := pause(b.ctx, 100*time.Millisecond); err != nil {
-			return err
-		}
+		ok(pause(b.ctx, 100*time.Millisecond))
 	}
 }
 
@@ -171,11 +145,8 @@ func untilNoTasks(b *bench, node *harness.Node) error {
 type closer interface{ Close() error }
 
 // holding has readers connect to a process and stay, and returns what each takes of it.
-func holding(b *bench, pid int, addr string, list []reader, hold func(context.Context, string, reader) (closer, error)) (cost, error) {
-	before, err := untilQuiet(b, pid)
-	if err != nil {
-		return cost{}, err
-	}
+func holding(b *bench, pid int, addr string, list []reader, hold func(context.Context, string, reader) (closer, error)) cost {
+	before := untilQuiet(b, pid)
 	clients := make([]closer, len(list))
 	defer func() {
 		for _, c := range clients {
@@ -184,68 +155,51 @@ func holding(b *bench, pid int, addr string, list []reader, hold func(context.Co
 			}
 		}
 	}()
-	if _, err := parallel(len(list), 16, func(i int) (err error) {
+	parallel(len(list), 16, func(i int) (err error) {
 		clients[i], err = hold(b.ctx, addr, list[i])
 		return err
-	}); err != nil {
-		return cost{}, err
-	}
-	after, err := untilQuiet(b, pid)
+	})
+	after := untilQuiet(b, pid)
 	n := float64(len(list))
-	return cost{(after.bytes - before.bytes) / n, (after.cpu - before.cpu) / time.Duration(n)}, err
+	return cost{(after.bytes - before.bytes) / n, (after.cpu - before.cpu) / time.Duration(n)}
 }
 
 // untilQuiet waits until a process needs less than a tenth of a processor, and returns what it has used.
-func untilQuiet(b *bench, pid int) (cost, error) {
+func untilQuiet(b *bench, pid int) cost {
 	const look = 500 * time.Millisecond
-	last, err := usedBy(pid)
-	for err == nil {
-		if err = pause(b.ctx, look); err != nil {
-			break
-		}
-		var now cost
-		if now, err = usedBy(pid); err == nil && now.cpu-last.cpu < look/10 {
-			return now, nil
+	for last := usedBy(pid); ; {
+		ok(pause(b.ctx, look))
+		now := usedBy(pid)
+		if now.cpu-last.cpu < look/10 {
+			return now
 		}
 		last = now
 	}
-	return cost{}, err
 }
 
 // usedBy is what a process has in memory, and used of the processors so far.
-func usedBy(pid int) (cost, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return cost{}, err
-	}
-	var used cost
+func usedBy(pid int) (used cost) {
+	status := must(os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)))
 	for line := range strings.Lines(string(status)) {
 		var kib float64
 		if _, err := fmt.Sscanf(line, "VmRSS: %g kB", &kib); err == nil {
 			used.bytes = kib * 1024
 		}
 	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return cost{}, err
-	}
+	stat := must(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))
 	_, rest, _ := strings.Cut(string(stat), ") ") // the name before it may hold blanks
 	if fields := strings.Fields(rest); len(fields) > 12 {
 		for _, field := range fields[11:13] { // utime and stime, see proc_pid_stat(5)
-			ticks, err := strconv.ParseInt(field, 10, 64)
-			if err != nil {
-				return cost{}, err
-			}
-			used.cpu += time.Duration(ticks) * time.Second / clockTicks
+			used.cpu += time.Duration(must(strconv.ParseInt(field, 10, 64))) * time.Second / clockTicks
 		}
 	}
-	return used, nil
+	return used
 }
 
 // holdWebsocket opens a websocket and returns once it is welcome. What the server says is read and dropped.
 func holdWebsocket(ctx context.Context, addr string, r reader) (closer, error) {
 	dialer := websocket.Dialer{Subprotocols: []string{subprotocol}, ReadBufferSize: 512, WriteBufferSize: 512}
-	header := http.Header{"Authorization": {"Bearer " + harness.Token(r.user, "", time.Hour)}}
+	header := http.Header{"Authorization": {"Bearer " + tokenOf(r.user)}}
 	c, res, err := dialer.DialContext(ctx, "ws://"+addr+"/v1/ws", header)
 	if err != nil {
 		return nil, err
@@ -286,7 +240,7 @@ func holdPoll(ctx context.Context, addr string, r reader) (closer, error) {
 		return nil, err
 	}
 	_, err = fmt.Fprintf(c, "POST /v1/sync HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
-		"Content-Length: %d\r\n\r\n%s", addr, harness.Token(r.user, "", time.Hour), len(body), body)
+		"Content-Length: %d\r\n\r\n%s", addr, tokenOf(r.user), len(body), body)
 	return c, err
 }
 

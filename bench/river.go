@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,7 +15,6 @@ import (
 
 	"github.com/chatd/chatd/internal/pgtest"
 	"github.com/chatd/chatd/internal/redistest"
-	"github.com/chatd/chatd/queue"
 )
 
 // riverWorkers are numbers of River's workers: the same as of the others, and what its own benchmark takes.
@@ -46,32 +45,16 @@ type riverEngine struct {
 	workers int
 }
 
-func newRiver(ctx context.Context, url string, workers int) (*riverEngine, error) {
-	c, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, err
-	}
+func newRiver(ctx context.Context, url string, workers int) *riverEngine {
+	c := must(pgxpool.ParseConfig(url))
 	c.MaxConns = engineConns
-	pool, err := pgxpool.NewWithConfig(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	e := &riverEngine{pool: pool, workers: workers}
-	migrator, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: quiet()})
-	if err == nil {
-		_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
-	}
-	if err == nil {
-		e.client, err = river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: quiet()})
-	}
-	if err != nil {
-		pool.Close()
-		return nil, fmt.Errorf("river: %w", err)
-	}
-	return e, nil
+	pool := must(pgxpool.NewWithConfig(ctx, c))
+	migrator := must(rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: quiet()}))
+	must(migrator.Migrate(ctx, rivermigrate.DirectionUp, nil))
+	return &riverEngine{pool, must(river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: quiet()})), workers}
 }
 
-func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func (e *riverEngine) enqueue(ctx context.Context, payload []byte) error {
 	_, err := e.client.Insert(ctx, riverArgs{payload}, nil)
@@ -83,62 +66,40 @@ func (e *riverEngine) enqueueAt(ctx context.Context, due time.Time, payload []by
 	return err
 }
 
-// enqueueUnique enqueues a job of which only one may exist.
-func (e *riverEngine) enqueueUnique(ctx context.Context, key string) error {
-	_, err := e.client.Insert(ctx, riverArgs{[]byte(key)}, &river.InsertOpts{UniqueOpts: river.UniqueOpts{ByArgs: true}})
-	return err
-}
-
-func (e *riverEngine) fill(ctx context.Context, n int, payload []byte) error {
-	return e.fillWith(ctx, n, river.InsertManyParams{Args: riverArgs{payload}})
+func (e *riverEngine) fill(ctx context.Context, n int, payload []byte) {
+	e.fillWith(ctx, n, river.InsertManyParams{Args: riverArgs{payload}})
 }
 
 // fillWith inserts n jobs, some thousands at a time.
-func (e *riverEngine) fillWith(ctx context.Context, n int, like river.InsertManyParams) error {
-	for n > 0 {
-		params := make([]river.InsertManyParams, min(n, 5000))
-		for i := range params {
-			params[i] = like
-		}
-		if _, err := e.client.InsertManyFast(ctx, params); err != nil {
-			return err
-		}
-		n -= len(params)
+func (e *riverEngine) fillWith(ctx context.Context, n int, like river.InsertManyParams) {
+	for ; n > 0; n -= 5000 {
+		must(e.client.InsertManyFast(ctx, slices.Repeat([]river.InsertManyParams{like}, min(n, 5000))))
 	}
-	return nil
 }
 
 // run starts the client that works, with as many workers as the engine was made with.
-func (e *riverEngine) run(_ int, handle func(payload []byte) error) (func(), error) {
+func (e *riverEngine) run(_ int, handle func(payload []byte) error) (stop func()) {
 	return e.runPeriodic(nil, handle)
 }
 
 // runPeriodic is run with periodic jobs, which River has in the client.
-func (e *riverEngine) runPeriodic(periodic []*river.PeriodicJob, handle func(payload []byte) error) (func(), error) {
+func (e *riverEngine) runPeriodic(periodic []*river.PeriodicJob, handle func(payload []byte) error) (stop func()) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &riverWorker{handle: handle})
-	client, err := river.NewClient(riverpgxv5.New(e.pool), &river.Config{
+	client := must(river.NewClient(riverpgxv5.New(e.pool), &river.Config{
 		Queues:       map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: e.workers}},
 		PeriodicJobs: periodic, Workers: workers, Logger: quiet(), FetchCooldown: 2 * time.Millisecond, FetchPollInterval: 20 * time.Millisecond,
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := client.Start(context.Background()); err != nil {
-		return nil, err
-	}
-	return func() { _ = client.Stop(context.Background()) }, nil
+	}))
+	ok(client.Start(context.Background()))
+	return func() { _ = client.Stop(context.Background()) }
 }
 
-func (e *riverEngine) done(ctx context.Context) (n int64, err error) {
-	err = e.pool.QueryRow(ctx, "SELECT count(*) FROM river_job WHERE state = 'completed'").Scan(&n)
-	return n, err
+func (e *riverEngine) done(ctx context.Context) (n int64) {
+	ok(e.pool.QueryRow(ctx, "SELECT count(*) FROM river_job WHERE state = 'completed'").Scan(&n))
+	return n
 }
 
-func (e *riverEngine) close() error {
-	e.pool.Close()
-	return nil
-}
+func (e *riverEngine) close() { e.pool.Close() }
 
 var riverWorkloads = []workload{
 	{name: "40 bytes, no-op handler", bytes: 40, partitions: 1, tasks: 10_000},
@@ -148,88 +109,81 @@ var riverWorkloads = []workload{
 
 // besideRiver measures the task engine beside River on PostgreSQL. Neither waits for a disk: Redis keeps its tasks in memory,
 // and PostgreSQL answers a commit before it is written.
-func besideRiver(b *bench) error {
+func besideRiver(b *bench) {
 	b.table.section(fmt.Sprintf("tasks beside River on PostgreSQL (synchronous_commit=off); the lowest and the highest of %d rounds", scaled(taskRounds)))
 	server := redistest.Start(b.tb)
 	defer server.Kill()
 	pg := pgtest.Start(b.tb, "synchronous_commit=off", "shared_buffers=256MB", "max_wal_size=4GB")
 	for _, w := range riverWorkloads {
-		if err := b.beside(pg, server, w); err != nil {
-			return fmt.Errorf("river: %s: %w", w.name, err)
-		}
+		versus(b, server, rated{"River, the better of 50 and 2,000 workers: " + w.name, func(string) float64 {
+			return best(server, riverWorkers, func(workers int) float64 { return worked(b, newRiver(b.ctx, pg.Database(), workers), w) })
+		}}, "%.1f", "River", rated{"chatd, 50 workers: the same", func(name string) float64 { return workedByUs(b, server, name, w) }})
 	}
-	for _, part := range []func(*bench, *pgtest.Server, *redistest.Server) error{uniques, riverDelayed, riverLateness, riverPeriodic} {
-		if err := part(b, pg, server); err != nil {
-			return err
-		}
-		server.Do("FLUSHALL")
+	for _, f := range []struct {
+		name   string
+		ours   func(e *ours, n int) time.Duration
+		theirs func(e *riverEngine, n int) time.Duration
+		n      int // tasks of River, and oursMore times as many of chatd
+	}{
+		{"unique tasks enqueued one by one, 16 callers", b.ourUniques, b.riverUniques, 10_000},
+		{"delayed tasks that are due together, from the first to the last", b.ourDelayed, b.riverDelayed, 5_000},
+	} {
+		n := scaled(f.n)
+		versus(b, server, rated{"River: " + f.name, func(string) float64 {
+			e := newRiver(b.ctx, pg.Database(), taskWorkers)
+			defer e.close()
+			return float64(n) / f.theirs(e, n).Seconds()
+		}}, "%.1f", "River", rated{"chatd: the same", func(name string) float64 {
+			e := b.ours(server.Addr, name)
+			defer e.close()
+			return float64(n*oursMore) / f.ours(e, n*oursMore).Seconds()
+		}})
 	}
-	return nil
+	// River looks for due jobs every five seconds; nothing that it exports shortens that.
+	latenessOf(b, "River", newRiver(b.ctx, pg.Database(), taskWorkers))
+	latenessOf(b, "chatd", b.ours(server.Addr, "late"))
+	server.Do("FLUSHALL")
+	riverPeriodic(b, pg, server)
 }
 
-// beside runs a workload on each engine in turn, several rounds.
-func (b *bench) beside(pg *pgtest.Server, server *redistest.Server, w workload) error {
-	var rates, peers, ratios []float64
-	for round := range scaled(taskRounds) {
-		best := 0.0
-		for _, workers := range riverWorkers[:min(len(riverWorkers), scaled(len(riverWorkers)))] {
-			e, err := newRiver(b.ctx, pg.Database(), workers)
-			if err != nil {
-				return err
-			}
-			rate, err := worked(b, e, w)
-			if err != nil {
-				return err
-			}
-			best = max(best, rate)
-		}
-		e, err := partitioned(b, server.Addr, fmt.Sprint(round), w.partitions)
-		if err != nil {
-			return err
-		}
-		more := w
-		more.tasks *= oursMore
-		rate, err := worked(b, e, more)
-		if err != nil {
-			return err
-		}
-		server.Do("FLUSHALL")
-		rates, peers, ratios = append(rates, rate), append(peers, best), append(ratios, rate/best)
-	}
-	b.table.count("River, the better of 50 and 2,000 workers: "+w.name, "%s/s", spanned("%.0f", peers))
-	b.table.add(row{"chatd, 50 workers: the same", spanned("%.0f", rates) + "/s", spanned("%.1f", ratios), "River"})
-	return nil
+func (b *bench) riverUniques(e *riverEngine, n int) time.Duration {
+	began := time.Now()
+	parallel(n, 16, func(i int) error {
+		_, err := e.client.Insert(b.ctx, riverArgs{fmt.Append(nil, "key ", i)}, &river.InsertOpts{UniqueOpts: river.UniqueOpts{ByArgs: true}})
+		return err
+	})
+	return time.Since(began)
 }
 
-// uniques compares single enqueues of tasks with unique keys, each of them another one.
-func uniques(b *bench, pg *pgtest.Server, server *redistest.Server) error {
-	var rates, peers, ratios []float64
-	for round := range scaled(taskRounds) {
-		p, err := newRiver(b.ctx, pg.Database(), taskWorkers)
-		if err != nil {
-			return err
-		}
-		peer, err := parallel(scaled(10_000), 16, func(i int) error { return p.enqueueUnique(b.ctx, fmt.Sprint("key ", i)) })
-		if err != nil {
-			return err
-		}
-		a, err := b.ours(server.Addr, fmt.Sprint("unique", round))
-		if err != nil {
-			return err
-		}
-		rate, err := parallel(scaled(50_000), 16, func(i int) error {
-			return a.(*ours).put(b.ctx, queue.Task{Kind: "k", Unique: fmt.Sprint("key ", i)})
-		})
-		if err != nil {
-			return err
-		}
-		if err := closeAll(a, p); err != nil {
-			return err
-		}
-		server.Do("FLUSHALL")
-		peers, rates, ratios = append(peers, peer), append(rates, rate), append(ratios, rate/peer)
+func (b *bench) riverDelayed(e *riverEngine, n int) time.Duration {
+	handled, due := newCounted(n), time.Now().Add(shorter(3*time.Second))
+	e.fillWith(b.ctx, n, river.InsertManyParams{Args: riverArgs{[]byte(taskPayload)}, InsertOpts: &river.InsertOpts{ScheduledAt: due}})
+	defer e.run(taskWorkers, func([]byte) error { handled.add(1); return nil })()
+	handled.wait(b.ctx)
+	return time.Since(handled.began)
+}
+
+// onTheSecond is a schedule whose occurrences are the whole seconds, so that the time of each is known.
+type onTheSecond struct{}
+
+// Next is the first whole second after current.
+func (onTheSecond) Next(current time.Time) time.Time {
+	return current.Truncate(time.Second).Add(time.Second)
+}
+
+// riverPeriodic compares when the occurrences of tasks begin that come every second.
+func riverPeriodic(b *bench, pg *pgtest.Server, server *redistest.Server) {
+	n, times := scaled(1000), max(scaled(10), 2)
+	p := newRiver(b.ctx, pg.Database(), taskWorkers)
+	periodic := make([]*river.PeriodicJob, n)
+	for i := range periodic {
+		periodic[i] = river.NewPeriodicJob(onTheSecond{}, func() (river.JobArgs, *river.InsertOpts) { return riverArgs{fmt.Append(nil, i)}, nil }, nil)
 	}
-	b.table.count("River: unique tasks enqueued one by one, 16 callers", "%s/s", spanned("%.0f", peers))
-	b.table.add(row{"chatd: the same", spanned("%.0f", rates) + "/s", spanned("%.1f", ratios), "River"})
-	return nil
+	late := newLateness(n * times)
+	stop := p.runPeriodic(periodic, func([]byte) error { return late.onSecond() })
+	late.wait(b.ctx)
+	stop()
+	p.close()
+	b.table.spread(fmt.Sprintf("River: lateness of %d tasks that come every second", n), late.by)
+	ourPeriodic(b, server, n, times)
 }

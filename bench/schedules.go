@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -16,135 +14,89 @@ import (
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/queue"
-	"github.com/chatd/chatd/web/auth"
 )
 
 // schedules measures how late scheduled messages are, from their due time until a live reader has them: on one node
 // that is left alone, then on three of which one is killed every three seconds.
-func schedules(b *bench) error {
+func schedules(b *bench) {
 	n, over := scaled(3000), shorter(30*time.Second)
 	b.table.section(fmt.Sprintf("lateness of %d scheduled messages over %v, until a live reader has them", n, over))
-	url, err := b.serve(false)
-	if err != nil {
-		return err
-	}
-	quiet := func(user string) (*client.Client, error) {
-		token, _, err := auth.SignToken([]byte(secret), auth.Claims{User: user, TTL: time.Hour}, time.Now())
-		if err != nil {
-			return nil, err
-		}
-		return client.New(url, client.StaticToken(token))
-	}
-	late, err := scheduled(b, n, over, []dial{quiet}, func(context.Context) {})
-	if err != nil {
-		return err
-	}
+	url := b.serve(false)
+	late := scheduled(b, n, over, []dial{func(user string) *client.Client { return userOf(url, user) }}, func(context.Context) {})
 	b.table.spread("one node, in this process (target: p99 10 ms)", late)
 
-	if err := b.build(); err != nil {
-		return err
-	}
+	b.build()
 	server := redistest.Start(b.tb)
 	nodes, dials := make([]*harness.Node, 3), make([]dial, 3)
 	for i := range nodes {
 		nodes[i] = harness.StartNode(b.tb, harness.Config{Redis: server.URL()})
-		dials[i] = func(user string) (*client.Client, error) {
-			return client.New(nodes[i].URL(), client.StaticToken(harness.Token(user, "", time.Hour)),
-				client.WithRetry(60, client.Backoff{Base: 20 * time.Millisecond, Max: time.Second}))
+		dials[i] = func(user string) *client.Client {
+			return must(client.New(nodes[i].URL(), client.StaticToken(tokenOf(user)),
+				client.WithRetry(60, client.Backoff{Base: 20 * time.Millisecond, Max: time.Second})))
 		}
 	}
 	kills := 0
-	late, err = scheduled(b, n, over, dials, func(ctx context.Context) {
+	late = scheduled(b, n, over, dials, func(ctx context.Context) {
 		for ; pause(ctx, 3*time.Second) == nil; kills++ {
 			nodes[kills%3].Kill()
 			nodes[kills%3].Launch()
 		}
 	})
-	if err != nil {
-		return err
-	}
 	b.table.spread(fmt.Sprintf("three nodes, %d kills (target: p99 1 s)", kills), late)
-	return sparse(b, server)
+	sparse(b, server)
 }
 
 // sparse measures how late tasks begin that are alone in their partition, for every delay up to ten seconds: nothing but
 // their own signal has a worker look there in time.
-func sparse(b *bench, server *redistest.Server) error {
+func sparse(b *bench, server *redistest.Server) {
 	const step = 250 * time.Millisecond
 	n := 1 + int(shorter(10*time.Second)/step)
 	for _, partitions := range []int{1, 16, 64} {
-		e, err := partitioned(b, server.Addr, fmt.Sprint("sparse", partitions), partitions)
-		if err != nil {
-			return err
-		}
+		e := partitioned(b, server.Addr, fmt.Sprint("sparse", partitions), partitions)
 		late := newLateness(n)
-		stop, err := e.run(taskWorkers, func(payload []byte) error {
-			late.add(time.Since(time.Unix(0, int64(binary.BigEndian.Uint64(payload)))))
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+		stop := e.run(taskWorkers, late.stamped)
 		for i := range n {
 			due := time.Now().Add(time.Duration(i) * step).Add(time.Millisecond).Truncate(time.Millisecond)
-			task := queue.Task{Kind: "k", ID: queue.NewID(i % partitions), Due: due, Payload: binary.BigEndian.AppendUint64(nil, uint64(due.UnixNano()))}
-			if err := e.(*ours).put(b.ctx, task); err != nil {
-				return err
-			}
+			ok(e.put(b.ctx, queue.Task{Kind: "k", ID: queue.NewID(i % partitions), Due: due, Payload: stamp(due)}))
 		}
-		err = late.wait(b.ctx)
+		late.wait(b.ctx)
 		stop()
-		if err = errors.Join(err, e.close()); err != nil {
-			return err
-		}
+		e.close()
 		b.table.spread(fmt.Sprintf("%d tasks, due every %v up to %v, in %d partitions (target: 100 ms at most)", n, step, time.Duration(n-1)*step, partitions), late.by)
 	}
-	return nil
 }
 
 // build makes the binary that the harness starts, as it is shipped.
-func (b *bench) build() error {
+func (b *bench) build() {
 	path := filepath.Join(b.tb.TempDir(), "chatd")
 	build := exec.CommandContext(b.ctx, "go", "build", "-o", path, "./cmd/chatd")
 	build.Dir = ".."
 	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build: %w: %s", err, out)
+		ok(fmt.Errorf("go build: %w: %s", err, out))
 	}
-	return os.Setenv("CHATD_E2E_BINARY", path)
+	ok(os.Setenv("CHATD_E2E_BINARY", path))
 }
 
 // dial makes a client for a user at one node.
-type dial func(user string) (*client.Client, error)
+type dial func(user string) *client.Client
 
 // scheduled schedules n messages over a time and returns how late each came first to a reader who listens at all nodes,
 // while disturb is under way.
-func scheduled(b *bench, n int, over time.Duration, dials []dial, disturb func(context.Context)) ([]time.Duration, error) {
+func scheduled(b *bench, n int, over time.Duration, dials []dial, disturb func(context.Context)) []time.Duration {
 	ctx, stop := context.WithCancel(b.ctx)
 	defer stop()
-	owner, err := dials[0]("owner")
-	if err != nil {
-		return nil, err
-	}
-	if _, err := owner.CreateGroup(ctx, client.GroupDraft{ID: "planned", Members: []string{"reader"}}); err != nil {
-		return nil, err
-	}
+	owner := dials[0]("owner")
+	must(owner.CreateGroup(ctx, client.GroupDraft{ID: "planned", Members: []string{"reader"}}))
 	came := make(chan string, n)
 	for _, dial := range dials {
-		reader, err := dial("reader")
-		if err != nil {
-			return nil, err
-		}
-		stream, err := reader.Stream(ctx, client.StreamOptions{Backoff: client.Backoff{Base: 50 * time.Millisecond, Max: time.Second}})
-		if err != nil {
-			return nil, err
-		}
+		stream := must(dial("reader").Stream(ctx, client.StreamOptions{Backoff: client.Backoff{Base: 50 * time.Millisecond, Max: time.Second}}))
 		defer stream.Close()
 		go follow(ctx, stream, came)
 	}
 	due := make(map[string]time.Time, n)
 	var mu sync.Mutex
 	start := time.Now().Add(time.Second + time.Duration(n)*2*time.Millisecond)
-	_, err = parallel(n, 16, func(i int) error {
+	parallel(n, 16, func(i int) error {
 		body, at := fmt.Sprint(i), start.Add(rand.N(over)).Truncate(time.Millisecond)
 		mu.Lock()
 		due[body] = at
@@ -152,11 +104,8 @@ func scheduled(b *bench, n int, over time.Duration, dials []dial, disturb func(c
 		_, err := owner.CreateSchedule(ctx, client.ScheduleDraft{Group: "planned", Body: body, At: &at})
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
 	if time.Now().After(start) {
-		return nil, fmt.Errorf("%d schedules were not made in time", n)
+		ok(fmt.Errorf("%d schedules were not made in time", n))
 	}
 	var disturbing sync.WaitGroup
 	disturbing.Go(func() { disturb(ctx) })
@@ -169,12 +118,12 @@ func scheduled(b *bench, n int, over time.Duration, dials []dial, disturb func(c
 				delete(due, body)
 			}
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			ok(ctx.Err())
 		}
 	}
 	stop()
 	disturbing.Wait()
-	return late, nil
+	return late
 }
 
 // follow hands on the bodies of the messages that a stream brings, until it ends.

@@ -37,58 +37,36 @@ func rawRate(b *bench, server *redistest.Server, n, clients, depth int, args []a
 }
 
 // sending compares sends with redis-benchmark running the very same script call.
-func sending(b *bench) error {
+func sending(b *bench) {
 	b.table.section("sending a message of 200 bytes, one group")
-	if err := b.group("send", 3); err != nil {
-		return err
-	}
-	if err := b.send("send"); err != nil {
-		return err
-	}
+	ok(b.group("send", 3))
+	ok(b.send("send"))
 	call := b.traffic.newest()
 	n := scaled(100_000)
-	raw, err := rawRate(b, b.redis, n, 50, 1, call)
-	if err != nil {
-		return err
-	}
+	raw := must(rawRate(b, b.redis, n, 50, 1, call))
 	b.table.rate("redis-benchmark, the same script call, 50 connections", raw, raw, "")
-	deep, err := rawRate(b, b.redis, n, 50, 64, call)
-	if err != nil {
-		return err
-	}
+	deep := must(rawRate(b, b.redis, n, 50, 64, call))
 	b.table.rate("redis-benchmark, the same, 64 calls deep", deep, raw, "unpipelined")
 	for _, callers := range []int{1, 64, 256} {
-		rate, err := parallel(scaled(40_000), callers, func(int) error { return b.send("send") })
-		if err != nil {
-			return err
-		}
+		rate := parallel(scaled(40_000), callers, func(int) error { return b.send("send") })
 		b.table.rate(fmt.Sprintf("through the store, %d callers", callers), rate, raw, "unpipelined")
 	}
-	if err := sendingCosts(b); err != nil {
-		return err
-	}
-	return sendingHTTP(b, raw)
+	b.sendingCosts()
+	sendingHTTP(b, raw)
 }
 
 // reading compares pulls with redis-benchmark reading the same page.
-func reading(b *bench) error {
+func reading(b *bench) {
 	b.table.section("reading")
 	for i := range 20 {
 		id := fmt.Sprintf("read-%d", i)
-		if err := b.group(id, 1); err != nil {
-			return err
-		}
+		ok(b.group(id, 1))
 		for range 50 {
-			if err := b.send(id); err != nil {
-				return err
-			}
+			ok(b.send(id))
 		}
 	}
 	n := scaled(20_000)
-	raw, err := rawRate(b, b.redis, n, 50, 1, []any{"ZRANGEBYSCORE", "chat:{p00}:g:read-0:msgs", "2", "51"})
-	if err != nil {
-		return err
-	}
+	raw := must(rawRate(b, b.redis, n, 50, 1, []any{"ZRANGEBYSCORE", "chat:{p00}:g:read-0:msgs", "2", "51"}))
 	b.table.rate("redis-benchmark, a page of 50 by ZRANGEBYSCORE", raw, raw, "")
 	user, after := chat.Caller{User: "user-0"}, "2"
 	pull := func(int) error {
@@ -98,21 +76,13 @@ func reading(b *bench) error {
 		}
 		return err
 	}
-	rate, err := parallel(n, 64, pull)
-	if err != nil {
-		return err
-	}
-	b.table.rate("pulls of 50, 64 callers", rate, raw, "the bare page")
-	rate, err = parallel(scaled(4000), 64, func(int) error { _, err := b.live.Sync(b.ctx, user, live.SyncRequest{Limit: 100}); return err })
-	if err != nil {
-		return err
-	}
+	b.table.rate("pulls of 50, 64 callers", parallel(n, 64, pull), raw, "the bare page")
+	rate := parallel(scaled(4000), 64, func(int) error { _, err := b.live.Sync(b.ctx, user, live.SyncRequest{Limit: 100}); return err })
 	b.table.rate("syncs over 20 groups, 100 messages in all, 64 callers", rate, 0, "")
-	return nil
 }
 
 // counting gives what no noise touches: commands and round trips as chatd sends them.
-func counting(b *bench) error {
+func counting(b *bench) {
 	b.table.section("commands and round trips that chatd makes")
 	user, after := chat.Caller{User: "user-0"}, "2"
 	steps := []struct {
@@ -129,74 +99,48 @@ func counting(b *bench) error {
 		{"a sync over 20 groups", func() error { _, err := b.live.Sync(b.ctx, user, live.SyncRequest{}); return err }},
 	}
 	for _, s := range steps {
-		commands, trips, err := b.traffic.during(s.do)
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.what, err)
-		}
+		commands, trips := b.traffic.during(s.do)
 		b.steps[s.what] = [2]int64{commands, trips}
 		b.table.count(s.what, "%d commands, %d round trips", commands, trips)
 	}
 	for _, readers := range []int{1, 1000} {
-		if err := delivering(b, readers); err != nil {
-			return err
-		}
+		delivering(b, readers)
 	}
-	return nil
 }
 
 // delivering counts what a message costs that many live readers on this node get.
-func delivering(b *bench, readers int) error {
+func delivering(b *bench, readers int) {
 	id := fmt.Sprintf("live-%d", readers)
-	if err := b.group(id, readers); err != nil {
-		return err
-	}
+	ok(b.group(id, readers))
 	followers := make([]*live.Follower, readers)
 	for i := range followers {
-		f, err := b.live.Follow(b.ctx, chat.Caller{User: fmt.Sprintf("user-%d", i)}, live.Scope{})
-		if err != nil {
-			return err
-		}
+		f := must(b.live.Follow(b.ctx, chat.Caller{User: fmt.Sprintf("user-%d", i)}, live.Scope{}))
 		defer f.Close()
 		followers[i] = f
 	}
-	if err := takeUpTo(b, followers, id, int64(1+readers)); err != nil {
-		return err
-	}
+	takeUpTo(b, followers, id, int64(1+readers))
 	const messages = 100
-	commands, trips, err := b.traffic.during(func() error {
+	commands, trips := b.traffic.during(func() error {
 		for range messages {
 			if err := b.send(id); err != nil {
 				return err
 			}
 		}
-		return takeUpTo(b, followers, id, int64(1+readers+messages))
+		takeUpTo(b, followers, id, int64(1+readers+messages))
+		return nil
 	})
 	b.table.count(fmt.Sprintf("a message to %d live readers on one node", readers), "%.2f commands, %.2f round trips",
 		float64(commands)/messages, float64(trips)/messages)
-	return err
 }
 
 // takeUpTo has every follower take what it is owed until it holds message last of the group.
-func takeUpTo(b *bench, followers []*live.Follower, group string, last int64) error {
+func takeUpTo(b *bench, followers []*live.Follower, group string, last int64) {
 	for _, f := range followers {
 		for held := int64(0); held < last; {
-			event, err := f.Next(b.ctx)
-			if err != nil {
-				return err
-			}
+			event := must(f.Next(b.ctx))
 			if m := event.Messages; m != nil && m.Group == group {
 				held = m.To
 			}
 		}
 	}
-	return nil
-}
-
-// infoOf reads a number that INFO names.
-func infoOf(server *redistest.Server, name string) int64 {
-	n, err := strconv.ParseInt(infoText(server, name), 10, 64)
-	if err != nil {
-		return -1 // shows in the table
-	}
-	return n
 }

@@ -33,27 +33,18 @@ call('HSET', KEYS[3], 'mark', 'AbCdEf', 'active_ms', '1800000000000', 'newest', 
 return id`
 
 // sendingCosts compares the time that the server takes for a send with that of a bare script.
-func sendingCosts(b *bench) error {
+func (b *bench) sendingCosts() {
 	n := scaled(20_000)
 	text := strings.Repeat("x", 320) // what a message of 200 bytes is, stored
-	script := func(source string, keys ...string) (us float64, err error) {
+	script := func(source string, keys ...string) (us float64) {
 		client := b.store.Client()
-		sha, err := client.ScriptLoad(b.ctx, source).Result()
-		if err != nil {
-			return 0, err
-		}
-		us, _, err = serverTime(b, n, func(int) error { return client.EvalSha(b.ctx, sha, keys, text, "bare:{p00}", "user-0").Err() })
-		return us, err
+		sha := must(client.ScriptLoad(b.ctx, source).Result())
+		us, _ = serverTime(b, n, func(int) error { return client.EvalSha(b.ctx, sha, keys, text, "bare:{p00}", "user-0").Err() })
+		return us
 	}
-	bare, err := script(bareSend, "bare:{p00}:id", "bare:{p00}:msgs")
-	if err != nil {
-		return err
-	}
+	bare := script(bareSend, "bare:{p00}:id", "bare:{p00}:msgs")
 	b.table.count("server time of INCR, ZADD and PUBLISH in one script", "%.1f us", bare)
-	needed, err := script(neededSend, "need:{p00}:id", "need:{p00}:msgs", "need:{p00}:meta", "need:{p00}:wants", "need:{p00}:by", "need:{p00}:seen")
-	if err != nil {
-		return err
-	}
+	needed := script(neededSend, "need:{p00}:id", "need:{p00}:msgs", "need:{p00}:meta", "need:{p00}:wants", "need:{p00}:by", "need:{p00}:seen")
 	b.table.count("server time of the eight commands of a send, without its logic", "%.1f us", needed)
 	b.table.compare(needed/bare, "the bare script")
 	for _, keyed := range []bool{false, true} {
@@ -61,7 +52,7 @@ func sendingCosts(b *bench) error {
 		if keyed {
 			what += " with a retry key"
 		}
-		us, commands, err := serverTime(b, n, func(i int) error {
+		us, commands := serverTime(b, n, func(i int) error {
 			c := chat.Content{Body: body}
 			if keyed {
 				c.ClientID = fmt.Sprint("key-", i)
@@ -69,14 +60,10 @@ func sendingCosts(b *bench) error {
 			_, err := b.service.Send(b.ctx, chat.Caller{User: "user-0"}, "send", c, "")
 			return err
 		})
-		if err != nil {
-			return err
-		}
 		b.table.count(what, "%.1f us, %.1f commands", us, commands)
 		b.table.compare(us/bare, "the bare script")
 		commandParts(b, n)
 	}
-	return nil
 }
 
 // commandParts says what each command in the script calls since the last reset of the statistics took of the server, for one of n
@@ -100,18 +87,14 @@ func commandParts(b *bench, n int) {
 }
 
 // serverTime is how long a script call of do keeps the server busy, in us, and how many commands it runs.
-func serverTime(b *bench, n int, do func(i int) error) (us, commands float64, err error) {
-	if err := b.store.Client().ConfigResetStat(b.ctx).Err(); err != nil {
-		return 0, 0, err
-	}
+func serverTime(b *bench, n int, do func(i int) error) (us, commands float64) {
+	ok(b.store.Client().ConfigResetStat(b.ctx).Err())
 	for i := range n {
-		if err := do(i); err != nil {
-			return 0, 0, err
-		}
+		ok(do(i))
 	}
 	inner, calls, each := scriptCost(b.redis)
 	if calls == 0 {
-		return 0, 0, errors.New("no script ran")
+		ok(errors.New("no script ran"))
 	}
-	return each * calls / float64(n), inner / float64(n), nil
+	return each * calls / float64(n), inner / float64(n)
 }

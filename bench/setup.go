@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -77,15 +79,8 @@ func (b *bench) open(o store.Options) {
 	o.Limits = chat.DefaultLimits()
 	o.Limits.PendingBytesMax = 1 << 30 // followers that have taken all they count do not ask again, so theirs is never given back
 	o.Limits.UserGroupsMax = 1 << 20   // one owner has the groups of all readers
-	s, err := store.Open(b.ctx, o)
-	if err != nil {
-		b.tb.Fatalf("open: %v", err)
-	}
-	masters, err := s.Conn().Masters(b.ctx)
-	if err != nil {
-		b.tb.Fatalf("masters: %v", err)
-	}
-	for _, server := range masters { // sends go straight to them
+	s := must(store.Open(b.ctx, o))
+	for _, server := range must(s.Conn().Masters(b.ctx)) { // sends go straight to them
 		server.Client.AddHook(b.traffic)
 	}
 	service := chat.New(s, chat.Options{Limits: o.Limits})
@@ -105,12 +100,11 @@ func (b *bench) open(o store.Options) {
 func (b *bench) close() { b.tb.close() }
 
 // fresh measures with a server of its own: the nodes, users and groups of other sections are still there, and would count.
-func fresh(b *bench, measure func(own *bench) error) error {
+func fresh(b *bench, measure func(own *bench)) {
 	own := newBench(b.ctx)
 	defer own.close()
-	err := measure(own)
-	b.table.sections = append(b.table.sections, own.table.sections...)
-	return err
+	defer func() { b.table.sections = append(b.table.sections, own.table.sections...) }()
+	measure(own)
 }
 
 // traffic counts what chatd sends to its store: commands, and round trips (a pipeline is one).
@@ -181,14 +175,14 @@ func (t *traffic) newest() []any {
 }
 
 // during counts commands and round trips of do.
-func (t *traffic) during(do func() error) (commands, trips int64, err error) {
+func (t *traffic) during(do func() error) (commands, trips int64) {
 	c, r := t.commands.Load(), t.trips.Load()
-	err = do()
-	return t.commands.Load() - c, t.trips.Load() - r, err
+	ok(do())
+	return t.commands.Load() - c, t.trips.Load() - r
 }
 
 // parallel has n calls of do made by callers at once and returns the rate per second.
-func parallel(n, callers int, do func(i int) error) (float64, error) {
+func parallel(n, callers int, do func(i int) error) float64 {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	var failed atomic.Pointer[error]
@@ -208,9 +202,9 @@ func parallel(n, callers int, do func(i int) error) (float64, error) {
 	}
 	wg.Wait()
 	if err := failed.Load(); err != nil {
-		return 0, *err
+		ok(*err)
 	}
-	return float64(n) / time.Since(start).Seconds(), nil
+	return float64(n) / time.Since(start).Seconds()
 }
 
 // group makes a group with members user-0..user-(members-1) besides its owner "owner".
@@ -253,4 +247,27 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	}
+}
+
+// failure ends the run, wherever it is: there is nothing to go on with. What runs beside it, on other goroutines, returns its errors.
+type failure struct{ error }
+
+// ok ends the run if err is one.
+func ok(err error) {
+	if err != nil {
+		fail(err)
+	}
+}
+
+// must is the result of a call. An error ends the run.
+func must[T any](result T, err error) T {
+	if err != nil {
+		fail(err)
+	}
+	return result
+}
+
+func fail(err error) {
+	_, file, line, _ := runtime.Caller(2)
+	panic(failure{fmt.Errorf("%s:%d: %w", filepath.Base(file), line, err)})
 }

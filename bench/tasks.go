@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -46,59 +45,62 @@ var (
 )
 
 // tasks measures the task engine beside asynq: the same server, payload, number of workers and of connections, in turns.
-func tasks(b *bench) error {
+func tasks(b *bench) {
 	b.table.section(fmt.Sprintf("tasks through %d workers, beside asynq on the same server; the lowest and the highest of %d rounds", taskWorkers, scaled(taskRounds)))
 	server := redistest.Start(b.tb)
 	defer server.Kill()
 	for _, w := range workloads {
-		if err := compared(b, server, w); err != nil {
-			return fmt.Errorf("%s: %w", w.name, err)
-		}
+		versus(b, server, rated{"asynq, the best of 1, 4 and 8 servers: " + w.name, func(name string) float64 {
+			return best(server, peerServers, func(servers int) float64 {
+				return worked(b, newPeer(server.Addr, fmt.Sprint(name, "-", servers), servers), w)
+			})
+		}}, "%.1f", "asynq", rated{"chatd: the same", func(name string) float64 { return workedByUs(b, server, name, w) }})
 	}
-	for _, part := range []func(*bench, *redistest.Server) error{enqueueing, waitingAlone, lateness} {
-		if err := part(b, server); err != nil {
-			return err
-		}
-		server.Do("FLUSHALL")
-	}
-	return nil
+	enqueueing(b, server)
+	waitingAlone(b, server)
+	latenessOf(b, "asynq", newPeer(server.Addr, "late", 1))
+	latenessOf(b, "chatd", b.ours(server.Addr, "late"))
 }
 
-// pair makes both engines on queues of a name. The caller closes them.
-func (b *bench) pair(addr, name string) (a, p engine, err error) {
-	a, err = b.ours(addr, name)
-	return a, newPeer(addr, name, 1), err
+// rated is what is compared: the name of its row, and what it does in a second. The server is empty; name is another one in each round.
+type rated struct {
+	row  string
+	rate func(name string) float64
 }
 
-// compared runs a workload on each engine in turn, several rounds, and compares chatd with the best result of asynq.
-func compared(b *bench, server *redistest.Server, w workload) error {
-	var rates, peers, ratios []float64
+// versus measures a peer and chatd in turns, several rounds, and adds a row of each. format is of the ratio.
+func versus(b *bench, server *redistest.Server, peer rated, format, against string, ours ...rated) {
+	var peers []float64
+	rates, ratios := make([][]float64, len(ours)), make([][]float64, len(ours))
 	for round := range scaled(taskRounds) {
-		best := 0.0
-		for _, servers := range peerServers[:min(len(peerServers), scaled(len(peerServers)))] {
-			rate, err := worked(b, newPeer(server.Addr, fmt.Sprintf("%d-%d", round, servers), servers), w)
-			if err != nil {
-				return err
-			}
-			best = max(best, rate)
-			server.Do("FLUSHALL")
-		}
-		e, err := partitioned(b, server.Addr, fmt.Sprint(round), w.partitions)
-		if err != nil {
-			return err
-		}
-		more := w
-		more.tasks *= oursMore
-		rate, err := worked(b, e, more)
-		if err != nil {
-			return err
-		}
+		most := peer.rate(fmt.Sprint(round))
 		server.Do("FLUSHALL")
-		rates, peers, ratios = append(rates, rate), append(peers, best), append(ratios, rate/best)
+		peers = append(peers, most)
+		for i, r := range ours {
+			rate := r.rate(fmt.Sprint(round))
+			server.Do("FLUSHALL")
+			rates[i], ratios[i] = append(rates[i], rate), append(ratios[i], rate/most)
+		}
 	}
-	b.table.count("asynq, the best of 1, 4 and 8 servers: "+w.name, "%s/s", spanned("%.0f", peers))
-	b.table.add(row{"chatd: the same", spanned("%.0f", rates) + "/s", spanned("%.1f", ratios), "asynq"})
-	return nil
+	b.table.count(peer.row, "%s/s", spanned("%.0f", peers))
+	for i, r := range ours {
+		b.table.add(row{r.row, spanned("%.0f", rates[i]) + "/s", spanned(format, ratios[i]), against})
+	}
+}
+
+// best is the highest rate that a peer reaches with these numbers of servers, or with some of them in a small run.
+func best(server *redistest.Server, numbers []int, rate func(n int) float64) (most float64) {
+	for _, n := range numbers[:min(len(numbers), scaled(len(numbers)))] {
+		most = max(most, rate(n))
+		server.Do("FLUSHALL")
+	}
+	return most
+}
+
+// workedByUs is worked for chatd, which gets more tasks.
+func workedByUs(b *bench, server *redistest.Server, name string, w workload) float64 {
+	w.tasks *= oursMore
+	return worked(b, partitioned(b, server.Addr, name, w.partitions), w)
 }
 
 // spanned writes the lowest and the highest of values.
@@ -112,191 +114,122 @@ func spanned(format string, values []float64) string {
 
 // worked returns the rate per second at which an engine completes the tasks of a workload, those that fail aside. It closes the
 // engine.
-func worked(b *bench, e engine, w workload) (float64, error) {
-	defer func() { _ = e.close() }()
+func worked(b *bench, e engine, w workload) float64 {
+	defer e.close()
 	n, payload := scaled(w.tasks), bytes.Repeat([]byte("x"), w.bytes)
-	put := func() error {
-		_, err := parallel(n, 16, func(int) error { return e.enqueue(b.ctx, payload) })
-		return err
-	}
 	if !w.live {
-		if err := e.fill(b.ctx, n, payload); err != nil {
-			return 0, err
-		}
+		e.fill(b.ctx, n, payload)
 	}
-	var handled, failed atomic.Int64
-	all := make(chan struct{})
+	handled := newCounted(n)
+	var failed atomic.Int64
 	began := time.Now()
-	stop, err := e.run(taskWorkers, func([]byte) error {
+	defer e.run(taskWorkers, func([]byte) error {
 		time.Sleep(w.takes)
-		i := handled.Add(1)
-		if i == int64(n) {
-			close(all)
-		}
-		if w.failing > 0 && i%int64(w.failing) == 0 && i <= int64(n) {
+		if i := handled.add(1); w.failing > 0 && i%int64(w.failing) == 0 && i <= int64(n) {
 			failed.Add(1)
 			return errOnce
 		}
 		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	defer stop()
+	})()
 	if w.live {
-		if err := put(); err != nil {
-			return 0, err
-		}
+		parallel(n, 16, func(int) error { return e.enqueue(b.ctx, payload) })
 	}
-	select {
-	case <-all:
-	case <-b.ctx.Done():
-		return 0, b.ctx.Err()
+	handled.wait(b.ctx)
+	for e.done(b.ctx)+failed.Load() < int64(n) {
 	}
-	for {
-		done, err := e.done(b.ctx)
-		if err != nil || done+failed.Load() >= int64(n) {
-			return float64(n) / time.Since(began).Seconds(), err
-		}
-	}
+	return float64(n) / time.Since(began).Seconds()
 }
 
 // enqueueing compares single enqueues from many callers.
-func enqueueing(b *bench, server *redistest.Server) error {
+func enqueueing(b *bench, server *redistest.Server) {
 	for _, shape := range []struct{ callers, partitions int }{{16, 1}, {16, 16}, {64, 1}} {
-		name := fmt.Sprintf("enqueue%d", shape.callers)
-		a, err := partitioned(b, server.Addr, name, shape.partitions)
-		if err != nil {
-			return err
+		rate := func(e engine) float64 {
+			defer e.close()
+			return parallel(scaled(50_000), shape.callers, func(int) error { return e.enqueue(b.ctx, []byte(taskPayload)) })
 		}
-		p := newPeer(server.Addr, name, 1)
-		var rates, peers, ratios []float64
-		for range scaled(taskRounds) {
-			var pair [2]float64
-			for i, one := range []engine{p, a} {
-				pair[i], err = parallel(scaled(50_000), shape.callers, func(int) error { return one.enqueue(b.ctx, []byte(taskPayload)) })
-				if err != nil {
-					return err
-				}
-			}
-			peers, rates, ratios = append(peers, pair[0]), append(rates, pair[1]), append(ratios, pair[1]/pair[0])
-		}
-		b.table.count(fmt.Sprintf("asynq: tasks enqueued one by one, %d callers", shape.callers), "%s/s", spanned("%.0f", peers))
-		b.table.add(row{fmt.Sprintf("chatd: the same, P = %d", shape.partitions), spanned("%.0f", rates) + "/s", spanned("%.2f", ratios), "asynq; target 1"})
-		if err := closeAll(a, p); err != nil {
-			return err
-		}
-		server.Do("FLUSHALL")
+		versus(b, server, rated{
+			fmt.Sprintf("asynq: tasks enqueued one by one, %d callers", shape.callers),
+			func(name string) float64 { return rate(newPeer(server.Addr, name, 1)) },
+		}, "%.2f", "asynq; target 1", rated{
+			fmt.Sprintf("chatd: the same, P = %d", shape.partitions),
+			func(name string) float64 { return rate(partitioned(b, server.Addr, name, shape.partitions)) },
+		})
 	}
-	return nil
 }
 
-func closeAll(engines ...engine) error {
-	for _, e := range engines {
-		if err := e.close(); err != nil {
+// alone starts an engine. Each call of one enqueues a task and waits until it begins.
+func alone(b *bench, e engine) (one func() error, stop func()) {
+	begun := make(chan struct{})
+	stop = e.run(taskWorkers, func([]byte) error { begun <- struct{}{}; return nil })
+	return func() error {
+		if err := e.enqueue(b.ctx, []byte(taskPayload)); err != nil {
 			return err
 		}
-	}
-	return nil
+		select {
+		case <-begun:
+			return nil
+		case <-b.ctx.Done():
+			return b.ctx.Err()
+		}
+	}, stop
 }
 
 // waitingAlone measures how long single tasks wait in a queue that has been idle for some time, from the call that
 // enqueues one to its handler.
-func waitingAlone(b *bench, server *redistest.Server) error {
-	a, p, err := b.pair(server.Addr, "alone")
-	if err != nil {
-		return err
-	}
+func waitingAlone(b *bench, server *redistest.Server) {
+	defer server.Do("FLUSHALL")
 	var costs []float64
-	for _, one := range []struct {
+	for _, e := range []struct {
 		engine
 		name  string
 		n     int
 		pause time.Duration // the longest between two tasks
-	}{{p, "asynq", scaled(30), time.Second}, {a, "chatd", scaled(1000), 20 * time.Millisecond}} {
-		begun := make(chan struct{})
-		stop, err := one.run(taskWorkers, func([]byte) error { begun <- struct{}{}; return nil })
-		if err != nil {
-			return err
-		}
-		waits := make([]time.Duration, 0, one.n)
+	}{
+		{newPeer(server.Addr, "alone", 1), "asynq", scaled(30), time.Second},
+		{b.ours(server.Addr, "alone"), "chatd", scaled(1000), 20 * time.Millisecond},
+	} {
+		one, stop := alone(b, e.engine)
+		waits := make([]time.Duration, 0, e.n)
 		server.Do("CONFIG", "RESETSTAT")
-		for range one.n {
-			if err := pause(b.ctx, rand.N(one.pause)); err != nil {
-				return err
-			}
+		for range e.n {
+			ok(pause(b.ctx, rand.N(e.pause)))
 			began := time.Now()
-			if err := one.enqueue(b.ctx, []byte(taskPayload)); err != nil {
-				return err
-			}
-			select {
-			case <-begun:
-			case <-b.ctx.Done():
-				return b.ctx.Err()
-			}
+			ok(one())
 			waits = append(waits, time.Since(began))
 		}
 		stop()
-		costs = append(costs, serverTimeOf(server, &names{})/float64(one.n))
-		b.table.spread(one.name+": wait of a single task in an idle queue", waits)
-		b.table.count(one.name+": redis-server time in scripts per task", "%.0f us", costs[len(costs)-1])
+		costs = append(costs, serverTimeOf(server, &names{})/float64(e.n))
+		b.table.spread(e.name+": wait of a single task in an idle queue", waits)
+		b.table.count(e.name+": redis-server time in scripts per task", "%.0f us", costs[len(costs)-1])
+		e.close()
 	}
 	b.table.compare(costs[1]/costs[0], "asynq; target 1")
 	b.table.count("target", "p99 of chatd at most 3 ms")
-	return closeAll(a, p)
 }
 
-// lateness measures how long after its time a delayed task begins; both clocks are those of this machine.
-func lateness(b *bench, server *redistest.Server) error {
-	a, p, err := b.pair(server.Addr, "late")
-	if err == nil {
-		err = latenessOf(b, "asynq", p)
-	}
-	if err == nil {
-		err = latenessOf(b, "chatd", a)
-	}
-	if err != nil {
-		return err
-	}
-	return closeAll(a, p)
-}
-
-// latenessOf measures it for one engine.
-func latenessOf(b *bench, name string, one engine) error {
+// latenessOf measures how long after its time a delayed task begins; both clocks are those of this machine. It closes the engine.
+func latenessOf(b *bench, name string, e engine) {
+	defer e.close()
 	n, from, over := scaled(2000), shorter(time.Second), shorter(5*time.Second)
-	var mu sync.Mutex
-	late := make([]time.Duration, 0, n)
-	all := make(chan struct{})
-	stop, err := one.run(taskWorkers, func(payload []byte) error {
-		by := time.Since(time.Unix(0, int64(binary.BigEndian.Uint64(payload))))
-		mu.Lock()
-		defer mu.Unlock()
-		if late = append(late, by); len(late) == n {
-			close(all)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	defer stop()
+	late := newLateness(n)
+	defer e.run(taskWorkers, late.stamped)()
 	for range n {
 		due := time.Now().Add(from + rand.N(over))
-		if err := one.enqueueAt(b.ctx, due, binary.BigEndian.AppendUint64(nil, uint64(due.UnixNano()))); err != nil {
-			return err
-		}
+		ok(e.enqueueAt(b.ctx, due, stamp(due)))
 	}
-	select {
-	case <-all:
-	case <-b.ctx.Done():
-		return b.ctx.Err()
-	}
+	late.wait(b.ctx)
 	early := 0
-	for _, by := range late {
+	for _, by := range late.by {
 		if by < 0 {
 			early++
 		}
 	}
-	b.table.spread(fmt.Sprintf("%s: lateness of %d tasks delayed by %v to %v (early: %d)", name, n, from, from+over, early), late)
-	return nil
+	b.table.spread(fmt.Sprintf("%s: lateness of %d tasks delayed by %v to %v (early: %d)", name, n, from, from+over, early), late.by)
+}
+
+// stamp is the payload of a task that says when it is due; sinceStamp is how long that was ago.
+func stamp(due time.Time) []byte { return binary.BigEndian.AppendUint64(nil, uint64(due.UnixNano())) }
+
+func sinceStamp(payload []byte) time.Duration {
+	return time.Since(time.Unix(0, int64(binary.BigEndian.Uint64(payload))))
 }
