@@ -110,7 +110,7 @@ func attempt(b *bench, section func(*bench)) (err error) {
 		case failure:
 			err = f.error
 		default:
-			panic(f)
+			panic(f) //nolint:forbidigo // a programmer's error, as it came
 		}
 	}()
 	section(b)

@@ -269,5 +269,5 @@ func must[T any](result T, err error) T {
 
 func fail(err error) {
 	_, file, line, _ := runtime.Caller(2)
-	panic(failure{fmt.Errorf("%s:%d: %w", filepath.Base(file), line, err)})
+	panic(failure{fmt.Errorf("%s:%d: %w", filepath.Base(file), line, err)}) //nolint:forbidigo // attempt recovers it
 }
