@@ -55,8 +55,7 @@ func (s *Announcements) CreateAnnouncement(ctx context.Context, a announce.NewAn
 			c = c.More("targets", k.targets(p)).MoreArgs("lists", len(list)).List("lists", list)
 		}
 	}
-	_, err := s.runSafe(ctx, c)
-	return err
+	return s.doSafe(ctx, c)
 }
 
 // recordFields are what is read of a record, in the order of asAnnouncement.
@@ -253,9 +252,8 @@ func (s *Announcements) forgetAnnouncement(ctx context.Context, id string) error
 	if err := s.runEach(ctx, parts); err != nil {
 		return err
 	}
-	_, err := s.runSafe(ctx, announceForgetScript.On(s.keys.part(0)).More("removed", k.part(0), k.announcement()).
+	return s.doSafe(ctx, announceForgetScript.On(s.keys.part(0)).More("removed", k.part(0), k.announcement()).
 		More("removed", k.allTargets()...).Arg("id", id))
-	return err
 }
 
 // runEach runs calls that answer nothing, and returns the first error.

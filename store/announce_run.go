@@ -220,8 +220,7 @@ func (s *Announcements) AnnounceToUsers(ctx context.Context, page *announce.Batc
 		c = c.More("inboxes", "inbox", u.inbox(), "inbox_base", u.inboxBase(), "inbox_senders", u.inboxSenders(),
 			"inbox_server", u.inboxServer())
 	}
-	_, err := s.runSafe(ctx, c)
-	return err
+	return s.doSafe(ctx, c)
 }
 
 // AnnounceToGroup appends a message to the log of the page's group and advances the part, if the part is still where the page
@@ -254,7 +253,6 @@ func (s *Announcements) CloseAnnouncement(ctx context.Context, id string, run in
 
 func (s *Announcements) closeRun(ctx context.Context, id string, sum announcementPart) error {
 	k := s.keys.announcement(id)
-	_, err := s.runSafe(ctx, announceCloseScript.On(k).More("targets", k.allTargets()...).Arg("run", sum.run).
+	return s.doSafe(ctx, announceCloseScript.On(k).More("targets", k.allTargets()...).Arg("run", sum.run).
 		Arg("total", sum.total).Arg("delivered", sum.delivered).Arg("failed", sum.failed))
-	return err
 }

@@ -52,8 +52,7 @@ func (s *Archive) KeepHeld(ctx context.Context, log archive.Log, kept []chat.Kep
 	for _, k := range kept {
 		c = c.MoreArgs("earlier", "entry_id", k.ID, "change_id", k.Change, "was", string(k.JSON))
 	}
-	_, err := s.runSafe(ctx, c)
-	return err
+	return s.doSafe(ctx, c)
 }
 
 // AckArchive records that the database holds the ids from..to of a log, and trims what that frees.
@@ -61,10 +60,7 @@ func (s *Archive) AckArchive(ctx context.Context, log archive.Log, from, to int6
 	k := s.keys.group(log.Group)
 	r, err := s.runSafe(ctx, archiveAckScript.On(k).Arg("group", log.Group).Arg("epoch", log.Epoch).Arg("from", from).
 		Arg("id", to).Arg("mark", mark).Arg("trim_id", k.taskID()))
-	if err != nil {
-		return 0, err
-	}
-	return r.number(1), nil
+	return r.number(1), err
 }
 
 // AlignArchive brings groups in line with whether there is an archive, one step for each. Groups that do not exist are
@@ -99,8 +95,7 @@ func (s *Archive) ArchiveState(ctx context.Context) (archive.State, error) {
 
 // SwitchArchive records that the store is archived into the database id, or that it no longer is archived.
 func (s *Archive) SwitchArchive(ctx context.Context, id string, on bool) error {
-	_, err := s.runSafe(ctx, archiveSwitchScript.On(s.keys.part(0)).Arg("id", id).Arg("on", on))
-	return err
+	return s.doSafe(ctx, archiveSwitchScript.On(s.keys.part(0)).Arg("id", id).Arg("on", on))
 }
 
 // WantArchive makes every partition archive new entries into the database id after a delay, or ends that.
@@ -122,8 +117,7 @@ func (s *Archive) WantArchive(ctx context.Context, id string, delay time.Duratio
 
 // ArchiveWalked records, if the archive is still on, that every group is in line with it.
 func (s *Archive) ArchiveWalked(ctx context.Context, on bool) error {
-	_, err := s.runSafe(ctx, archiveWalkedScript.On(s.keys.part(0)).Arg("on", on))
-	return err
+	return s.doSafe(ctx, archiveWalkedScript.On(s.keys.part(0)).Arg("on", on))
 }
 
 // EndedLogs returns which logs in the database id have ended. A partition can tell only if it has known that database since

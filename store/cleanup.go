@@ -37,10 +37,7 @@ func (s *Groups) Cleanup(ctx context.Context, group string, users []string) (mor
 		c = c.More("left", "sent", k.sent(user), "by", k.by(user), "at", k.at(user))
 	}
 	r, err := s.runSafe(ctx, c)
-	if err != nil {
-		return false, err
-	}
-	return r.number(1) == 1, nil
+	return r.number(1) == 1, err
 }
 
 // GroupIDs names groups of the store, page by page: cursor is 0 for the first page, and next is 0 behind the last. A group that

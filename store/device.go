@@ -81,8 +81,7 @@ func (s *Notifications) DropDevice(ctx context.Context, user, id string, is *not
 			return err
 		}
 	}
-	_, err := s.runSafe(ctx, deviceDropScript.On(s.keys.user(user)).Arg("user", user).Arg("id", id).Arg("is", text))
-	return err
+	return s.doSafe(ctx, deviceDropScript.On(s.keys.user(user)).Arg("user", user).Arg("id", id).Arg("is", text))
 }
 
 // Devices reads the devices of each user.

@@ -43,10 +43,7 @@ func (s *Erasures) BeginErasure(ctx context.Context, user string) (string, error
 	id := fmt.Sprintf("p%02d-%s", s.keys.partition(user), rand.Text())
 	k := s.keys.erasure(user, id)
 	r, err := s.runSafe(ctx, erasureBeginScript.On(k).Arg("erasure_id", id).Arg("user", user).Arg("task_id", k.taskID()))
-	if err != nil {
-		return "", err
-	}
-	return r.text(1), nil
+	return r.text(1), err
 }
 
 // Erasure reads an erasure. Its ID is another one where that has changed; see moved.
@@ -102,16 +99,14 @@ func (s *Erasures) MoveErasure(ctx context.Context, r erase.Record, p erase.Prog
 		return err
 	}
 	names := append(append(append([]string{}, p.Groups...), p.Held...), p.Free...)
-	_, err = s.runSafe(ctx, erasureMoveScript.Sized(s.keys.erasure(r.User, r.ID), len(names)).Arg("phase", p.Phase).Arg("cursor", p.Cursor).
+	return s.doSafe(ctx, erasureMoveScript.Sized(s.keys.erasure(r.User, r.ID), len(names)).Arg("phase", p.Phase).Arg("cursor", p.Cursor).
 		Arg("messages", now.Messages).Arg("groups", len(p.Groups)).Arg("held", len(p.Held)).List("names", names))
-	return err
 }
 
 // FinishErasure ends an erasure.
 func (s *Erasures) FinishErasure(ctx context.Context, r erase.Record, keep time.Duration) error {
-	_, err := s.runSafe(ctx, erasureFinishScript.On(s.keys.erasure(r.User, r.ID)).Arg("erasure_id", r.ID).Arg("user", r.User).
+	return s.doSafe(ctx, erasureFinishScript.On(s.keys.erasure(r.User, r.ID)).Arg("erasure_id", r.ID).Arg("user", r.User).
 		Arg("keep_ms", keep.Milliseconds()))
-	return err
 }
 
 // ForgetErasure removes the record of an erasure that is done, and its counts, unless a group holds something back.
@@ -131,8 +126,7 @@ func (s *Erasures) ForgetErasure(ctx context.Context, r erase.Record) error {
 	if err = cmp.Or(err, firstError(errs)); err != nil {
 		return err
 	}
-	_, err = s.runSafe(ctx, erasureForgetScript.On(s.keys.erasure(r.User, r.ID)))
-	return err
+	return s.doSafe(ctx, erasureForgetScript.On(s.keys.erasure(r.User, r.ID)))
 }
 
 // ErasureGroups names the groups that had something of the person, as far as the erasure is.
@@ -163,10 +157,7 @@ func (s *Erasures) ErasePerson(ctx context.Context, user string) (more bool, err
 		c = c.More("left", "inbox_by", k.inboxBy(sender), "inbox_mentions", k.inboxMentions(sender), "inbox_sent", k.inboxSent(sender))
 	}
 	r, err := s.runSafe(ctx, c)
-	if err != nil {
-		return false, err
-	}
-	return r.number(1) == 1, nil
+	return r.number(1) == 1, err
 }
 
 // UsersFrom pages through everyone whom the server knows, partition by partition: a position is `<partition> <user>`.
@@ -295,17 +286,13 @@ func (s *Erasures) EraseEntry(ctx context.Context, e erase.EntryErasure) (id int
 
 // DropTraces removes what a group keeps about a user besides its log.
 func (s *Erasures) DropTraces(ctx context.Context, group, user string) error {
-	_, err := s.runSafe(ctx, erasureTracesScript.On(s.keys.group(group).of(user)).Arg("user", user))
-	return err
+	return s.doSafe(ctx, erasureTracesScript.On(s.keys.group(group).of(user)).Arg("user", user))
 }
 
 // HoldErasure notes in a group under a legal hold that an erasure waits for its end.
 func (s *Erasures) HoldErasure(ctx context.Context, erasure, group, epoch, user string) (waits bool, err error) {
 	r, err := s.runSafe(ctx, erasureHoldScript.On(s.keys.group(group)).Arg("erasure_id", erasure).Arg("user", user).Arg("epoch", epoch))
-	if err != nil {
-		return false, err
-	}
-	return r.number(1) == 1, nil
+	return r.number(1) == 1, err
 }
 
 // WaitingErasures reads the erasures that wait in a group.

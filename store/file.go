@@ -77,14 +77,12 @@ func overQuota(r reply, err error) error {
 
 // SettleFile implements files.Store.
 func (s *Files) SettleFile(ctx context.Context, user, id string) error {
-	_, err := s.runSafe(ctx, fileSettleScript.On(s.keys.user(user)).Arg("file", id))
-	return err
+	return s.doSafe(ctx, fileSettleScript.On(s.keys.user(user)).Arg("file", id))
 }
 
 // ReleaseFile implements files.Store.
 func (s *Files) ReleaseFile(ctx context.Context, user, id string) error {
-	_, err := s.runSafe(ctx, fileReleaseScript.On(s.keys.user(user)).Arg("file", id))
-	return err
+	return s.doSafe(ctx, fileReleaseScript.On(s.keys.user(user)).Arg("file", id))
 }
 
 // Uploads implements files.Store.
@@ -122,8 +120,7 @@ func (s *Files) LockFile(ctx context.Context, group, user, id, token, sole strin
 
 // RenewFile implements files.Store.
 func (s *Files) RenewFile(ctx context.Context, group, id, token string, lease time.Duration) error {
-	_, err := s.runSafe(ctx, fileRenewScript.On(s.keys.group(group)).Arg("file", id).Arg("token", token).Arg("lock_ms", lease.Milliseconds()))
-	return err
+	return s.doSafe(ctx, fileRenewScript.On(s.keys.group(group)).Arg("file", id).Arg("token", token).Arg("lock_ms", lease.Milliseconds()))
 }
 
 // CommitFile implements files.Store.
@@ -165,8 +162,7 @@ func (s *Files) fileStep(ctx context.Context, id string, c call) (files.Record, 
 
 // RemoveFile implements files.Store.
 func (s *Files) RemoveFile(ctx context.Context, group, user, id string) error {
-	_, err := s.runSafe(ctx, fileRemoveScript.On(s.keys.group(group)).Arg("group", group).Arg("user", user).Arg("file", id))
-	return err
+	return s.doSafe(ctx, fileRemoveScript.On(s.keys.group(group)).Arg("group", group).Arg("user", user).Arg("file", id))
 }
 
 // ExpireFiles implements files.Store.
@@ -174,19 +170,13 @@ func (s *Files) ExpireFiles(ctx context.Context, group string) (more bool, err e
 	k := s.keys.group(group)
 	r, err := s.runSafe(ctx, fileExpireScript.On(k).Arg("group", group).Arg("limit", filesStep).Arg("task_id", k.taskID()).
 		Arg("check_id", k.taskID()).Arg("check_ms", int(fileCheckAfter.Milliseconds())))
-	if err != nil {
-		return false, err
-	}
-	return r.number(1) == 1, nil
+	return r.number(1) == 1, err
 }
 
 // GoneFiles implements files.Store.
 func (s *Files) GoneFiles(ctx context.Context, group string) (more bool, err error) {
 	r, err := s.runSafe(ctx, fileGoneScript.On(s.keys.group(group)).Arg("group", group).Arg("limit", filesStep))
-	if err != nil {
-		return false, err
-	}
-	return r.number(1) == 1, nil
+	return r.number(1) == 1, err
 }
 
 // EraseFiles implements erase.Store: it goes through what the user's quota is taken by.
@@ -214,8 +204,7 @@ func (s *Files) EraseFiles(ctx context.Context, user string) error {
 
 // DropFile implements files.Store.
 func (s *Files) DropFile(ctx context.Context, group, owner, id string) error {
-	_, err := s.runSafe(ctx, fileDropScript.On(s.keys.group(group)).Arg("group", group).Arg("user", owner).Arg("file", id))
-	return err
+	return s.doSafe(ctx, fileDropScript.On(s.keys.group(group)).Arg("group", group).Arg("user", owner).Arg("file", id))
 }
 
 // NoteOrphans implements files.Store.
@@ -380,8 +369,5 @@ func (s *Files) RecordBlobs(ctx context.Context, identity string) (string, error
 		return known, fail("file/blobs", err)
 	}
 	r, err := s.runSafe(ctx, fileBlobsScript.On(s.keys.part(0)).Arg("identity", identity))
-	if err != nil {
-		return "", err
-	}
-	return r.text(1), nil
+	return r.text(1), err
 }

@@ -47,8 +47,7 @@ func (s *Groups) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 	for _, n := range g.Notices[:1+now] {
 		c = c.MoreArgs("notices", "mark", n.Mark, "rest", n.Rest)
 	}
-	_, err := s.run(ctx, c)
-	return err
+	return s.do(ctx, c)
 }
 
 // Waiting reads some of the users whom a creation named and who are not members yet.
@@ -70,8 +69,7 @@ func (s *Groups) Invite(ctx context.Context, group, epoch string, atMs int64, us
 	for i, user := range users {
 		c = c.MoreArgs("users", "user", user, "mark", notices[i].Mark, "rest", notices[i].Rest)
 	}
-	_, err := s.runSafe(ctx, c)
-	return err
+	return s.doSafe(ctx, c)
 }
 
 // Infos reads each group from the view of user.
@@ -302,16 +300,14 @@ func (s *Groups) UpdateGroup(ctx context.Context, by chat.Caller, group string, 
 	if change.RetainDays != nil {
 		set("retain_days", strconv.FormatInt(*change.RetainDays, 10))
 	}
-	_, err := s.run(ctx, c)
-	return err
+	return s.do(ctx, c)
 }
 
 // DeleteGroup removes the group in one step, except for the keys of its members, which are left to a task.
 func (s *Groups) DeleteGroup(ctx context.Context, by chat.Caller, group string) error {
 	k := s.keys.group(group)
-	_, err := s.run(ctx, deleteScript.On(k).Arg("caller", by.User).Arg("operator", by.Admin).Arg("channel", k.channel()).
+	return s.do(ctx, deleteScript.On(k).Arg("caller", by.User).Arg("operator", by.Admin).Arg("channel", k.channel()).
 		Arg("task_id", k.taskID()).Arg("group", group))
-	return err
 }
 
 // flag is a truth value as it is stored.

@@ -37,10 +37,7 @@ func (s *Holds) PutHold(ctx context.Context, group string, h chat.Hold) (chat.Ho
 func (s *Holds) ReleaseHold(ctx context.Context, group string) (released bool, err error) {
 	k := s.keys.group(group)
 	r, err := s.runSafe(ctx, holdReleaseScript.On(k).Arg("group", group).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()))
-	if err != nil {
-		return false, err
-	}
-	return r.number(1) == 1, nil
+	return r.number(1) == 1, err
 }
 
 // keptPage bounds the earlier readings that one call returns.

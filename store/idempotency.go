@@ -29,7 +29,6 @@ func (s *RetryKeys) Claim(ctx context.Context, user, key, content string) (*chat
 
 // Finish keeps the answer.
 func (s *RetryKeys) Finish(ctx context.Context, user, key string, answer chat.Answer) error {
-	_, err := s.runSafe(ctx, finishScript.On(s.keys.user(user)).Arg("key", shortHash(key)).Arg("status", answer.Status).
+	return s.doSafe(ctx, finishScript.On(s.keys.user(user)).Arg("key", shortHash(key)).Arg("status", answer.Status).
 		Arg("body", []byte(answer.Body)))
-	return err
 }

@@ -85,16 +85,14 @@ func (s *Imports) FinishImport(ctx context.Context, i importer.Finished) error {
 	if i.Trimmed.ID > 0 {
 		trimmed = fmt.Sprintf("%d %s", i.Trimmed.ID, i.Trimmed.Mark)
 	}
-	_, err := s.run(ctx, importFinishScript.Sized(k, len(i.Users)).Arg("file", i.File).Arg("epoch", i.Epoch).Arg("group", i.ID).
+	return s.do(ctx, importFinishScript.Sized(k, len(i.Users)).Arg("file", i.File).Arg("epoch", i.Epoch).Arg("group", i.ID).
 		Arg("name", i.Name).Arg("creator", i.CreatedBy).Arg("created_ms", i.CreatedAt.UnixMilli()).Arg("active_ms", i.ActiveMs).
 		Arg("keep", i.Keep).Arg("backlog_max", i.BacklogMax).Arg("overflow", string(i.Overflow)).Arg("backlog_bytes", i.BacklogBytes).Arg("last", i.Last).Arg("newest", i.Newest).Arg("mark", i.Mark).
 		Arg("trimmed", trimmed).Arg("archived", i.Archived).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).
 		List("users", i.Users))
-	return err
 }
 
 // DiscardImport removes what an import has brought so far.
 func (s *Imports) DiscardImport(ctx context.Context, group, epoch string) error {
-	_, err := s.run(ctx, importDiscardScript.On(s.keys.group(group)).Arg("epoch", epoch))
-	return err
+	return s.do(ctx, importDiscardScript.On(s.keys.group(group)).Arg("epoch", epoch))
 }

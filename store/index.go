@@ -147,8 +147,7 @@ func (s *Index) AddUserGroups(ctx context.Context, users []string, g chat.UserGr
 // DropUserGroup removes a group from the index and signals left if it was there.
 func (s *Index) DropUserGroup(ctx context.Context, user, group string) error {
 	k := s.keys.user(user)
-	_, err := s.runSafe(ctx, indexDropScript.On(k).Arg("group", group).Arg("channel", k.channel()))
-	return err
+	return s.doSafe(ctx, indexDropScript.On(k).Arg("group", group).Arg("channel", k.channel()))
 }
 
 // HintSeen raises the hints of a user, for groups that are in the index.

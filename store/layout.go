@@ -98,8 +98,7 @@ func (s *Layout) ImportUnderWay(ctx context.Context, file string) (id string, li
 // NoteImport records how many lines of the file with this id are in the store. From the first call on until NoteImported, no
 // server starts on the store.
 func (s *Layout) NoteImport(ctx context.Context, id string, lines int64) error {
-	_, err := s.run(ctx, importScript.On(s.keys.part(0)).Arg("id", id).Arg("lines", lines))
-	return err
+	return s.do(ctx, importScript.On(s.keys.part(0)).Arg("id", id).Arg("lines", lines))
 }
 
 // NoteImported records that the import of the file of this id is complete.
@@ -109,14 +108,10 @@ func (s *Layout) NoteImported(ctx context.Context, id string) error { return s.N
 // opened the store since.
 func (s *Layout) ExportUnderWay(ctx context.Context) (id string, err error) {
 	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", true).Arg("import", ""))
-	if err != nil {
-		return "", err
-	}
-	return r.text(4), nil
+	return r.text(4), err
 }
 
 // NoteExport records that the store is exported to the file with this id; an empty one: that the export is over.
 func (s *Layout) NoteExport(ctx context.Context, id string) error {
-	_, err := s.run(ctx, exportScript.On(s.keys.part(0)).Arg("id", id))
-	return err
+	return s.do(ctx, exportScript.On(s.keys.part(0)).Arg("id", id))
 }

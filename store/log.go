@@ -118,10 +118,7 @@ func (s *Logs) trim(ctx context.Context, group, task string) (more bool, err err
 	if errors.Is(err, chat.ErrNotFound) {
 		return false, nil
 	}
-	if err != nil {
-		return false, err
-	}
-	return r.number(1) == 1, nil
+	return r.number(1) == 1, err
 }
 
 // decodeMessages reads stored messages. Its error names the group and the beginning of the entry, which is not content.

@@ -56,10 +56,7 @@ func (s *Groups) Leave(ctx context.Context, m chat.Membership) (deleted bool, er
 		Arg("operator", m.By.Admin).Arg("at_ms", m.AtMs).Arg("mark", m.Notice.Mark).Arg("rest", m.Notice.Rest).
 		Arg("heir_mark", m.HeirMark).Arg("heir_head", m.HeirHead).Arg("heir_tail", m.HeirTail).Arg("channel", k.channel()).
 		Arg("task_id", k.taskID()).Arg("trim_id", k.taskID()).Arg("group", m.Group).Arg("what", what))
-	if err != nil {
-		return false, err
-	}
-	return r.number(1) == 1, nil
+	return r.number(1) == 1, err
 }
 
 // asMember reads role, joined_at, seen and read.

@@ -55,8 +55,7 @@ func (s *Notifications) SetLevel(ctx context.Context, group, user string, set no
 	if set.Until != nil {
 		until = set.Until.UnixMilli()
 	}
-	_, err := s.runSafe(ctx, levelScript.On(k).Arg("user", user).Arg("level", string(set.Level)).Arg("until_ms", until))
-	return err
+	return s.doSafe(ctx, levelScript.On(k).Arg("user", user).Arg("level", string(set.Level)).Arg("until_ms", until))
 }
 
 // Level reads what a member gets notified of, as it was set.
@@ -97,8 +96,7 @@ func (s *Notifications) NotifyUsers(ctx context.Context, group, epoch string, us
 	for _, user := range users {
 		c = c.More("counted", "by", k.by(user), "at", k.at(user))
 	}
-	_, err := s.runSafe(ctx, c)
-	return err
+	return s.doSafe(ctx, c)
 }
 
 // InboxNotified returns the seq up to which user was notified of inbox items. The field is named "told" in stored data.
@@ -117,7 +115,6 @@ func (s *Notifications) NotifyInbox(ctx context.Context, user string, t notify.D
 		return broke(notifyInboxScript.Name, err)
 	}
 	k := s.keys.user(user)
-	_, err = s.runSafe(ctx, notifyInboxScript.On(k).Arg("epoch", t.Epoch).Arg("seq", t.Last).Arg("task_id", k.taskID()).
+	return s.doSafe(ctx, notifyInboxScript.On(k).Arg("epoch", t.Epoch).Arg("seq", t.Last).Arg("task_id", k.taskID()).
 		Arg("priority", string(t.Priority)).Arg("payload", payload))
-	return err
 }

@@ -38,10 +38,7 @@ func (s *Retention) Expire(ctx context.Context, group, epoch string, days, to in
 	k := s.keys.group(group)
 	r, err := s.runSafe(ctx, retentionExpireScript.On(k).Arg("group", group).Arg("epoch", epoch).Arg("days", days).
 		Arg("id", to).Arg("mark", mark).Arg("channel", k.channel()).Arg("trim_id", k.taskID()))
-	if err != nil {
-		return 0, err
-	}
-	return r.number(1), nil
+	return r.number(1), err
 }
 
 // PlanRetention enqueues the task of each group whose messages go, one step for each. Groups that do not exist are skipped.
@@ -89,6 +86,5 @@ func (s *Retention) RetentionDays(ctx context.Context) (int64, error) {
 
 // RetentionWalked records that every group follows a number of days, if that number is still the recorded one.
 func (s *Retention) RetentionWalked(ctx context.Context, days int64) error {
-	_, err := s.runSafe(ctx, retentionWalkedScript.On(s.keys.part(0)).Arg("days", days))
-	return err
+	return s.doSafe(ctx, retentionWalkedScript.On(s.keys.part(0)).Arg("days", days))
 }

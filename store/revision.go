@@ -96,10 +96,7 @@ func (s *Store) Unreact(ctx context.Context, t chat.UnreactTask) (next int64, er
 	k := s.keys.group(t.Group)
 	r, err := s.runSafe(ctx, unreactScript.On(k).Arg("epoch", t.Epoch).Arg("target", t.Target).Arg("from", t.From).
 		Arg("deleted_at", t.DeletedAt).Arg("deletion", t.Deletion).Arg("channel", k.channel()))
-	if err != nil {
-		return 0, err
-	}
-	return r.number(1), nil
+	return r.number(1), err
 }
 
 // belowText is how a script gets a target that is in the archive: `<epoch> <late>`.

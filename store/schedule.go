@@ -185,9 +185,8 @@ func (s *Schedules) firesAt(ctx context.Context, owner, id string, nextMs int64,
 	if bounded {
 		most = s.limits.UserFiringsMax
 	}
-	_, err := s.runSafe(ctx, scheduleFiringScript.On(s.keys.user(owner)).Arg("schedule_id", id).Arg("next_ms", nextMs).
+	return s.doSafe(ctx, scheduleFiringScript.On(s.keys.user(owner)).Arg("schedule_id", id).Arg("next_ms", nextMs).
 		Arg("firings_max", most))
-	return err
 }
 
 // ChangeSchedule replaces what was read, if it is unchanged. The owner's partition is asked first whether the minute has room;
@@ -332,8 +331,7 @@ func (s *Schedules) ForgetSchedule(ctx context.Context, id string) error {
 
 // dropSchedules takes schedules out of their owner's index.
 func (s *Schedules) dropSchedules(ctx context.Context, owner string, ids ...string) error {
-	_, err := s.runSafe(ctx, scheduleUnindexScript.On(s.keys.user(owner)).List("ids", ids))
-	return err
+	return s.doSafe(ctx, scheduleUnindexScript.On(s.keys.user(owner)).List("ids", ids))
 }
 
 // scheduleCursor is a position in an index: when the last schedule of a page was made, and its id.

@@ -66,6 +66,17 @@ func (s *base) runSafe(ctx context.Context, c call) (reply, error) {
 	return r, err
 }
 
+// do is run for a step whose answer says only that it is done, and doSafe is runSafe for one.
+func (s *base) do(ctx context.Context, c call) error {
+	_, err := s.run(ctx, c)
+	return err
+}
+
+func (s *base) doSafe(ctx context.Context, c call) error {
+	_, err := s.runSafe(ctx, c)
+	return err
+}
+
 // runAll runs many calls. It returns the replies in order, and the first error; a refusal is the error of its call only,
 // in errs.
 func (s *base) runAll(ctx context.Context, calls []call) (replies []reply, errs []error, err error) {

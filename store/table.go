@@ -75,8 +75,7 @@ func (s *Tables) Put(ctx context.Context, name string, row table.Row, rowsMax in
 
 // UseRow records that what a row stands for was used now.
 func (s *Tables) UseRow(ctx context.Context, name, id string) error {
-	_, err := s.runSafe(ctx, tableUseScript.On(s.keys.table(name)).Arg("id", id))
-	return err
+	return s.doSafe(ctx, tableUseScript.On(s.keys.table(name)).Arg("id", id))
 }
 
 // UsedRows reads when rows were last used.

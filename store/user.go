@@ -6,6 +6,5 @@ var knowScript = newScript("user/know", partNames)
 
 // Know puts a user on the list of those whom the server has ever known.
 func (s *Index) Know(ctx context.Context, user string) error {
-	_, err := s.run(ctx, knowScript.On(s.keys.home(user)).Arg("user", user))
-	return err
+	return s.do(ctx, knowScript.On(s.keys.home(user)).Arg("user", user))
 }

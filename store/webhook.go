@@ -85,9 +85,8 @@ func (s *Webhooks) SwapWebhook(ctx context.Context, w webhook.Webhook, remove bo
 		text = string(b)
 	}
 	k := s.keys.part(0)
-	_, err := s.run(ctx, webhookSwapScript.On(k).Arg("id", w.ID).Arg("revision", w.Revision).Arg("in_use", w.DisabledAt == nil).
+	return s.do(ctx, webhookSwapScript.On(k).Arg("id", w.ID).Arg("revision", w.Revision).Arg("in_use", w.DisabledAt == nil).
 		Arg("text", text).Arg("webhooks_max", webhooksMax).Arg("task_id", k.taskID()))
-	return err
 }
 
 // SpreadWebhooks records in every partition whether there are webhooks.
@@ -118,8 +117,7 @@ func (s *Webhooks) SpreadWebhooks(ctx context.Context) error {
 
 // RecordAttempt records the outcome of an attempt to call a webhook.
 func (s *Webhooks) RecordAttempt(ctx context.Context, id, reason string) error {
-	_, err := s.runSafe(ctx, attemptScript.On(s.keys.part(0)).Arg("id", id).Arg("reason", reason))
-	return err
+	return s.doSafe(ctx, attemptScript.On(s.keys.part(0)).Arg("id", id).Arg("reason", reason))
 }
 
 // WebhookHealth reads the state of each webhook: what was recorded of attempts, and what waits for it.
