@@ -59,14 +59,14 @@ func (p part) check(m Manifest, before *part) error {
 	}
 	strange := func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '{' || c == '}' }
 	if p.Key == "" || len(p.Key) > keyBytesMax || strings.ContainsFunc(p.Key, strange) {
-		return fmt.Errorf("%.100q is not a key of an export", p.Key)
+		return fmt.Errorf("%.100q is no key of an export", p.Key)
 	}
 	key, known := layout.Find(p.Partition, p.Key)
 	switch {
 	case !known:
 		return fmt.Errorf("%q is a key that this chatd does not know: import the file with the version that wrote it, %s", p.Key, m.Chatd)
 	case key.Move == layout.Left:
-		return fmt.Errorf("%.100q is not a key of an export", p.Key)
+		return fmt.Errorf("%.100q is no key of an export", p.Key)
 	case p.Kind != key.Type:
 		return fmt.Errorf("%q is a %.20q: must be a %s", p.Key, p.Kind, key.Type)
 	case !validOwners(key):

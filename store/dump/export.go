@@ -220,7 +220,7 @@ func (e *exporter) checkArchive(ctx context.Context) error {
 	id, err := e.opt.Archive.ID(ctx)
 	e.at.Archive = id
 	if err == nil && id != state.ID {
-		err = errors.New("CHATD_ARCHIVE does not name the database that this store is archived to")
+		err = errors.New("CHATD_ARCHIVE names another database than the one this store is archived to")
 	}
 	return err
 }
