@@ -238,7 +238,7 @@ func checkSchema(ctx context.Context, p *goose.Provider) error {
 	}
 	missing := slices.IndexFunc(steps, func(s *goose.MigrationStatus) bool { return s.State == goose.StatePending })
 	if missing >= 0 && steps[missing].Source.Version < has {
-		return fmt.Errorf("archive: the schema has version %d, but not %d: a migration is missing. Restore the database from a backup, "+
+		return fmt.Errorf("archive: the schema has version %d, but not %d: it is migrated by half. Restore the database from a backup, "+
 			"or point CHATD_ARCHIVE to an empty one", has, steps[missing].Source.Version)
 	}
 	return nil
