@@ -17,7 +17,23 @@ type Caller struct {
 	// Session names the caller's websocket session, if there is one: it gets no events about its own acks. 1 to 32 of
 	// `A-Za-z0-9_-`.
 	Session string
+	// Via is the id of the key by which a program makes the call, for User or, where User is key:<id>, for itself; empty: a
+	// person's own token. What is written names it.
+	Via string
+	// Reach tells which groups the call may have to do with; nil: all.
+	Reach Reach
 }
+
+// Reach tells which groups a caller may reach.
+type Reach interface {
+	InGroup(group string) bool
+}
+
+// Reaches tells whether the caller may have to do with a group at all.
+func (c Caller) Reaches(group string) bool { return c.Reach == nil || c.Reach.InGroup(group) }
+
+// Program tells whether the caller is a key that acts for nobody.
+func (c Caller) Program() bool { return c.Via != "" && c.User == "key:"+c.Via }
 
 // Info is a group as one user stands to it, read in one instant.
 type Info struct {

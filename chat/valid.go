@@ -87,7 +87,7 @@ func Invalid(format string, args ...any) error { return Errorf(CodeInvalid, form
 
 // CheckCaller refuses a caller whose id is not a valid user id, before it reaches a key.
 func CheckCaller(by Caller) error {
-	if !ValidUserID(by.User) {
+	if !ValidUserID(by.User) && !by.Program() {
 		return Invalid("the caller's id is not a valid user id")
 	}
 	return nil

@@ -70,7 +70,7 @@ func (a *admitter) admit(next echo.HandlerFunc) echo.HandlerFunc {
 // admitCaller checks the token of a request, charges its caller, and waits for its turn. The caller must call leave.
 func (a *admitter) admitCaller(c echo.Context, r *route) (*call, error) {
 	req := c.Request()
-	who, err := a.verify.Identify(req)
+	who, err := a.verify.Identify(req, a.address(req))
 	if err != nil {
 		var refused *chat.Error
 		if errors.As(err, &refused) && refused.Code == chat.CodeUnauthenticated {
@@ -81,23 +81,29 @@ func (a *admitter) admitCaller(c echo.Context, r *route) (*call, error) {
 		return nil, err
 	}
 	cost := limit.CostOf(r.id, a.pageOf(c))
-	units := a.callers.Weigh(who.User, cost)
-	if err := a.lineUp(c, admission.Key{User: who.User}, units); err != nil { // before it costs anything, also the caller
+	by := who.Caller()
+	units := a.callers.Weigh(by.User, cost)
+	if err := a.lineUp(c, admission.Key{User: by.User}, units); err != nil { // before it costs anything, also the caller
 		return nil, err
 	}
 	t := turnOf(c)
 	if t != nil {
-		t.room, t.most = a.unsent.Answer(who.User), a.answerMost(r, a.pageOf(c))
+		t.room, t.most = a.unsent.Answer(by.User), a.answerMost(r, a.pageOf(c))
 	}
-	one := &call{by: who.Caller(), limits: a.callers, header: c.Response().Header(), turn: t}
+	one := &call{by: by, key: who.Key, limits: a.callers, header: c.Response().Header(), turn: t}
 	one.paid = one.limits.Index(one.by, cost)
 	cost.User += one.paid.User
 	if err := one.charge(cost); err != nil {
 		return nil, err
 	}
-	a.core.Know(who.User)
-	if err := r.allows(who); err != nil {
+	if err := a.callers.SpendKey(who.Key, cost); err != nil {
 		return nil, err
+	}
+	if err := r.allows(who, c.Param); err != nil {
+		return nil, err
+	}
+	if who.User != "" {
+		a.core.Know(who.User)
 	}
 	if err := one.limits.EnterCall(req.Context(), one.by); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/limit"
 )
@@ -14,6 +15,7 @@ import (
 // call is a request with a valid token, in the context of its handler.
 type call struct {
 	by      chat.Caller
+	key     *keys.Key // by which the caller acts; nil: by a token
 	limits  *limit.Limits
 	header  http.Header // of the answer
 	turn    *turn

@@ -19,7 +19,7 @@ import (
 
 // TestAdviceReachesTheClient fails a request with an error that says what the client may do: that part is shown, and no other.
 func TestAdviceReachesTheClient(t *testing.T) {
-	verify := func(context.Context, string) (auth.Identity, error) {
+	verify := func(context.Context, auth.Credentials) (auth.Identity, error) {
 		return auth.Identity{}, &chat.Error{Code: chat.CodeUnavailable, Message: "slow disk", Advice: "narrow it by group", RetryAfter: time.Minute}
 	}
 	s := New(Services{}, verify, Options{Limits: chat.DefaultLimits()})
@@ -55,7 +55,7 @@ func TestErrorsOfTheInsideStayThere(t *testing.T) {
 	}
 	for name, c := range cases {
 		var log bytes.Buffer
-		verify := func(context.Context, string) (auth.Identity, error) { return auth.Identity{}, c.err }
+		verify := func(context.Context, auth.Credentials) (auth.Identity, error) { return auth.Identity{}, c.err }
 		s := New(Services{}, verify, Options{Limits: chat.DefaultLimits(), Log: slog.New(slog.NewTextHandler(&log, nil))})
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/unread", nil)
 		r.Header.Set("Authorization", "Bearer x")

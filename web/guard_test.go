@@ -54,7 +54,7 @@ func TestForwardedAddress(t *testing.T) {
 		{"no proxies, this host", nil, "127.0.0.1:1", claimed, "127.0.0.1"},
 	} {
 		var log bytes.Buffer
-		s := New(Services{}, func(context.Context, string) (auth.Identity, error) {
+		s := New(Services{}, func(context.Context, auth.Credentials) (auth.Identity, error) {
 			return auth.Identity{}, chat.Errorf(chat.CodeUnauthenticated, "no")
 		}, Options{
 			Limits: chat.DefaultLimits(), Proxies: c.proxies, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),

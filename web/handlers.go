@@ -18,6 +18,7 @@ type handlers struct {
 	fileHandlers
 	groupHandlers
 	inboxHandlers
+	keyHandlers
 	meHandlers
 	memberHandlers
 	messageHandlers
@@ -41,6 +42,7 @@ func newHandlers(of Services, s *Server) handlers {
 		fileHandlers:         fileHandlers{of.Chat, of.Files, s.log},
 		groupHandlers:        groupHandlers{of.Chat},
 		inboxHandlers:        inboxHandlers{of.Chat, of.Schedules, s.metrics.sent},
+		keyHandlers:          keyHandlers{of.Chat, of.Keys},
 		memberHandlers:       memberHandlers{of.Chat},
 		messageHandlers:      messageHandlers{of.Chat, of.Schedules, s.opt.Durability, s.metrics.sent},
 		scheduleHandlers:     scheduleHandlers{of.Chat, of.Schedules},

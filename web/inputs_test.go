@@ -20,6 +20,8 @@ import (
 // TestBadInput.
 var bodies = map[string]string{
 	"POST /v1/groups":                       `{"name":"n"}`,
+	"POST /v1/keys":                         `{"name":"n","scopes":["moderate"]}`,
+	"PATCH /v1/keys/{key}":                  `{"name":"n"}`,
 	"PATCH /v1/groups/{group}":              `{"name":"n"}`,
 	"PUT /v1/groups/{group}/members/{user}": `{"role":"member"}`,
 	"POST /v1/groups/{group}/messages":      `{"body":"hi"}`,

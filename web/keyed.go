@@ -53,6 +53,7 @@ func (a rawAnswer) write(w http.ResponseWriter) error {
 }
 
 func (a rawAnswer) VisitCreateGroupResponse(w http.ResponseWriter) error   { return a.write(w) }
+func (a rawAnswer) VisitCreateKeyResponse(w http.ResponseWriter) error     { return a.write(w) }
 func (a rawAnswer) VisitCreateWebhookResponse(w http.ResponseWriter) error { return a.write(w) }
 
 // contentHash tells requests with the same retry key apart by what they ask for, no matter how they are written.

@@ -124,7 +124,7 @@ func (a *admitter) refuseEarly(next echo.HandlerFunc) echo.HandlerFunc {
 		if r == nil || r.open || req.Header["Origin"] != nil {
 			return next(c)
 		}
-		who, err := a.verify.Identify(req)
+		who, err := a.verify.Identify(req, a.address(req))
 		if err != nil {
 			return next(c)
 		}

@@ -21,8 +21,8 @@ import (
 
 // slowServer serves GET /v1/doctor in 10 ms and works on 10 requests at once: 1,000 a second. A token is its user.
 func slowServer() *Server {
-	verify := func(_ context.Context, token string) (auth.Identity, error) {
-		return auth.Identity{User: token, Admin: true}, nil
+	verify := func(_ context.Context, c auth.Credentials) (auth.Identity, error) {
+		return auth.Identity{User: c.Token, Admin: true}, nil
 	}
 	return New(Services{Chat: chat.New(nil, chat.Options{})}, verify, Options{
 		Limits: chat.DefaultLimits(), ServeMetrics: true, Origins: origin.New([]string{"https://example.org"}, nil, nil),

@@ -18,7 +18,9 @@ import (
 func TestPanicIsOneRequest(t *testing.T) {
 	const canary = "canary-token"
 	var log bytes.Buffer
-	verify := func(context.Context, string) (auth.Identity, error) { return auth.Identity{User: "alice"}, nil }
+	verify := func(context.Context, auth.Credentials) (auth.Identity, error) {
+		return auth.Identity{User: "alice"}, nil
+	}
 	s := New(Services{}, verify, Options{Limits: chat.DefaultLimits(), Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	get := func(path string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)

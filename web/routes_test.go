@@ -15,6 +15,7 @@ import (
 type described struct {
 	id, method, template string
 	open                 bool // no token is needed
+	scope                string
 	query                []string
 }
 
@@ -33,6 +34,7 @@ func routes(t *testing.T) []described {
 		item := doc.Paths.Value(template)
 		for method, op := range item.Operations() {
 			d := described{id: op.OperationID, method: method, template: template}
+			d.scope, _ = op.Extensions["x-scope"].(string)
 			for _, p := range op.Parameters {
 				if p.Value.In == openapi3.ParameterInQuery {
 					d.query = append(d.query, p.Value.Name)

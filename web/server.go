@@ -14,6 +14,7 @@ import (
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
+	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
@@ -69,6 +70,7 @@ type Services struct {
 	Erasures      *erase.Service
 	Persons       *person.Service
 	Files         *files.Service
+	Keys          *keys.Service
 }
 
 // Server is the HTTP layer. Make one with New.

@@ -37,7 +37,8 @@ const (
 	keysMax     = 1000 // in a store: every node has them in memory
 	patternsMax = 100  // of users, groups and networks in one key
 	nameMax     = 64   // characters
-	overlapMax  = 30 * 24 * time.Hour
+	// OverlapMax is how long a replaced secret can hold, and OverlapDefault how long it does unless a rotation says otherwise.
+	OverlapMax = 30 * 24 * time.Hour
 	// OverlapDefault is how long a replaced secret holds unless a rotation says otherwise.
 	OverlapDefault = 24 * time.Hour
 )
@@ -123,6 +124,9 @@ func (k *Key) ActsFor(user string) bool {
 func (k *Key) InGroup(group string) bool {
 	return k.Draft.Groups == nil || matches(k.Draft.Groups, group)
 }
+
+// Bound tells whether the key may not reach every group.
+func (k *Key) Bound() bool { return k.Draft.Groups != nil }
 
 // ComesFrom tells whether the key may be used from an address.
 func (k *Key) ComesFrom(addr netip.Addr) bool {

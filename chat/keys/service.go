@@ -277,8 +277,8 @@ func (s *Service) Change(ctx context.Context, by Maker, id string, patch []byte)
 
 // Rotate gives a key a new secret. The one before holds for the overlap; one that was replaced earlier is void.
 func (s *Service) Rotate(ctx context.Context, by Maker, id string, overlap time.Duration) (View, error) {
-	if overlap < 0 || overlap > overlapMax {
-		return View{}, chat.OutOfRange("overlap_s", 0, int64(overlapMax/time.Second))
+	if overlap < 0 || overlap > OverlapMax {
+		return View{}, chat.OutOfRange("overlap_s", 0, int64(OverlapMax/time.Second))
 	}
 	secret, stored := newSecret(id)
 	k, err := s.change(ctx, by, id, func(k *Key) error {

@@ -16,11 +16,13 @@ import (
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
+	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/table"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/deliver"
 	"github.com/chatd/chatd/internal/tracing"
@@ -58,6 +60,8 @@ type Node struct {
 	taskMetrics *metrics.Metrics
 	watch       *storeWatch
 	verifier    *auth.Verifier
+	gate        *auth.Gate
+	tables      *table.Follower
 	callers     *limit.Limits
 	sessions    *ws.Sessions
 	web         *web.Server
@@ -102,6 +106,9 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 	}
 	n.sender = deliver.New(deliver.Options{Allow: set.egress, PushHosts: set.PushHosts})
 	n.openServices()
+	if err := n.tables.Load(ctx); err != nil {
+		return n, fmt.Errorf("the tables of the store: %w", err)
+	}
 	if err := n.retention.Switch(ctx); err != nil {
 		return n, fmt.Errorf("CHATD_RETAIN_DAYS: %w", err)
 	}
@@ -179,8 +186,29 @@ func (n *Node) openServices() {
 		Notifications: notifications,
 		Persons:       person.New(core, schedules, notifications, written),
 		Webhooks:      webhooks,
+		Keys:          n.openKeys(),
 		Search:        archive.NewSearcher(core, n.store.Archive, searched, n.archiver.CatchUp),
 	}
+}
+
+// openKeys makes the service of keys, whose table the node follows, and the gate that asks it.
+func (n *Node) openKeys() *keys.Service {
+	service := keys.New(n.store.Tables, keys.Options{
+		Page: n.set.limits.Page,
+		CheckRate: func(text string) error {
+			_, err := limit.ParseRate(text)
+			return err
+		},
+		Now: time.Now, Log: n.log,
+		Changed: func() {
+			if n.sessions != nil { // they come later, and begin with what is known
+				n.sessions.Recheck()
+			}
+		},
+	})
+	n.tables = table.Follow(n.store.Tables, n.log, service.Table())
+	n.gate = &auth.Gate{Tokens: n.verifier, Keys: service}
+	return service
 }
 
 func (n *Node) openWeb() (err error) {
@@ -194,7 +222,8 @@ func (n *Node) openWeb() (err error) {
 		Chat: n.services.Chat, Live: n.services.Live, Schedules: n.services.Schedules, Notifications: n.services.Notifications,
 	}
 	origins := origin.New(n.set.Origins, n.set.proxies, n.log)
-	n.sessions = ws.NewSessions(services, n.verifier.Verify, ws.SessionOptions{
+	n.sessions = ws.NewSessions(services, n.gate.Verify, ws.SessionOptions{
+		Holds:           n.gate.Holds,
 		SessionsUserMax: n.set.limits.SessionsUserMax, SessionsNodeMax: n.set.limits.SessionsNodeMax,
 		Origins: origins, Durability: n.set.durability,
 		Address: origin.Proxies(n.set.proxies).Address, Limits: n.callers, Line: line, Unsent: room, Traces: n.traces, Log: n.log,
@@ -214,7 +243,7 @@ func (n *Node) openWeb() (err error) {
 		n.devCode = newDevCode()
 		opt.Dev = &web.DevSignIn{Code: n.devCode, Issue: n.issue}
 	}
-	n.web = web.New(n.services, n.verifier.Verify, opt)
+	n.web = web.New(n.services, n.gate.Verify, opt)
 	return nil
 }
 
@@ -255,6 +284,7 @@ func (n *Node) Run(ctx context.Context) error {
 	background.Go(func() { report(loops, failed, "presence", n.services.Notifications.Run(loops)) })
 	background.Go(func() { report(loops, failed, "archiver", n.archiver.Run(loops)) })
 	background.Go(func() { n.verifier.Run(loops) })
+	background.Go(func() { report(loops, failed, "tables", n.tables.Run(loops)) })
 	background.Go(func() { n.services.Files.Run(loops) })
 	background.Go(func() { n.watch.run(loops) })
 	background.Go(func() { n.causes.run(loops, n.log) })

@@ -2,21 +2,42 @@ package auth
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/keys"
 )
 
-// Identity is the user that a verified token names.
-type Identity struct {
-	User    string
-	Admin   bool      // an operator or a backend
-	Expires time.Time // when the token ends, without any leeway
+// Credentials are what a caller presents.
+type Credentials struct {
+	Token string     // a token of a person or an operator, or a key
+	As    string     // the user whom a key acts for; empty: nobody
+	From  netip.Addr // the address that the call comes from
 }
 
-// Caller is the identity in the form of the domain.
-func (i Identity) Caller() chat.Caller { return chat.Caller{User: i.User, Admin: i.Admin} }
+// Identity is who makes a call: a person, an operator, or a program with a key, which acts for a user or for itself.
+type Identity struct {
+	User    string    // empty: a key that acts for nobody
+	Admin   bool      // an operator
+	Key     *keys.Key // nil: User's own token
+	Expires time.Time // when the token or the key ends, without any leeway; the zero time: no end is known
+	proof   string    // of a key: what shows later that it still holds
+}
 
-// Verify checks a bearer token. Its error is a *chat.Error: unauthenticated for a refused token, saying why in at most
-// 123 bytes, or unavailable if the keys to check it cannot be read.
-type Verify func(ctx context.Context, token string) (Identity, error)
+// Caller is the identity in the form of the domain. A key that acts for nobody manages as an operator does, as far as its scopes
+// and groups go: those are checked before.
+func (i Identity) Caller() chat.Caller {
+	by := chat.Caller{User: i.User, Admin: i.Admin}
+	if i.Key != nil {
+		by.Via, by.Reach = i.Key.ID, i.Key
+		if i.User == "" {
+			by.User, by.Admin = i.Key.Name(), true
+		}
+	}
+	return by
+}
+
+// Verify finds out who presents credentials. Its error is a *chat.Error: unauthenticated for a refused token or key, saying why in
+// at most 123 bytes, forbidden for a key that may not act so, or unavailable if what is needed to check a token cannot be read.
+type Verify func(ctx context.Context, c Credentials) (Identity, error)

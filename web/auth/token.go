@@ -103,7 +103,7 @@ func (v *Verifier) Run(ctx context.Context) {
 	}
 }
 
-// Verify implements Verify.
+// Verify checks a token. Its errors are those of type Verify.
 func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	if len(token) > tokenBytesMax {
 		return Identity{}, chat.Errorf(chat.CodeUnauthenticated, "token has more than %d bytes", tokenBytesMax)

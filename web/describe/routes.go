@@ -6,6 +6,7 @@ import (
 	"go/format"
 	"regexp"
 	"slices"
+	"strings"
 	"text/template"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -20,6 +21,7 @@ func echoPath(template string) string { return templateParam.ReplaceAllString(te
 type route struct {
 	ID, Method, Template string
 	Open, Admin          bool
+	Scope                string
 	Path                 []string
 	Query                map[string]parameter
 }
@@ -31,8 +33,11 @@ type parameter struct {
 	Enum                 []string
 }
 
+// scopes are those of a key. A route about its caller has send or read: a key that has it acts for a user there.
+var scopes = []string{"groups", "users", "send", "read", "moderate", "announce", "events", "tasks", "ops", "keys"}
+
 // routesOf returns the routes by method and Echo path.
-func routesOf(doc *openapi3.T) map[string]route {
+func routesOf(doc *openapi3.T) (map[string]route, error) {
 	table := make(map[string]route)
 	for template, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
@@ -45,6 +50,10 @@ func routesOf(doc *openapi3.T) map[string]route {
 			for _, requirement := range security {
 				r.Open = r.Open || len(requirement) == 0
 				r.Admin = r.Admin || slices.Contains(requirement["bearer"], "admin")
+			}
+			r.Scope, _ = op.Extensions["x-scope"].(string)
+			if !slices.Contains(scopes, r.Scope) && !r.Open {
+				return nil, fmt.Errorf("%s %s: x-scope must be one of %s", method, template, strings.Join(scopes, ", "))
 			}
 			for _, p := range slices.Concat(item.Parameters, op.Parameters) {
 				switch p.Value.In {
@@ -59,7 +68,7 @@ func routesOf(doc *openapi3.T) map[string]route {
 			table[method+" "+echoPath(template)] = r
 		}
 	}
-	return table
+	return table, nil
 }
 
 func parameterOf(s *openapi3.Schema) parameter {
@@ -85,7 +94,7 @@ func describedRoutes() routes {
 	return routes{
 {{- range $key, $r := .}}
 		{{printf "%q" $key}}: {id: {{printf "%q" $r.ID}}, method: {{printf "%q" $r.Method}}, template: {{printf "%q" $r.Template}},
-			{{- if $r.Open}} open: true,{{end}}{{if $r.Admin}} admin: true,{{end}}
+			{{- if $r.Open}} open: true,{{end}}{{if $r.Admin}} admin: true,{{end}}{{if $r.Scope}} scope: {{printf "%q" $r.Scope}},{{end}}
 			{{- if $r.Path}} path: {{printf "%#v" $r.Path}},{{end}}
 			{{- if $r.Query}} query: map[string]parameter{
 {{- range $name, $p := $r.Query}}
@@ -101,8 +110,12 @@ func describedRoutes() routes {
 
 // renderRoutes renders the table of routes as Go code of package web.
 func renderRoutes(doc *openapi3.T) ([]byte, error) {
+	table, err := routesOf(doc)
+	if err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
-	if err := routesGo.Execute(&out, routesOf(doc)); err != nil {
+	if err := routesGo.Execute(&out, table); err != nil {
 		return nil, fmt.Errorf("the table of routes: %w", err)
 	}
 	return format.Source(out.Bytes())

@@ -40,6 +40,7 @@ type Limits struct {
 	polls   *atOnce[string]
 	conns   *atOnce[netip.Prefix]
 	indexes *cache.Cache[string, int] // how many groups each user is in, as a call has found
+	keys    keyRates
 	refused *prometheus.CounterVec
 }
 
@@ -58,6 +59,7 @@ func New(opt Options) *Limits {
 		calls:   newAtOnce[string](opt.Calls, callsWait, opt.Calls*callsWaiting),
 		polls:   newAtOnce[string](opt.Polls, 0, 0),
 		conns:   newAtOnce[netip.Prefix](opt.Conns, 0, 0),
+		keys:    keyRates{now: now, all: map[string]*buckets[string]{}},
 		indexes: cache.New[string, int](bucketsMax),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "chatd_limited_total", Help: "Calls refused, and sockets closed, by a limit on one caller.",

@@ -58,6 +58,7 @@ const (
 	kindUser  = "user"
 	kindSend  = "send"
 	kindIP    = "ip"
+	kindKey   = "key"
 	kindCalls = "calls"
 	kindPolls = "polls"
 	kindConns = "conns"
@@ -71,6 +72,7 @@ var texts = map[string]string{
 	kindUser:  "too many requests from this user",
 	kindSend:  "too many messages and members sent by this user; nothing was stored",
 	kindIP:    "too many requests without a valid token from this address",
+	kindKey:   "too many requests with this key",
 	kindCalls: "too many calls of this user at once",
 	kindPolls: "too many waiting polls of this user at once",
 	kindConns: "too many connections from this address",

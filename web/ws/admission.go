@@ -103,7 +103,7 @@ var handshakeCost = limit.CostOf("openWebsocket", 0)
 
 // admitToken charges a handshake to the user of its token, or to its address. who is nil if there is no token yet.
 func (s *Sessions) admitToken(w http.ResponseWriter, r *http.Request, from netip.Addr) (who *auth.Identity, err error) {
-	id, err := s.verify.Identify(r)
+	id, err := s.verify.Identify(r, from)
 	if err == nil {
 		quotas, err := s.opt.Limits.Spend(id.Caller(), handshakeCost)
 		quotas.Write(w.Header())

@@ -25,6 +25,7 @@ type (
 		Op         string                     `json:"op"`
 		Ref        *string                    `json:"ref,omitempty"`
 		Token      *string                    `json:"token,omitempty"`
+		As         *string                    `json:"as,omitempty"`
 		After      map[string]json.RawMessage `json:"after,omitempty"`
 		InboxAfter json.RawMessage            `json:"inbox_after,omitempty"`
 		Start      *string                    `json:"start,omitempty"`

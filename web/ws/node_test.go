@@ -49,7 +49,8 @@ var failures = map[string]error{
 	"too slow":              fmt.Errorf("%s: %w", canary, context.DeadlineExceeded),
 }
 
-func verifyTest(_ context.Context, token string) (auth.Identity, error) {
+func verifyTest(_ context.Context, c auth.Credentials) (auth.Identity, error) {
+	token := c.Token
 	if err := failures[token]; err != nil {
 		return auth.Identity{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/auth"
@@ -75,9 +76,9 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 	if s.follower == nil {
 		return nil, chat.Errorf(chat.CodeInvalid, "the first command must be hello")
 	}
-	by := s.callerOf(s.identity())
-	cost := limit.CostOf(c.op, 0)
-	if err := s.spend(by, cost); err != nil {
+	who := s.identity()
+	by, cost := s.callerOf(who), limit.CostOf(c.op, 0)
+	if err := s.spend(who, cost); err != nil {
 		return nil, err
 	}
 	defer func() { s.acted.Store(time.Now().UnixNano()) }()
@@ -88,6 +89,9 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 	defer slot.Leave()
 	switch args := c.args.(type) {
 	case *sendArgs:
+		if err := may(who, keys.Send); err != nil {
+			return nil, err
+		}
 		if s.all.opt.Durability == chat.DurabilityDisk || s.all.opt.Durability == chat.DurabilityReplica {
 			slot.Leave() // it waits for a disk or a replica, not for this node
 		}
@@ -100,14 +104,20 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 	case *inboxMarkArgs:
 		return s.ackInbox(ctx, by, args)
 	case *typingArgs:
+		if err := may(who, keys.Send); err != nil {
+			return nil, err
+		}
 		return nil, s.all.readers.Typing(ctx, by, args.Group)
 	}
 	return nil, chat.Errorf(chat.CodeInvalid, "unknown op")
 }
 
-// spend charges a command to its user.
-func (s *session) spend(by chat.Caller, cost limit.Cost) error {
-	_, err := s.all.opt.Limits.Spend(by, cost)
+// spend charges a command to its user, and to the key that acts for the user.
+func (s *session) spend(who *auth.Identity, cost limit.Cost) error {
+	_, err := s.all.opt.Limits.Spend(who.Caller(), cost)
+	if err == nil {
+		err = s.all.opt.Limits.SpendKey(who.Key, cost)
+	}
 	if err == nil {
 		return nil
 	}
@@ -147,9 +157,12 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 	}
 	who := s.identity()
 	if args.Token != nil {
-		id, err := s.all.verify(ctx, *args.Token)
+		id, err := s.verify(ctx, *args.Token, args.As)
 		var refused *chat.Error
 		switch {
+		case err == nil && id.User == "":
+			s.end(ending{code: closeUnauthenticated, reason: "as: missing; the key acts for nobody"})
+			return nil
 		case err == nil && who != nil && who.User != id.User:
 			s.end(ending{code: closeUnauthenticated, reason: "two tokens of different users"})
 			return nil
@@ -162,9 +175,19 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 			return err
 		}
 	}
+	if args.Token == nil && args.As != nil {
+		return chat.Errorf(chat.CodeInvalid, "as: only with the token of a key")
+	}
 	if who == nil {
 		s.end(ending{code: closeUnauthenticated, reason: "no token: want one in the hello or in the Authorization header"})
 		return nil
+	}
+	if who.User == "" {
+		s.end(ending{code: closeUnauthenticated, reason: "Chatd-As: missing; the key acts for nobody"})
+		return nil
+	}
+	if err := may(who, keys.Read); err != nil {
+		return err
 	}
 	scope, err := args.scope()
 	if err != nil {
@@ -175,7 +198,7 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 	if scope.Only == nil {
 		paid = s.all.opt.Limits.Index(who.Caller(), cost)
 	}
-	if err := s.spend(who.Caller(), limit.Cost{User: cost.User + paid.User}); err != nil {
+	if err := s.spend(who, limit.Cost{User: cost.User + paid.User}); err != nil {
 		return err
 	}
 	meter := &chat.Meter{}
@@ -211,10 +234,48 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 	s.mu.Lock()
 	s.who, s.hello = who, true
 	s.mu.Unlock()
-	s.expires.Store(who.Expires.UnixMilli())
+	s.expire(who)
 	s.follower = f
 	s.started.Store(f)
 	f.Notify(s.wake)
+	s.recheck() // keys may have changed since the hello was verified
+	return nil
+}
+
+// verify finds out who presents a token, or a key that acts for a user.
+func (s *session) verify(ctx context.Context, token string, as *string) (auth.Identity, error) {
+	c := auth.Credentials{Token: token, From: s.from}
+	if as != nil {
+		c.As = *as
+	}
+	return s.all.verify(ctx, c)
+}
+
+// expire has the session end when who does.
+func (s *session) expire(who *auth.Identity) {
+	if who.Expires.IsZero() {
+		s.expires.Store(0)
+		return
+	}
+	s.expires.Store(who.Expires.UnixMilli())
+}
+
+// recheck ends the session if its caller would not be let in again.
+func (s *session) recheck() {
+	who := s.identity()
+	if who == nil || s.all.opt.Holds == nil {
+		return
+	}
+	if err := s.all.opt.Holds(*who, s.from); err != nil {
+		s.end(ending{code: closeUnauthenticated, reason: chat.MessageOf(err)})
+	}
+}
+
+// may refuses a key without a scope.
+func may(who *auth.Identity, scope keys.Scope) error {
+	if who.Key != nil && !who.Key.Has(scope) {
+		return chat.Errorf(chat.CodeForbidden, "the key lacks the scope %s", scope)
+	}
 	return nil
 }
 
@@ -226,17 +287,23 @@ func (s *session) renew(ctx context.Context, args *authArgs) error {
 	if args.Token == nil {
 		return chat.Errorf(chat.CodeInvalid, "token: missing")
 	}
-	id, err := s.all.verify(ctx, *args.Token)
+	user := s.identity().User
+	var as *string
+	if keys.Is(*args.Token) {
+		as = &user
+	}
+	id, err := s.verify(ctx, *args.Token, as)
 	if err != nil {
 		return err
 	}
-	if id.User != s.identity().User {
+	if id.User != user {
 		return chat.Errorf(chat.CodeForbidden, "the token belongs to another user")
 	}
 	s.mu.Lock()
 	s.who = &id
 	s.mu.Unlock()
-	s.expires.Store(id.Expires.UnixMilli())
+	s.expire(&id)
+	s.recheck()
 	s.wake()
 	return nil
 }

@@ -70,7 +70,7 @@ func newSession(all *Sessions, conn *websocket.Conn, raw *stallConn, h handshake
 	s.out = writer{session: s, again: backoff.Backoff{Min: retryFirst, Max: retryMax}}
 	s.out.pingAt = s.out.nextPing()
 	if h.who != nil {
-		s.expires.Store(h.who.Expires.UnixMilli())
+		s.expire(h.who)
 	}
 	return s
 }

@@ -52,11 +52,13 @@ type SessionOptions struct {
 	Durability chat.Durability
 	// Address returns the client's address, if a proxy is in front; nil: that of the connection.
 	Address func(*http.Request) netip.Addr
-	Limits  *limit.Limits   // on each caller; nil: none
-	Line    *admission.Line // where commands wait for their turn; nil: none
-	Unsent  *unsent.Budget  // what welcomes may hold for clients that do not take them; nil: no bound
-	Traces  *tracing.Tracer // nil: nothing is traced
-	Log     *slog.Logger
+	// Holds returns why a caller who was let in would no longer be; nil: everybody would. See Recheck.
+	Holds  func(who auth.Identity, from netip.Addr) error
+	Limits *limit.Limits   // on each caller; nil: none
+	Line   *admission.Line // where commands wait for their turn; nil: none
+	Unsent *unsent.Budget  // what welcomes may hold for clients that do not take them; nil: no bound
+	Traces *tracing.Tracer // nil: nothing is traced
+	Log    *slog.Logger
 }
 
 // Control frames of a client: a ping costs an answer and a pong nothing, but nobody needs a flood of them.
@@ -192,6 +194,13 @@ func (s *Sessions) snapshot() []*session {
 
 // drainRate is how many sockets per second a drain closes, at least.
 const drainRate = 500
+
+// Recheck ends the sessions of callers who would no longer be let in, with 4401: it is called after keys have changed.
+func (s *Sessions) Recheck() {
+	for _, one := range s.snapshot() {
+		one.recheck()
+	}
+}
 
 // Drain refuses new sockets and closes the open ones with 1012, spread over DrainSpread (less if there are few), so
 // that they do not all reconnect at once. It returns when every session has ended; if ctx ends first, it cuts off the

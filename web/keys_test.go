@@ -1,0 +1,262 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/chatd/chatd/chat/keys"
+)
+
+// key makes a key as an operator, and returns it with its id.
+func (s *server) key(draft string) (id, key string) {
+	s.t.Helper()
+	a := s.do(request{method: "POST", path: "/v1/keys", user: "operator", role: "admin", body: draft})
+	var v keys.View
+	if err := json.Unmarshal([]byte(a.body), &v); a.status != http.StatusCreated || err != nil {
+		s.t.Fatalf("%s: got %d %s", draft, a.status, a.body)
+	}
+	return v.ID, v.Key
+}
+
+// by makes a request with a key, as a user unless that is empty.
+func (s *server) by(key, as string, r request) answer {
+	s.t.Helper()
+	r.user, r.role = "", ""
+	header := map[string]string{"Authorization": "Bearer " + key}
+	if as != "" {
+		header["Chatd-As"] = as
+	}
+	for name, value := range r.header {
+		header[name] = value
+	}
+	r.header = header
+	return s.do(r)
+}
+
+// TestAuthorisationOfKeys calls every route of the description with keys: without the scope, with it, outside its groups, for a user
+// whom it may not act for, and for a member of the group. What is answered follows from the matrix of persons.
+func TestAuthorisationOfKeys(t *testing.T) {
+	s := start(t, withArchive(t))
+	const all = `"groups","users","moderate","announce","events","tasks","ops","keys"`
+	_, none := s.key(`{"name":"none","scopes":["moderate"],"as":"any"}`) // no route has it yet
+	_, every := s.key(`{"name":"every","scopes":[` + all + `,"send","read"]}`)
+	_, bound := s.key(`{"name":"bound","scopes":[` + all + `,"send","read"],"as":"any","groups":["elsewhere*"]}`)
+	_, acts := s.key(`{"name":"acts","scopes":["send","read"],"as":["member*","another-*"]}`)
+	_, manages := s.key(`{"name":"manages","scopes":[` + all + `],"as":"any"}`)
+	untouched := s.newGroup("g-private", "private")
+	n := 0
+	for _, r := range routes(t) {
+		if r.open {
+			continue
+		}
+		route := r.method + " " + r.template
+		wants := strings.Fields(matrix[route].private)
+		asMember, asOperator := wants[3], wants[6]
+		personal := r.scope == "send" || r.scope == "read"
+		call := func(what, key, as, want string) {
+			t.Helper()
+			group := untouched
+			if r.method != http.MethodGet && strings.HasPrefix(want, "2") {
+				n++
+				group = s.newGroup(fmt.Sprintf("g%d", n), "private")
+			}
+			kind := "operator"
+			if as == "member" {
+				kind = "member"
+			}
+			req := asCaller(kind, request{method: r.method, path: fill(r.template+queries[route], group, "other"), body: bodies[route]})
+			if as == "member" {
+				as = req.user // who is another one for an erasure
+			}
+			a := s.by(key, as, req)
+			if got := fmt.Sprint(a.status); got != want {
+				t.Errorf("%s with a key %s: got %d %s, want %s", route, what, a.status, a.body, want)
+			}
+		}
+		call("without the scope", none, "", "403")
+		call("without the scope, acting", none, "member", "403")
+		call("outside of as", acts, "stranger", "403")
+		call("acting", acts, "member", asMember)
+		if personal {
+			call("for itself", every, "", "400")
+			call("that cannot act", every, "member", "403")
+			call("that may not write or read", manages, "member", "403")
+		} else {
+			call("for itself", every, "", asOperator)
+		}
+		if strings.Contains(r.template, "{group}") {
+			call("outside of its groups", bound, map[bool]string{true: "member"}[personal], "403")
+		}
+	}
+}
+
+// TestScopesAreNamed: a refusal names the scope.
+func TestScopesAreNamed(t *testing.T) {
+	s := start(t, nil)
+	_, key := s.key(`{"name":"k","scopes":["read"],"as":["bot*"]}`)
+	for _, c := range []struct{ method, path, as, body, want string }{
+		{"GET", "/v1/tasks", "", "", "scope tasks"},
+		{"POST", "/v1/groups", "", `{"id":"g"}`, "scope groups"},
+		{"POST", "/v1/groups", "bot", `{"id":"g"}`, "scope send"},
+		{"POST", "/v1/groups/g/messages", "bot", `{"body":"x"}`, "scope send"},
+	} {
+		a := s.by(key, c.as, request{method: c.method, path: c.path, body: c.body})
+		checkProblem(t, c.path, a, 403, "forbidden")
+		if !strings.Contains(a.body, c.want) {
+			t.Errorf("%s: got %s, want %q in it", c.path, a.body, c.want)
+		}
+	}
+	checkProblem(t, "a token that acts", s.do(request{method: "GET", path: "/v1/me", user: "alice", role: "admin", header: map[string]string{"Chatd-As": "bob"}}), 403, "forbidden")
+	checkProblem(t, "no user", s.by(key, "key:x", request{method: "GET", path: "/v1/me"}), 400, "invalid_request")
+	if a := s.by(key, "bot1", request{method: "GET", path: "/v1/me"}); a.field("user") != "bot1" || a.field("role") != nil {
+		t.Errorf("got %s, want bot1", a.body)
+	}
+}
+
+// TestKeysOverHTTP makes, reads, changes, rotates and removes a key.
+func TestKeysOverHTTP(t *testing.T) {
+	s := start(t, nil)
+	operator := func(method, path, body string, header map[string]string) answer {
+		return s.do(request{method: method, path: path, body: body, user: "operator", role: "admin", header: header})
+	}
+	draft := `{"name":"bot","scopes":["read","send"],"rate":"5/h","as":["bot*"],"groups":["g*"],"from":["127.0.0.0/8","::1/128"],"expires_at":"2999-01-01T00:00:00Z"}`
+	once := map[string]string{"Idempotency-Key": "once"}
+	first, again := operator("POST", "/v1/keys", draft, once), operator("POST", "/v1/keys", draft, once)
+	if first.status != 201 || again.status != 201 || first.field("id") != again.field("id") || again.field("key") != nil || again.header.Get("Idempotency-Replayed") != "true" {
+		t.Fatalf("got %d %s and %d %s", first.status, first.body, again.status, again.body)
+	}
+	checkProblem(t, "another draft", operator("POST", "/v1/keys", `{"name":"other","scopes":["read"]}`, once), 409, "key_reused")
+	id, _ := first.field("id").(string)
+	key, _ := first.field("key").(string)
+	if !strings.HasPrefix(key, "ck_"+id+"_") {
+		t.Fatalf("got the key %q", key)
+	}
+	for _, a := range []answer{operator("GET", "/v1/keys/"+id, "", nil), operator("GET", "/v1/keys", "", nil)} {
+		if a.status != 200 || strings.Contains(a.body, "ck_") || strings.Contains(a.body, "sha256") || !strings.Contains(a.body, `"last_used_at":null`) {
+			t.Errorf("got %d %s, want the key without any secret", a.status, a.body)
+		}
+	}
+	for i := range 5 {
+		if a := s.by(key, "bot", request{method: "GET", path: "/v1/me"}); a.status != 200 {
+			t.Fatalf("call %d: got %d %s", i, a.status, a.body)
+		}
+	}
+	if a := s.by(key, "bot2", request{method: "GET", path: "/v1/me"}); a.status != 429 || a.header.Get("Retry-After") == "" {
+		t.Errorf("above its rate: got %d %s", a.status, a.body)
+	}
+	if a := operator("GET", "/v1/keys/"+id, "", nil); a.field("last_used_at") == nil {
+		t.Errorf("got %s, want when it was used", a.body)
+	}
+	a := operator("PATCH", "/v1/keys/"+id, `{"rate":null,"groups":null,"name":"renamed"}`, nil)
+	if a.status != 200 || a.field("rate") != nil || a.field("groups") != nil || a.field("name") != "renamed" || fmt.Sprint(a.field("as")) != "[bot*]" {
+		t.Errorf("got %d %s", a.status, a.body)
+	}
+	for _, body := range []string{`{"name":null}`, `{"scopes":null}`, `{"scopes":["all"]}`, `{"as":[]}`, `{"expires_at":"soon"}`, `{"nope":1}`, `{"from":["x"]}`} {
+		if a := operator("PATCH", "/v1/keys/"+id, body, nil); a.status != 400 {
+			t.Errorf("%s: got %d %s", body, a.status, a.body)
+		}
+	}
+	rotated := operator("POST", "/v1/keys/"+id+"/rotate", `{"overlap_s":0}`, nil)
+	next, _ := rotated.field("key").(string)
+	checkProblem(t, "the key before", s.by(key, "bot", request{method: "GET", path: "/v1/me"}), 401, "unauthenticated")
+	if a := s.by(next, "bot", request{method: "GET", path: "/v1/me"}); a.status != 200 {
+		t.Errorf("the new key: got %d %s", a.status, a.body)
+	}
+	checkProblem(t, "a long overlap", operator("POST", "/v1/keys/"+id+"/rotate", `{"overlap_s":2592001}`, nil), 400, "out_of_range")
+	if a := operator("POST", "/v1/keys/"+id+"/rotate", "", nil); a.status != 200 {
+		t.Errorf("without a body: got %d %s", a.status, a.body)
+	}
+	if a := operator("DELETE", "/v1/keys/"+id, "", nil); a.status != 204 {
+		t.Errorf("got %d %s", a.status, a.body)
+	}
+	checkProblem(t, "a removed key", s.by(next, "bot", request{method: "GET", path: "/v1/me"}), 401, "unauthenticated")
+	checkProblem(t, "removing it again", operator("DELETE", "/v1/keys/"+id, "", nil), 404, "not_found")
+}
+
+// TestKeysOfKeys: a key with the scope keys makes others within itself.
+func TestKeysOfKeys(t *testing.T) {
+	s := start(t, nil)
+	id, maker := s.key(`{"name":"maker","scopes":["keys","read"],"as":["bot*"]}`)
+	make := func(draft string) answer {
+		return s.by(maker, "", request{method: "POST", path: "/v1/keys", body: draft})
+	}
+	a := make(`{"name":"child","scopes":["read"],"as":["bot1"]}`)
+	if a.status != 201 || a.field("created_by") != "key:"+id {
+		t.Fatalf("got %d %s", a.status, a.body)
+	}
+	checkProblem(t, "more scopes", make(`{"name":"child","scopes":["send"]}`), 403, "forbidden")
+	checkProblem(t, "other users", make(`{"name":"child","scopes":["read"],"as":"any"}`), 403, "forbidden")
+	child, _ := a.field("id").(string)
+	checkProblem(t, "a wider change", s.by(maker, "", request{method: "PATCH", path: "/v1/keys/" + child, body: `{"as":["b*"]}`}), 403, "forbidden")
+	if a := s.by(maker, "", request{method: "GET", path: "/v1/keys"}); strings.Count(a.body, `"name"`) != 2 {
+		t.Errorf("got %s, want the maker and its child", a.body)
+	}
+}
+
+// dial opens a websocket.
+func (s *server) dial() *websocket.Conn {
+	s.t.Helper()
+	conn, answer, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(s.url, "http")+"/v1/ws", http.Header{"Sec-WebSocket-Protocol": {"chatd.v1"}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	s.t.Cleanup(func() { _ = conn.Close() })
+	_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+	return conn
+}
+
+// hello sends a frame and returns the answer, or how the socket was closed.
+func hello(t *testing.T, conn *websocket.Conn, frame string) string {
+	t.Helper()
+	if err := conn.WriteMessage(websocket.TextMessage, []byte(frame)); err != nil {
+		t.Fatal(err)
+	}
+	_, answer, err := conn.ReadMessage()
+	if err != nil {
+		return err.Error()
+	}
+	return string(answer)
+}
+
+// TestVoidKeysAreClosed: the socket of a key that is removed, rotated or may no longer act for its user closes with 4401.
+func TestVoidKeysAreClosed(t *testing.T) {
+	s := start(t, nil)
+	for what, change := range map[string]func(id string) request{
+		"removed": func(id string) request { return request{method: "DELETE", path: "/v1/keys/" + id} },
+		"rotated": func(id string) request {
+			return request{method: "POST", path: "/v1/keys/" + id + "/rotate", body: `{"overlap_s":0}`}
+		},
+		"without the user": func(id string) request {
+			return request{method: "PATCH", path: "/v1/keys/" + id, body: `{"as":["other"]}`}
+		},
+		"without the scope": func(id string) request {
+			return request{method: "PATCH", path: "/v1/keys/" + id, body: `{"scopes":["send"]}`}
+		},
+	} {
+		id, key := s.key(`{"name":"k","scopes":["read"],"as":["bot"]}`)
+		conn := s.dial()
+		got := hello(t, conn, fmt.Sprintf(`{"op":"hello","token":%q,"as":"bot"}`, key))
+		if !strings.Contains(got, `"op":"welcome"`) || !strings.Contains(got, `"user":"bot"`) {
+			t.Fatalf("%s: got %s", what, got)
+		}
+		r := change(id)
+		r.user, r.role = "operator", "admin"
+		if a := s.do(r); a.status >= 300 {
+			t.Fatalf("%s: got %d %s", what, a.status, a.body)
+		}
+		if _, _, err := conn.ReadMessage(); !websocket.IsCloseError(err, 4401) {
+			t.Errorf("%s: got %v, want it with 4401", what, err)
+		}
+	}
+	_, key := s.key(`{"name":"k","scopes":["read"],"as":["bot"]}`)
+	if got := hello(t, s.dial(), fmt.Sprintf(`{"op":"hello","token":%q}`, key)); !strings.Contains(got, "4401") {
+		t.Errorf("without as: got %s, want it closed with 4401", got)
+	}
+}

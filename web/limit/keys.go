@@ -1,0 +1,51 @@
+package limit
+
+import (
+	"sync"
+	"time"
+
+	"github.com/chatd/chatd/chat/keys"
+)
+
+// ratesMax is how many different rates of keys are counted at once.
+const ratesMax = 1000
+
+// keyRates are the buckets of keys that have a rate of their own, by the text of the rate.
+type keyRates struct {
+	now func() time.Duration
+
+	mu  sync.Mutex
+	all map[string]*buckets[string]
+}
+
+// of returns the buckets of a rate; nil: it is off.
+func (r *keyRates) of(text string) *buckets[string] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b, known := r.all[text]
+	if !known {
+		rate, err := ParseRate(text)
+		if err != nil {
+			return nil // Create and Change let none through
+		}
+		if len(r.all) >= ratesMax {
+			clear(r.all)
+		}
+		b = newBuckets[string](kindKey, rate, r.now)
+		r.all[text] = b
+	}
+	return b
+}
+
+// SpendKey charges a call to the key by which it is made, if that has a rate of its own; nil: it is made by a token. Its error is
+// rate_limited: the call must not be carried out.
+func (l *Limits) SpendKey(k *keys.Key, c Cost) error {
+	if l == nil || k == nil || k.Rate == nil || c.User == 0 {
+		return nil
+	}
+	b := l.keys.of(*k.Rate)
+	if b == nil {
+		return nil
+	}
+	return l.counted(Quotas{charge(b, k.ID, c.User)})
+}
