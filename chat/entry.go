@@ -45,7 +45,7 @@ func withNumber(head string, n int64, rest []byte) []byte {
 
 // newNotice is the record of an entry that the server writes on behalf of by.
 func newNotice(by Caller, group string, atMs int64, e Entry) NoticeEntry {
-	e.Group, e.From, e.Kind, e.SentAt = group, by.User, Notice, TimeMs(atMs)
+	e.Group, e.From, e.Via, e.Kind, e.SentAt = group, by.User, by.Via, Notice, TimeMs(atMs)
 	return NoticeEntry{Mark: newMark(), Rest: entryRest(e)}
 }
 
@@ -62,7 +62,7 @@ func contentHash(e Entry) string {
 		}
 		e.Files = ids
 	}
-	e.ID, e.ClientID, e.From, e.SentAt = 0, "", "", Time{}
+	e.ID, e.ClientID, e.From, e.Via, e.SentAt = 0, "", "", "", Time{}
 	return Hash(Encode(e))
 }
 

@@ -85,15 +85,6 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// MessageOf returns what err says to people: the message of the Error it wraps, and nothing of any other error.
-func MessageOf(err error) string {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Message
-	}
-	return "internal error"
-}
-
 // ErrArchived is the answer of a store to a step whose target it has trimmed, and an archive may have. Where nobody asks the
 // archive it is not_found; IsArchived tells the two apart.
 var ErrArchived = &Error{Code: CodeNotFound, Message: "no such group or message"}

@@ -46,7 +46,10 @@ func (s *groups) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) (
 	if err != nil {
 		return Group{}, err
 	}
-	users := append([]string{by.User}, g.Members...)
+	users := g.Members
+	if !by.Program() {
+		users = append([]string{by.User}, users...)
+	}
 	if err := s.strangers.mayAdd(ctx, by, users...); err != nil {
 		return Group{}, err
 	}
@@ -70,6 +73,8 @@ func (s *groups) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) (
 	}
 	if info.Epoch == g.Epoch {
 		s.index.created(ctx, users, g)
+	} else if by.Program() {
+		return info.Group, nil // this creation was done before, and its task is there
 	} else if _, err := s.index.repair(ctx, by.User, g.ID, true); err != nil {
 		// This creation was done before. The task finds out which of its members are still in the group.
 		return Group{}, AsError(err)
@@ -99,6 +104,9 @@ func (s *groups) createGroup(ctx context.Context, g NewGroup) error {
 func (s *groups) NewGroup(by Caller, d GroupDraft) (NewGroup, error) {
 	if err := cmp.Or(CheckCaller(by), d.check()); err != nil {
 		return NewGroup{}, err
+	}
+	if by.Reach != nil && !by.Reaches(d.ID) {
+		return NewGroup{}, Errorf(CodeForbidden, "groups: the key may make only groups of these ids; id: %q", d.ID)
 	}
 	members, err := UniqueUsers("members", d.Members, s.opt.Limits.GroupCreateMembers, by.User)
 	if err != nil {

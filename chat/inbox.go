@@ -39,6 +39,7 @@ type Item struct {
 	Data     json.RawMessage `json:"data,omitempty"`
 	ClientID string          `json:"client_id,omitempty"`
 	SentAt   Time            `json:"sent_at"`
+	Via      string          `json:"via,omitempty"` // id of the key by which a program wrote it
 	// DeletedAt is when the content was erased with its sender. The store writes it, as the last field.
 	DeletedAt *Time `json:"deleted_at,omitempty"`
 }
@@ -137,6 +138,7 @@ func (s *inboxes) SendDirect(ctx context.Context, by Caller, to string, d Direct
 		return Item{}, false, err
 	}
 	it = ItemOf(ItemDirect, by.User, c, s.opt.Now())
+	it.Via = by.Via
 	item := NewDirect(to, it)
 	item.ToStrangers = by.Admin
 	seq, at, duplicate, err := s.store.InboxAppend(ctx, item)

@@ -16,10 +16,19 @@ type index struct {
 // once without checking each one. If the log has grown since, some may have left again, and what was written late is
 // corrected.
 func (s *index) created(ctx context.Context, users []string, g NewGroup) {
-	// The creator is the first of them.
-	err := s.store.AddUserGroups(ctx, users[:1], UserGroup{Group: g.ID})
-	if err == nil && len(users) > 1 {
-		err = s.store.AddUserGroups(ctx, users[1:], UserGroup{Group: g.ID, Invited: true})
+	if len(users) == 0 {
+		return
+	}
+	own, invited := users[:0], users
+	if g.Owner() != "" { // the first of them
+		own, invited = users[:1], users[1:]
+	}
+	var err error
+	if len(own) > 0 {
+		err = s.store.AddUserGroups(ctx, own, UserGroup{Group: g.ID})
+	}
+	if err == nil && len(invited) > 0 {
+		err = s.store.AddUserGroups(ctx, invited, UserGroup{Group: g.ID, Invited: true})
 	}
 	if err != nil {
 		s.opt.Log.WarnContext(ctx, "index not updated; a task will", "group", g.ID, "error", err)
@@ -28,7 +37,7 @@ func (s *index) created(ctx context.Context, users []string, g NewGroup) {
 		return
 	}
 	_ = Each(ctx, users, func(ctx context.Context, user string) error {
-		s.update(ctx, user, g.ID, user == users[0])
+		s.update(ctx, user, g.ID, user == g.Owner())
 		return nil
 	})
 }

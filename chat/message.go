@@ -44,6 +44,7 @@ type Entry struct {
 	Content
 	Erased    []int64      `json:"erased,omitempty"` // ids of entries that this one takes the content and the author of
 	SentAt    Time         `json:"sent_at"`
+	Via       string       `json:"via,omitempty"` // id of the key by which a program wrote it
 	Notice    string       `json:"notice,omitempty"`
 	User      string       `json:"user,omitempty"`     // whom a notice concerns
 	Role      Role         `json:"role,omitempty"`     // the new role, in a notice of role

@@ -37,7 +37,7 @@ func (s *sends) Send(ctx context.Context, by Caller, group string, c Content, du
 	if c.Kind == Reaction {
 		c.Emoji = s.spelling(ctx, by.User, group, c)
 	}
-	e := Entry{Group: group, From: by.User, Content: c}
+	e := Entry{Group: group, From: by.User, Via: by.Via, Content: c}
 	a := NewAppend(e, s.opt.Now())
 	a.Operator, a.Durability, a.Files, a.FilesGone = by.Admin, durability, fileIDs(c.Files), gone
 	var done Appended

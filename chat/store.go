@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"encoding/json"
+	"strings"
 )
 
 // The interfaces below are what the domain asks of a store. Every method is one atomic step in the store unless it says
@@ -33,7 +34,7 @@ type Reach interface {
 func (c Caller) Reaches(group string) bool { return c.Reach == nil || c.Reach.InGroup(group) }
 
 // Program tells whether the caller is a key that acts for nobody.
-func (c Caller) Program() bool { return c.Via != "" && c.User == "key:"+c.Via }
+func (c Caller) Program() bool { return c.Via != "" && c.User == keyPrefix+c.Via }
 
 // Info is a group as one user stands to it, read in one instant.
 type Info struct {
@@ -67,9 +68,17 @@ type NoticeEntry struct {
 type NewGroup struct {
 	Group            // ID, Name, Visibility, CreatedBy, CreatedAt, Epoch and the settings
 	Key     string   // retry key hash, or empty: creating again with the same key is no error
-	Members []string // besides the creator, each once
+	Members []string // besides the owner, each once
 	// Notices are: created, then joined for each of Members, in order. Ids are 1..1+len(Members).
 	Notices []NoticeEntry
+}
+
+// Owner is who owns the group at first, and is a member: its creator. A group that a program made has none.
+func (g NewGroup) Owner() string {
+	if strings.HasPrefix(g.CreatedBy, keyPrefix) {
+		return ""
+	}
+	return g.CreatedBy
 }
 
 // GroupChange is a change of name or settings; nil fields stay. A notice of settings carries it without the name.

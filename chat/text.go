@@ -3,15 +3,9 @@ package chat
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
-
-// Characters counts the characters of a text as people do who type it: code points after composition (NFC), so that an accent
-// counts with its letter however it was entered. It does not count what a font shows as one, since that changes with every
-// version of Unicode, and may take any number of bytes.
-func Characters(text string) int { return utf8.RuneCountInString(norm.NFC.String(text)) }
 
 // CleanName is a name, or another short text, as it is stored: composed, and without the controls that would turn the direction of what stands beside
 // it. Text from a right-to-left page often brings some along, so they are dropped, not refused.

@@ -38,7 +38,10 @@ func ValidID(id string) bool { return spelled(id, idBytesMax, "._-@+") }
 func ValidGroupID(id string) bool { return spelled(id, nameIDBytesMax, "._-@+|:") }
 
 // reservedUsers begin the names of senders that are no users.
-var reservedUsers = []string{"in:", "reader:", "key:"}
+var reservedUsers = []string{"in:", "reader:", keyPrefix}
+
+// keyPrefix begins the name of a key that acts for nobody.
+const keyPrefix = "key:"
 
 // ValidUserID reports whether id may name a user: as that of a group, but not beginning with `in:`, `reader:` or `key:`.
 func ValidUserID(id string) bool {

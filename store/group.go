@@ -38,7 +38,7 @@ func (s *Groups) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 		return broke("create", errors.New("a notice for the creation and for each member is needed"))
 	}
 	now := min(len(g.Members), createAtOnce)
-	c := createScript.Sized(k, len(g.Members)+2*(1+now)).Arg("creator", g.CreatedBy).Arg("epoch", g.Epoch).
+	c := createScript.Sized(k, len(g.Members)+2*(1+now)).Arg("creator", g.CreatedBy).Arg("owner", g.Owner()).Arg("epoch", g.Epoch).
 		Arg("name", g.Name).Arg("visibility", string(g.Visibility)).Arg("created_ms", g.CreatedAt.UnixMilli()).
 		Arg("keep", g.Keep).Arg("backlog_max", g.BacklogMax).
 		Arg("overflow", string(g.Overflow)).Arg("backlog_bytes", g.BacklogBytes).Arg("post", string(g.Post)).Arg("history", flag(g.History)).Arg("retain_days", g.RetainDays).

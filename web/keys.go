@@ -82,6 +82,9 @@ func (h keyHandlers) GetKey(ctx context.Context, r api.GetKeyRequestObject) (api
 
 // UpdateKey serves PATCH /v1/keys/{key}.
 func (h keyHandlers) UpdateKey(ctx context.Context, r api.UpdateKeyRequestObject) (api.UpdateKeyResponseObject, error) {
+	if string(r.Body.Name) == "null" {
+		return nil, chat.Invalid("name: must not be null")
+	}
 	patch, err := json.Marshal(r.Body)
 	if err != nil {
 		return nil, err

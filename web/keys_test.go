@@ -260,3 +260,82 @@ func TestVoidKeysAreClosed(t *testing.T) {
 		t.Errorf("without as: got %s, want it closed with 4401", got)
 	}
 }
+
+// TestProgramsWrite: what a key writes for a user carries the key, and what it does for itself has no user.
+func TestProgramsWrite(t *testing.T) {
+	s := start(t, nil)
+	id, key := s.key(`{"name":"bot","scopes":["groups","send","read","ops"],"as":["bot"]}`)
+	via := `"via":"` + id + `"`
+	made := s.by(key, "", request{method: "POST", path: "/v1/groups", body: `{"id":"g","name":"by a program","members":["bot","alice"]}`})
+	if made.status != 201 || made.field("created_by") != "key:"+id || fmt.Sprint(made.field("members")) != "2" {
+		t.Fatalf("got %d %s", made.status, made.body)
+	}
+	if a := s.by(key, "bot", request{method: "GET", path: "/v1/groups/g/messages?after=0"}); strings.Count(a.body, via) != 3 || strings.Count(a.body, `"from":"key:`+id) != 3 {
+		t.Errorf("got %s, want three notices of the key", a.body)
+	}
+	if a := s.by(key, "", request{method: "GET", path: "/v1/groups/g/members"}); a.status != 200 || strings.Contains(a.body, "owner") || strings.Contains(a.body, "key:") {
+		t.Errorf("got %d %s, want no owner", a.status, a.body)
+	}
+	if a := s.must("bob", "POST", "/v1/groups", `{"id":"other"}`); strings.Contains(a.body, "via") {
+		t.Errorf("got %s, want nothing of a key", a.body)
+	}
+	sent := s.by(key, "bot", request{method: "POST", path: "/v1/groups/g/messages", body: `{"body":"hi","client_id":"c"}`})
+	again := s.by(key, "bot", request{method: "POST", path: "/v1/groups/g/messages", body: `{"body":"hi","client_id":"c"}`})
+	if sent.status != 201 || !strings.Contains(sent.body, via) || again.status != 200 || !strings.Contains(again.body, via) {
+		t.Errorf("got %d %s and %d %s, want the key in both", sent.status, sent.body, again.status, again.body)
+	}
+	s.by(key, "bot", request{method: "POST", path: "/v1/groups/g/messages", body: `{"kind":"reaction","target":4,"emoji":"👍"}`})
+	s.by(key, "bot", request{method: "POST", path: "/v1/groups/g/messages", body: `{"kind":"edit","target":4,"body":"hello"}`})
+	if a := s.must("alice", "POST", "/v1/sync", `{"only":["g"]}`); strings.Count(a.body, via) != 6 {
+		t.Errorf("got %s, want the key in six entries", a.body)
+	}
+	if a := s.by(key, "bot", request{method: "POST", path: "/v1/users/alice/messages", body: `{"body":"psst"}`}); a.status != 201 || !strings.Contains(a.body, via) {
+		t.Errorf("a direct message: got %d %s", a.status, a.body)
+	}
+	if a := s.must("alice", "GET", "/v1/inbox", ""); !strings.Contains(a.body, via) {
+		t.Errorf("got %s, want the key in the item", a.body)
+	}
+	for _, c := range []struct{ method, path, body string }{
+		{"PUT", "/v1/groups/g/members/alice", `{"role":"owner"}`}, {"PATCH", "/v1/groups/g", `{"name":"renamed"}`}, {"PUT", "/v1/groups/g/members/carl", ""},
+		{"DELETE", "/v1/groups/g/members/carl", ""}, {"POST", "/v1/groups", `{"id":"empty"}`},
+	} {
+		if a := s.by(key, "", request{method: c.method, path: c.path, body: c.body}); a.status >= 300 {
+			t.Errorf("%s %s: got %d %s", c.method, c.path, a.status, a.body)
+		}
+	}
+	if a := s.must("alice", "GET", "/v1/groups/g/members", ""); !strings.Contains(a.body, `"user":"alice","role":"owner"`) {
+		t.Errorf("got %s, want alice as owner", a.body)
+	}
+	if a := s.by(key, "", request{method: "PUT", path: "/v1/groups/empty/members/dora", body: ""}); a.status != 201 {
+		t.Errorf("the first member: got %d %s", a.status, a.body)
+	}
+	s.must("dora", "DELETE", "/v1/groups/empty/members/dora", "")
+	if a := s.by(key, "", request{method: "GET", path: "/v1/groups/empty"}); a.status != 404 {
+		t.Errorf("after the last one has left: got %d %s", a.status, a.body)
+	}
+	if a := s.by(key, "", request{method: "GET", path: "/v1/doctor"}); a.status != 200 || !strings.Contains(a.body, `"findings":[]`) {
+		t.Errorf("got %d %s, want no findings", a.status, a.body)
+	}
+}
+
+// TestKeysOfSomeGroups: a key that is bound to groups makes no others.
+func TestKeysOfSomeGroups(t *testing.T) {
+	s := start(t, nil)
+	_, key := s.key(`{"name":"bot","scopes":["groups","send","read","tasks"],"as":["bot"],"groups":["a:*"]}`)
+	for path, status := range map[string]int{"a:1": 201, "b": 403, "": 403} {
+		body := `{"members":["bot"]}`
+		if path != "" {
+			body = `{"id":"` + path + `","members":["bot"]}`
+		}
+		if a := s.by(key, "", request{method: "POST", path: "/v1/groups", body: body}); a.status != status {
+			t.Errorf("%q: got %d %s, want %d", path, a.status, a.body, status)
+		}
+	}
+	s.must("alice", "POST", "/v1/groups", `{"id":"b","members":["bot"]}`)
+	for _, c := range []struct{ method, path, as string }{
+		{"GET", "/v1/groups/b", ""}, {"GET", "/v1/groups/b/messages", "bot"}, {"GET", "/v1/inbox", "bot"}, {"GET", "/v1/tasks", ""}, {"GET", "/v1/me/export", "bot"},
+	} {
+		checkProblem(t, c.path, s.by(key, c.as, request{method: c.method, path: c.path}), 403, "forbidden")
+	}
+	checkProblem(t, "a direct message", s.by(key, "bot", request{method: "POST", path: "/v1/users/alice/messages", body: `{"body":"x"}`}), 403, "forbidden")
+}

@@ -55,7 +55,9 @@ func (s *Service) newFiring(ctx context.Context, r Record, nowMs int64) (Firing,
 		f.Append = &a
 		return f, nil
 	}
-	it := chat.NewDirect(p.User, chat.ItemOf(chat.ItemDirect, p.Owner, p.Content, nowMs))
+	direct := chat.ItemOf(chat.ItemDirect, p.Owner, p.Content, nowMs)
+	direct.Via = p.Via
+	it := chat.NewDirect(p.User, direct)
 	it.ToStrangers = p.Operator
 	f.Item = &it
 	return f, s.core.MayWrite(ctx, p.owner(), p.User)

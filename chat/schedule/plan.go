@@ -47,7 +47,7 @@ func (s *Service) newPlan(ctx context.Context, by chat.Caller, group, user strin
 	if err := c.NamesNoFiles(); err != nil {
 		return Plan{}, err
 	}
-	p := Plan{Owner: by.User, Operator: by.Admin, Group: group, User: user, Content: c, Misfire: MisfireSend}
+	p := Plan{Owner: by.User, Via: by.Via, Operator: by.Admin, Group: group, User: user, Content: c, Misfire: MisfireSend}
 	if user != "" {
 		return p, s.core.MayWrite(ctx, by, user)
 	}
@@ -148,7 +148,7 @@ func (p Plan) hash() string {
 
 // entry returns the entry that the plan sends to its group.
 func (p Plan) entry() chat.Entry {
-	return chat.Entry{Group: p.Group, From: p.Owner, Content: p.Content}
+	return chat.Entry{Group: p.Group, From: p.Owner, Via: p.Via, Content: p.Content}
 }
 
-func (p Plan) owner() chat.Caller { return chat.Caller{User: p.Owner, Admin: p.Operator} }
+func (p Plan) owner() chat.Caller { return chat.Caller{User: p.Owner, Admin: p.Operator, Via: p.Via} }

@@ -85,6 +85,7 @@ type Change struct {
 // Plan is what to send, from whom and to whom. Stores keep it as JSON.
 type Plan struct {
 	Owner    string `json:"owner"`
+	Via      string `json:"via,omitempty"`      // id of the key by which a program made it for the owner
 	Operator bool   `json:"operator,omitempty"` // the owner was an operator when the schedule was created
 	Group    string `json:"group,omitempty"`
 	Epoch    string `json:"epoch,omitempty"` // of the group: the same id with a later epoch is another group

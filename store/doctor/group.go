@@ -164,10 +164,10 @@ func (d *groups) totals(g groupKeys, l groupLook) (found []Finding) {
 	if newest, _ := strconv.ParseInt(l.meta["newest"], 10, 64); newest > l.last {
 		add(KindGroup, "meta", "names %d as newest, but the log ends at %d", newest, l.last)
 	}
-	if l.members == 0 || l.members != l.joined || l.members > l.seen || l.members > l.read {
+	if l.members == 0 && l.meta["owner"] != "" || l.members != l.joined || l.members > l.seen || l.members > l.read {
 		add(KindMember, "members", "has %d users; joined has %d, seen %d, read %d", l.members, l.joined, l.seen, l.read)
 	}
-	if !strings.HasPrefix(l.ownerValue, "owner ") {
+	if !strings.HasPrefix(l.ownerValue, "owner ") && l.meta["owner"] != "" {
 		add(KindMember, "meta", "names %q as owner, but that user does not have the role", l.meta["owner"])
 	}
 	for _, c := range []struct {

@@ -606,6 +606,9 @@ type Item struct {
 
 	// To Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
 	To *UserId `json:"to,omitempty"`
+
+	// Via Id of the key by which a program wrote it, so that a bot skips its own.
+	Via *string `json:"via,omitempty"`
 }
 
 // ItemKind defines model for Item.Kind.
@@ -791,6 +794,9 @@ type Message struct {
 
 	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
 	User *UserId `json:"user,omitempty"`
+
+	// Via Id of the key by which a program wrote it, so that a bot skips its own.
+	Via *string `json:"via,omitempty"`
 }
 
 // MessageKind defines model for Message.Kind.

@@ -266,8 +266,9 @@ func (s *session) recheck() {
 	if who == nil || s.all.opt.Holds == nil {
 		return
 	}
-	if err := s.all.opt.Holds(*who, s.from); err != nil {
-		s.end(ending{code: closeUnauthenticated, reason: chat.MessageOf(err)})
+	var refused *chat.Error
+	if err := s.all.opt.Holds(*who, s.from); errors.As(err, &refused) {
+		s.end(ending{code: closeUnauthenticated, reason: refused.Message})
 	}
 }
 

@@ -2,19 +2,21 @@
 --
 -- KEYS  last_id meta members joined managers seen read msgs skip gone_members gone_senders public core:enqueue
 --       wants waiting retention gone_files
--- ARGV  creator epoch name visibility created_ms keep backlog_max overflow backlog_bytes post history
+-- ARGV  creator owner epoch name visibility created_ms keep backlog_max overflow backlog_bytes post history
 --       retain_days key channel task_id
 --       retain_id group others:int now:int invited... notices(mark rest)...
 --   history  1 or 0
 --   retain_id  of a task that removes what is too old
 --   key      to repeat with, hashed, or ''
---   others   how many members there are besides the creator
+--   owner    the creator, who becomes a member; '' where a program makes the group, which has no owner then
+--   others   how many members there are besides the owner
 --   now      how many of these become members in this step; the others wait for group/invite.lua
 --   invited  all of them
 --   notices  of the creation, and of each user who becomes a member now
 -- Returns {OK, 1 if it was created now, 0 if this same creation was done before}
 -- Refuses EXISTS; GONE if the members or files of an earlier group with this id are not cleaned up yet
 -- include: add_members
+-- include: notice
 -- include: log_grew
 -- include: public
 -- include: task_member
@@ -31,19 +33,26 @@ local now_ms = clock_ms()
 redis.call('HSET', meta, 'epoch', epoch, 'name', name, 'visibility', visibility, 'created_by', creator, 'created_ms',
   created_ms, 'keep', keep, 'backlog_max', backlog_max, 'overflow', overflow, 'backlog_bytes',
   backlog_bytes, 'post', post, 'history', history, 'retain_days',
-  retain_days, 'key', key, 'active_ms', created_ms, 'newest', '0', 'owner', creator, 'floor', '0')
+  retain_days, 'key', key, 'active_ms', created_ms, 'newest', '0', 'owner', owner, 'floor', '0')
 
 local position, first = invited + others, {}
 for i = invited - 1, invited + now - 1 do
   -- bind: notices at position
   local n = #first
-  first[n + 1], first[n + 2], first[n + 3] = i < invited and creator or ARGV[i], mark, rest
+  if i >= invited or owner ~= '' then
+    first[n + 1], first[n + 2], first[n + 3] = i < invited and owner or ARGV[i], mark, rest
+  else
+    notice(epoch, mark, rest, created_ms)
+  end
   position = position + notices_row
 end
-add_members(epoch, history, 'member', created_ms, first)
-redis.call('HSET', members, creator, 'owner ' .. created_ms)
-redis.call('ZADD', managers, '1', creator)
-local users, later = {creator}, {}
+if #first > 0 then add_members(epoch, history, 'member', created_ms, first) end
+local users, later = {}, {}
+if owner ~= '' then
+  redis.call('HSET', members, owner, 'owner ' .. created_ms)
+  redis.call('ZADD', managers, '1', owner)
+  users[1] = owner
+end
 for i = invited, invited + others - 1 do
   users[#users + 1] = ARGV[i]
   if i >= invited + now then later[#later + 1], later[#later + 2] = '0', ARGV[i] end
