@@ -223,20 +223,24 @@ func (t *Table[V]) apply(rows []Row, version int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, row := range rows {
-		delete(t.stale, row.ID)
-		if row.Text == "" {
-			delete(t.rows, row.ID)
-			continue
-		}
-		v, err := t.decode(row.ID, row.Text)
-		if err != nil {
-			delete(t.rows, row.ID)
-			t.log.Error("a row of a table cannot be read and does not count", "table", t.table, "id", row.ID)
-			continue
-		}
-		t.rows[row.ID] = v
+		t.write(row)
 	}
 	t.at = version
+}
+
+// write writes a row; its caller holds the lock.
+func (t *Table[V]) write(row Row) {
+	delete(t.stale, row.ID)
+	delete(t.rows, row.ID)
+	if row.Text == "" {
+		return
+	}
+	v, err := t.decode(row.ID, row.Text)
+	if err != nil {
+		t.log.Error("a row of a table cannot be read and does not count", "table", t.table, "id", row.ID)
+		return
+	}
+	t.rows[row.ID] = v
 }
 
 func (t *Table[V]) end() {
@@ -251,11 +255,16 @@ func (t *Table[V]) end() {
 	}
 }
 
-// Set replaces a row here at once, as soon as the store has it: its own node need not wait for the signal.
+// Set replaces a row here at once, as soon as the store has it: its own node need not wait for the signal. A row that the
+// follower has already gone past changes nothing: what came after it may have replaced or removed it.
 func (t *Table[V]) Set(row Row) {
-	before := t.version()
-	t.apply([]Row{row}, before)
-	if t.changed != nil {
+	t.mu.Lock()
+	past := row.Version <= t.at
+	if !past {
+		t.write(row)
+	}
+	t.mu.Unlock()
+	if !past && t.changed != nil {
 		t.changed()
 	}
 }

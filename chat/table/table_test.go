@@ -1,0 +1,58 @@
+package table
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+func TestTable(t *testing.T) {
+	var log bytes.Buffer
+	changes := 0
+	words := New("words", func(_, text string) (string, error) {
+		if text == "bad" {
+			return "", errors.New("bad")
+		}
+		return text, nil
+	}, func() { changes++ }, slog.New(slog.NewTextHandler(&log, nil)))
+	check := func(what string, want ...string) {
+		t.Helper()
+		got := words.All()
+		if len(got) != len(want) {
+			t.Errorf("%s: got %q, want %q", what, got, want)
+		}
+		for _, id := range want {
+			if text, ok := words.Get(id[:1]); !ok || text != id {
+				t.Errorf("%s: got %q, want %q", what, got, want)
+			}
+		}
+	}
+	words.begin()
+	words.apply([]Row{{ID: "a", Version: 2, Text: "a2"}, {ID: "b", Version: 1, Text: "b1"}}, 2)
+	words.end()
+	check("read", "a2", "b1")
+	words.Set(Row{ID: "c", Version: 3, Text: "c3"})
+	check("set ahead of the follower", "a2", "b1", "c3")
+	words.apply([]Row{{ID: "c", Version: 4}, {ID: "c", Version: 3, Text: "c3"}}, 4)
+	words.end()
+	check("removed after it was set", "a2", "b1")
+	before := changes
+	words.Set(Row{ID: "c", Version: 3, Text: "c3"})
+	check("set too late", "a2", "b1")
+	if changes != before {
+		t.Error("a row that came too late is told as a change")
+	}
+	words.apply([]Row{{ID: "a", Version: 5, Text: "bad"}}, 5)
+	words.end()
+	check("a row that cannot be read", "b1")
+	if !strings.Contains(log.String(), "table=words id=a") || strings.Contains(log.String(), "bad") {
+		t.Errorf("got the log %q, want the row without its text", log.String())
+	}
+	words.begin()
+	words.apply([]Row{{ID: "d", Version: 1, Text: "d1"}}, 1)
+	check("within a complete reading", "b1", "d1")
+	words.end()
+	check("a store that went back", "d1")
+}
