@@ -91,6 +91,7 @@ func describedRoutes() routes {
 			"sort":   {enum: []string{"newest", "best"}},
 			"until":  {},
 		}},
+		"GET /v1/server": {id: "getServer", method: "GET", template: "/v1/server", open: true},
 		"GET /v1/tasks": {id: "listTasks", method: "GET", template: "/v1/tasks", admin: true, scope: "tasks", query: map[string]parameter{
 			"cursor": {lengthMax: 1024},
 			"limit":  {integer: true, min: 1},

@@ -55,6 +55,8 @@ type Options struct {
 	ServeMetrics bool                   // /metrics is on this address, for clients of the same host
 	Collectors   []prometheus.Collector // further metrics, served beside the server's own
 	Traces       *tracing.Tracer        // nil: nothing is traced
+	Version      string                 // of the program
+	Features     []string               // what is switched on, as GET /v1/server names it
 	Log          *slog.Logger
 }
 
@@ -119,6 +121,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 		e.POST("/v1/dev/token", s.devToken)
 	}
 	s.registerHealth(e)
+	e.GET("/v1/server", s.describe(services.Files))
 	if opt.ServeMetrics {
 		e.GET("/metrics", s.localMetrics)
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/table"
 	"github.com/chatd/chatd/chat/webhook"
+	"github.com/chatd/chatd/internal/build"
 	"github.com/chatd/chatd/internal/deliver"
 	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/queue"
@@ -235,7 +237,7 @@ func (n *Node) openWeb() (err error) {
 	opt := web.Options{
 		Limits: n.set.limits, Callers: n.callers, Line: line, Unsent: room, Durability: n.set.durability, Origins: origins, Proxies: n.set.proxies,
 		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.ready, Away: n.away,
-		ServeMetrics: n.set.AdminAddr == "", Traces: n.traces, Log: n.log,
+		ServeMetrics: n.set.AdminAddr == "", Version: build.Read().Version, Features: n.features(), Traces: n.traces, Log: n.log,
 		Collectors: append(archiveMetrics(n.archiver, n.services.Search),
 			buildInfo(), n.taskMetrics, n.watch.gauge, n.callers.Metrics(), line, room, &webhookMetrics{totals: n.services.Webhooks.Totals}),
 	}
@@ -245,6 +247,22 @@ func (n *Node) openWeb() (err error) {
 	}
 	n.web = web.New(n.services, n.gate.Verify, opt)
 	return nil
+}
+
+// features names what is switched on, in order.
+func (n *Node) features() []string {
+	on := []string{"announcements", "keys", "push", "schedules", "webhooks"}
+	if n.archiveDB != nil {
+		on = append(on, "archive", "search")
+	}
+	if n.blobs != nil {
+		on = append(on, "files")
+	}
+	if n.set.dev {
+		on = append(on, "dev")
+	}
+	slices.Sort(on)
+	return on
 }
 
 // ready tells whether everything that requests need can be reached.

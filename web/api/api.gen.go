@@ -1035,6 +1035,79 @@ type SearchPage struct {
 	Next *Next `json:"next"`
 }
 
+// ServerInfo defines model for ServerInfo.
+type ServerInfo struct {
+	// Accounts Whether people register here.
+	Accounts bool         `json:"accounts"`
+	Features []string     `json:"features"`
+	Limits   ServerLimits `json:"limits"`
+
+	// Registration `invite`, `open` or `closed`; null without accounts.
+	Registration *string `json:"registration"`
+	Time         Time    `json:"time"`
+	Version      string  `json:"version"`
+}
+
+// ServerLimits defines model for ServerLimits.
+type ServerLimits struct {
+	// Body Bytes of a message's body, and of its data.
+	Body int64 `json:"body"`
+
+	// Devices Devices of a user.
+	Devices int64 `json:"devices"`
+
+	// Edits Edits of a message.
+	Edits int64 `json:"edits"`
+
+	// Emoji Bytes of an emoji.
+	Emoji int64 `json:"emoji"`
+
+	// File Bytes of a file; absent without files, as the next two.
+	File *int64 `json:"file,omitempty"`
+
+	// FilesGroup Bytes of all files of a group.
+	FilesGroup *int64 `json:"files_group,omitempty"`
+
+	// FilesUser Bytes of all files of a user.
+	FilesUser *int64 `json:"files_user,omitempty"`
+
+	// Groups Groups of a user.
+	Groups int64 `json:"groups"`
+
+	// Inbox Items of an inbox that are not acked.
+	Inbox int64 `json:"inbox"`
+
+	// Members Members of a group.
+	Members int64 `json:"members"`
+
+	// MembersCreated Members named at the creation of a group.
+	MembersCreated int64 `json:"members_created"`
+
+	// Mentions Mentions of a message.
+	Mentions int64 `json:"mentions"`
+
+	// Page Messages of a page.
+	Page int64 `json:"page"`
+
+	// PageBytes Bytes of messages in one answer.
+	PageBytes int64 `json:"page_bytes"`
+
+	// Reactions Different emoji on a message.
+	Reactions int64 `json:"reactions"`
+
+	// Request Bytes of a request.
+	Request int64 `json:"request"`
+
+	// Schedules Schedules of a user that have not ended.
+	Schedules int64 `json:"schedules"`
+
+	// Sessions Live websockets of a user on a node.
+	Sessions int64 `json:"sessions"`
+
+	// WaitS Seconds of the longest poll.
+	WaitS int64 `json:"wait_s"`
+}
+
 // Snippet defines model for Snippet.
 type Snippet struct {
 	// Marks What matched, as `[from, to)` in UTF-16 code units of `text`, ascending.

@@ -1,0 +1,35 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/files"
+	"github.com/chatd/chatd/web/api"
+)
+
+// describe serves GET /v1/server, from what is fixed when the server starts and the time.
+func (s *Server) describe(kept *files.Service) echo.HandlerFunc {
+	l := &s.opt.Limits
+	about := api.ServerInfo{
+		Version: s.opt.Version, Features: orEmpty(s.opt.Features),
+		Limits: api.ServerLimits{
+			Body: int64(l.BodyBytesMax), Request: int64(l.RequestBytesMax), Page: int64(l.PageMessagesMax), PageBytes: int64(l.PageBytesMax),
+			Members: int64(l.GroupMembersMax), MembersCreated: int64(l.GroupCreateMembers), Groups: int64(l.UserGroupsMax),
+			Inbox: int64(l.InboxItemsMax), Mentions: int64(l.MentionsMax), Emoji: int64(l.EmojiBytesMax), Reactions: int64(l.EmojisMax),
+			Edits: int64(l.EditsMax), Devices: int64(l.UserDevicesMax), Schedules: int64(l.UserSchedulesMax), Sessions: int64(l.SessionsUserMax),
+			WaitS: int64(l.WaitMax / time.Second),
+		},
+	}
+	return func(c echo.Context) error {
+		now := about
+		if most := kept.SizeMax(); most > 0 {
+			now.Limits.File, now.Limits.FilesUser, now.Limits.FilesGroup = &most, &l.UserFilesBytesMax, &l.GroupFilesBytesMax
+		}
+		now.Time = chat.TimeMs(time.Now().UnixMilli())
+		return c.JSON(http.StatusOK, now)
+	}
+}
