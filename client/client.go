@@ -34,10 +34,11 @@ func StaticToken(token string) TokenSource {
 	return func(context.Context) (string, error) { return token, nil }
 }
 
-// Client talks to one server as one user.
+// Client talks to one server as one user, or as a program with a key.
 type Client struct {
 	base     *url.URL
 	tokens   TokenSource
+	as       string // for whom a key acts; empty: for nobody, or the tokens are a user's
 	http     *http.Client
 	dialer   *websocket.Dialer
 	backoff  Backoff
@@ -95,6 +96,21 @@ func New(baseURL string, tokens TokenSource, opts ...Option) (*Client, error) {
 		c.dialer.HandshakeTimeout = handshakeTimeout
 	}
 	return c, nil
+}
+
+// As returns a client that acts for user, over the same connections: c's TokenSource returns a key that may.
+func (c *Client) As(user string) *Client {
+	acting := &Client{base: c.base, tokens: c.tokens, as: user, http: c.http, dialer: c.dialer, backoff: c.backoff, attempts: c.attempts}
+	acting.piece.Store(c.piece.Load())
+	return acting
+}
+
+// authorize says in the header of a request who calls.
+func (c *Client) authorize(header http.Header, token string) {
+	header.Set("Authorization", "Bearer "+token)
+	if c.as != "" {
+		header.Set("Chatd-As", c.as)
+	}
 }
 
 // NewKey makes a random key for a send or a creation: 26 characters.
@@ -174,7 +190,7 @@ func (c *Client) exchange(ctx context.Context, call call, body []byte, out any) 
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
+	c.authorize(req.Header, token)
 	req.Header.Set("Accept", "application/json, application/problem+json")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")

@@ -15,6 +15,7 @@ const subprotocol = "chatd.v1"
 type hello struct {
 	Op         string              `json:"op"`
 	Token      string              `json:"token"`
+	As         string              `json:"as,omitempty"`
 	After      map[string]Position `json:"after,omitempty"`
 	InboxAfter Position            `json:"inbox_after,omitempty"`
 	Start      string              `json:"start,omitempty"`

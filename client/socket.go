@@ -63,7 +63,7 @@ func (s *Stream) session(ctx context.Context) (welcomed bool, err error) {
 	sock := &socket{conn: conn, calls: map[string]chan reply{}, lost: make(chan struct{})}
 	conn.SetReadLimit(answerBytesMax)
 	if err := sock.send(hello{
-		Op: "hello", Token: token, After: s.track.after(), InboxAfter: s.track.inbox.at, Start: s.opts.Start, Only: s.opts.Only,
+		Op: "hello", Token: token, As: s.client.as, After: s.track.after(), InboxAfter: s.track.inbox.at, Start: s.opts.Start, Only: s.opts.Only,
 	}); err != nil {
 		return false, sock.cause(err)
 	}

@@ -41,7 +41,7 @@ func (c *Client) exchangeBytes(ctx context.Context, call call, header http.Heade
 		req.Header = http.Header{}
 	}
 	req.ContentLength = size
-	req.Header.Set("Authorization", "Bearer "+token)
+	c.authorize(req.Header, token)
 	answer, err := c.http.Do(req)
 	if err != nil {
 		err = transferError(ctx, err)

@@ -37,6 +37,7 @@ type Message struct {
 	Group string `json:"group"`
 	ID    int64  `json:"id"`
 	From  string `json:"from"`
+	Via   string `json:"via,omitempty"` // id of the key by which a program wrote it for From, or for itself
 	Content
 	Files     []File              `json:"files,omitempty"`
 	Erased    []int64             `json:"erased,omitempty"` // ids of entries that an erasure took the author off, with this entry
@@ -209,6 +210,7 @@ type Item struct {
 	Kind     string          `json:"kind"`
 	From     string          `json:"from,omitempty"`
 	To       string          `json:"to,omitempty"`
+	Via      string          `json:"via,omitempty"` // id of the key by which a program wrote it
 	Group    string          `json:"group,omitempty"`
 	ID       int64           `json:"id,omitempty"` // the message in Group that a mention refers to
 	Body     string          `json:"body,omitempty"`
