@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	neturl "net/url"
-	"time"
 
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/node"
@@ -15,17 +14,9 @@ import (
 	"github.com/chatd/chatd/queue/cli"
 )
 
-const (
-	operator         = "operator" // the user of the tokens that these commands make
-	operatorTokenTTL = time.Hour  // longer than any listing takes
-)
-
-// tasksCommand calls a running server over HTTP, so it works wherever the store is.
+// tasksCommand is the commands of the task engine, on the tasks of a running server.
 type tasksCommand struct {
-	URL   string `name:"url" env:"CHATD_URL" help:"URL of the server, such as https://chat.example.com. Default: the configured address on this host."`
-	Token string `env:"CHATD_TOKEN" help:"Token of an operator. Default: created with the configured or generated secret."`
-	JSON  bool   `name:"json" help:"Print one JSON object per line, for programs."`
-
+	remote
 	cli.Commands
 }
 
@@ -35,24 +26,9 @@ func (t *tasksCommand) session(env *environment, c node.Config) *cli.Session {
 }
 
 func (t *tasksCommand) connect(c node.Config) (admin.Tasks, error) {
-	url := t.URL
-	if url == "" {
-		var err error
-		if url, err = node.URL(c.Addr); err != nil {
-			return nil, err
-		}
-	}
-	token := t.Token
-	if token == "" {
-		var err error
-		if token, err = c.Token(operator, "admin", operatorTokenTTL); err != nil {
-			return nil, fmt.Errorf("%w; or pass an operator's token with -token or CHATD_TOKEN", err)
-		}
-	}
-	// A person is waiting: one retry is enough.
-	server, err := client.New(url, client.StaticToken(token), client.WithRetry(2, client.Backoff{Base: 200 * time.Millisecond, Max: time.Second}))
+	server, url, err := t.remote.connect(c)
 	if err != nil {
-		return nil, fmt.Errorf("-url: %w", err)
+		return nil, err
 	}
 	return remoteTasks{server, url}, nil
 }
