@@ -68,7 +68,7 @@ soak: check-deps ## random input SOAK_CHECKS times, load with 20,000 messages, a
 	$(GO) test -race -timeout 1h -run 'TestShippedLinesSurviveKills' ./e2e -ship=1024 -ship-kills=10
 	$(GO) test -race -timeout 1h -run 'TestShipWaitsForAStoppedProcessor' ./e2e -ship-stop=30s
 
-check-deps: ## redis-server, PostgreSQL, nginx and chromium: real ones, the tests start them
+check-deps: ## redis-server, PostgreSQL, nginx, chromium, node and python3: real ones, the tests start them
 	@scripts/install-test-deps
 
 lint: ## formatting, static analysis, tidy modules
