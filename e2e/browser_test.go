@@ -92,7 +92,20 @@ func TestBrowserTwoPeople(t *testing.T) {
 	alice.see(`!document.querySelector("dialog")`)
 
 	mentions(alice, bob, trip)
+	programs(t, node, alice, trip)
 	publicGroup(alice, bob)
+}
+
+// programs lets a program write in bob's name, which shows.
+func programs(t *testing.T, node *harness.Node, alice *person, trip string) {
+	t.Helper()
+	key, log, failed := keys(t, node, "add", "robot", "-scopes", "send", "-as", "bob")
+	if failed {
+		t.Fatal(log)
+	}
+	bob := must(client.New(node.URL(), client.StaticToken(strings.TrimSpace(key))))(t).As("bob")
+	must(bob.Send(t.Context(), trip, client.Text("The train is late")))(t)
+	alice.see(message("The train is late") + `?.querySelector(".meta").textContent.startsWith("via key")`)
 }
 
 func reactions(t *testing.T, alice, bob *person) {

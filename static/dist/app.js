@@ -65,6 +65,7 @@ function fe(){try{return decodeURIComponent(location.hash.slice(1))}catch{return
             ${t.files&&_`<${lo} files=${t.files} on=${s} />`}
             <${ai} entry=${t} me=${r} />
             <span class="meta">
+              ${t.via&&_`<span title="Written by a program, with the key ${t.via}">via key</span>`}
               ${t.edited_at&&!t.deleted_at&&_`<span title=${Pe(t.edited_at)}>edited</span>`}
               ${t.pending==="waiting"&&_`<span class="waiting" role="img" aria-label="Not sent yet"><${q} name="clock" /></span>`}
               <time datetime=${t.sent_at} title=${Pe(t.sent_at)}>${Ze(t.sent_at)}</time>

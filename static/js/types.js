@@ -8,6 +8,7 @@
  * @property {string} group
  * @property {number} id
  * @property {string} from
+ * @property {string} [via] id of the key by which a program wrote it
  * @property {"text"|"data"|"edit"|"delete"|"reaction"|"notice"} kind
  * @property {string} [client_id]
  * @property {string} sent_at
@@ -45,6 +46,7 @@
  * @typedef {object} EntryFields
  * @property {number} id
  * @property {string} from
+ * @property {string} [via] id of the key by which a program wrote it
  * @property {"text"|"data"|"notice"} kind
  * @property {string} [client_id]
  * @property {string} sent_at

@@ -36,6 +36,7 @@ function Row({ k, entry: e, head, tail, me, manages, on, readers, current, jump,
             ${e.files && html`<${Files} files=${e.files} on=${on} />`}
             <${Body} entry=${e} me=${me} />
             <span class="meta">
+              ${e.via && html`<span title="Written by a program, with the key ${e.via}">via key</span>`}
               ${e.edited_at && !e.deleted_at && html`<span title=${fullTime(e.edited_at)}>edited</span>`}
               ${e.pending === "waiting" && html`<span class="waiting" role="img" aria-label="Not sent yet"><${Icon} name="clock" /></span>`}
               <time datetime=${e.sent_at} title=${fullTime(e.sent_at)}>${timeOf(e.sent_at)}</time>
