@@ -339,3 +339,36 @@ func TestKeysOfSomeGroups(t *testing.T) {
 	}
 	checkProblem(t, "a direct message", s.by(key, "bot", request{method: "POST", path: "/v1/users/alice/messages", body: `{"body":"x"}`}), 403, "forbidden")
 }
+
+// TestKeysOfSomeGroupsManageKeys: a key that is bound to groups manages itself and keys within its groups, and finds no others.
+func TestKeysOfSomeGroupsManageKeys(t *testing.T) {
+	s := start(t, nil)
+	id, key := s.key(`{"name":"team","scopes":["keys","read"],"groups":["a*"]}`)
+	other, _ := s.key(`{"name":"other","scopes":["read"]}`)
+	by := func(method, path, body string) answer {
+		return s.by(key, "", request{method: method, path: path, body: body})
+	}
+	made := by("POST", "/v1/keys", `{"name":"within","scopes":["read"],"groups":["a:1"]}`)
+	if made.status != 201 {
+		t.Fatalf("within: got %d %s", made.status, made.body)
+	}
+	within := "/v1/keys/" + made.field("id").(string)
+	for _, draft := range []string{`{"name":"all","scopes":["read"]}`, `{"name":"b","scopes":["read"],"groups":["b"]}`} {
+		checkProblem(t, draft, by("POST", "/v1/keys", draft), 403, "forbidden")
+	}
+	if a := by("GET", "/v1/keys", ""); a.status != 200 || !strings.Contains(a.body, id) || strings.Contains(a.body, other) {
+		t.Errorf("list: got %d %s", a.status, a.body)
+	}
+	for _, c := range []struct{ method, path, body string }{
+		{"GET", "", ""}, {"PATCH", "", `{"name":"x"}`}, {"POST", "/rotate", `{}`}, {"DELETE", "", ""},
+	} {
+		checkProblem(t, c.method+c.path, by(c.method, "/v1/keys/"+other+c.path, c.body), 403, "forbidden")
+		if a := by(c.method, within+c.path, c.body); a.status/100 != 2 {
+			t.Errorf("%s%s within: got %d %s", c.method, c.path, a.status, a.body)
+		}
+	}
+	checkProblem(t, "beyond", by("PATCH", "/v1/keys/"+id, `{"groups":null}`), 403, "forbidden")
+	if a := by("POST", "/v1/keys/"+id+"/rotate", `{"overlap_s":60}`); a.status != 200 || a.field("key") == nil {
+		t.Errorf("its own: got %d %s", a.status, a.body)
+	}
+}

@@ -76,10 +76,12 @@ func (r *route) allowsKey(who auth.Identity, param func(string) string) error {
 	return nil
 }
 
-// anyGroup tells whether a route without a group in its path leaves out the groups that its caller may not reach.
+// anyGroup tells whether a route without a group in its path leaves out the groups that its caller may not reach, and the keys
+// that may reach more.
 func (r *route) anyGroup() bool {
 	switch r.id {
 	case "createGroup", "listGroups", "listPublicGroups", "sync", "getUnread", "search", "getMe",
+		"createKey", "listKeys", "getKey", "updateKey", "deleteKey", "rotateKey",
 		"createSchedule", "listSchedules", "getSchedule", "updateSchedule", "cancelSchedule", "runSchedule":
 		return true
 	}
