@@ -219,6 +219,9 @@ func TestBrowserFollowsAnotherDevice(t *testing.T) {
 		p.see(`document.querySelector(".message.mine .readers")?.dataset.readers === "bob"`)
 	}
 
+	for _, p := range []*person{desk, phone} {
+		p.refused(true) // a page that still loads older messages is refused them
+	}
 	must(struct{}{}, bob.RemoveMember(ctx, "team", "alice"))(t)
 	for _, p := range []*person{desk, phone} {
 		p.see(`!document.querySelector(".group-link") && document.querySelector(".toast")?.textContent === "You’re no longer a member of Team."`)

@@ -154,7 +154,7 @@ func TestDirIsAnotherFolder(t *testing.T) {
 	if err := os.Rename(filepath.Join(other, markerName), filepath.Join(root, markerName)); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "another folder") {
+	if err := d.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "not the folder that was opened") {
 		t.Errorf("another folder: %v", err)
 	}
 	if err := os.Remove(filepath.Join(root, markerName)); err != nil {
