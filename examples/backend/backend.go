@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"strings"
@@ -19,41 +18,32 @@ import (
 )
 
 func main() {
-	if err := walk(context.Background(), os.Getenv("CHATD_URL"), os.Getenv("CHATD_KEY"), append(os.Args, "orders")[1], os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
+	ctx, key, group := context.Background(), os.Getenv("CHATD_KEY"), append(os.Args, "orders")[1]
+	credential := func(context.Context) (string, error) { return key, nil } // is asked before each request
+	program := must(client.New(cmp.Or(os.Getenv("CHATD_URL"), "http://127.0.0.1:8080"), credential))
+	bot, alice := program.As("bot-1"), program.As("alice")
 
-func walk(ctx context.Context, url, key, group string, out io.Writer) error {
-	program, err := client.New(cmp.Or(url, "http://127.0.0.1:8080"), func(context.Context) (string, error) { return key, nil })
-	if err != nil {
-		return err
-	}
 	// The key makes the group for itself: it has no owner. With the retry key, a repeat is answered as the first time.
-	if _, err := program.CreateGroup(ctx, client.GroupDraft{ID: group, Members: []string{"bot-1", "alice"}, Key: "create-" + group}); err != nil {
-		return err
-	}
-	if _, err := program.As("bot-1").Send(ctx, group, client.Draft{Body: "Order 1 has shipped", ClientID: "order-1"}); err != nil {
-		return err
-	}
-	if _, err := program.As("alice").Send(ctx, group, client.Draft{Body: "Thanks", ClientID: "thanks-1"}); err != nil {
-		return err
-	}
-	page, err := program.As("alice").Messages(ctx, group, client.Range{After: client.At(0)})
-	if err != nil {
-		return err
-	}
-	for _, m := range page.Messages {
+	must(program.CreateGroup(ctx, client.GroupDraft{ID: group, Members: []string{"bot-1", "alice"}, Key: "create-" + group}))
+
+	must(bot.Send(ctx, group, client.Draft{Body: "Order 1 has shipped", ClientID: "order-1"}))
+	must(alice.Send(ctx, group, client.Draft{Body: "Thanks", ClientID: "thanks-1"}))
+
+	// What a key wrote has its id in Via, by which a bot skips its own.
+	for _, m := range must(alice.Messages(ctx, group, client.Range{After: client.At(0)})).Messages {
 		if m.Kind == client.KindText {
-			fmt.Fprintf(out, "%s: %s (via %s)\n", m.From, m.Body, m.Via) // by which a bot skips its own
+			fmt.Printf("%s: %s (via %s)\n", m.From, m.Body, m.Via)
 		}
 	}
-	rotated, err := program.RotateKey(ctx, strings.Split(key, "_")[1], time.Hour) // for which the old one holds too
+
+	// The new key is in this answer alone. The old one holds for an hour more.
+	key = must(program.RotateKey(ctx, strings.Split(key, "_")[1], time.Hour)).Key
+	fmt.Printf("%d members, with the new key\n", must(program.Group(ctx, group)).Members)
+}
+
+func must[T any](v T, err error) T {
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	key = rotated.Key // in this answer alone; the clients ask for it before each request
-	state, err := program.Group(ctx, group)
-	fmt.Fprintf(out, "%d members, with the new key\n", state.Members)
-	return err
+	return v
 }
