@@ -12,6 +12,7 @@ var (
 	arriveScript    = newFreeing("presence/arrive", partNames)
 	departScript    = newFreeing("presence/depart", partNames)
 	heartbeatScript = newFreeing("presence/heartbeat", partNames)
+	nodesScript     = newReader("presence/nodes", partNames)
 )
 
 // Arrive records that users have live sessions on node.
@@ -26,6 +27,19 @@ func (s *Notifications) Depart(ctx context.Context, node string, users []string)
 	return s.presence(ctx, users, func(p *partKeys, some []string) call {
 		return departScript.Sized(p, len(some)).Arg("node", node).List("users", some)
 	})
+}
+
+// NodesOf lists the live nodes on which a user has a session.
+func (s *Notifications) NodesOf(ctx context.Context, user string) ([]string, error) {
+	r, err := s.runSafe(ctx, nodesScript.On(s.keys.home(user)).Arg("user", user))
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]string, 0, len(r)-1)
+	for i := 1; i < len(r); i++ {
+		nodes = append(nodes, r.text(i))
+	}
+	return nodes, nil
 }
 
 // presence runs one step for each partition of users, in bounded pieces.

@@ -142,6 +142,13 @@ var presenceTests = map[string]func(*fixture){
 		w.ok(w.Arrive(w.ctx, "n1", users[:600], time.Minute))
 		w.ok(w.Arrive(w.ctx, "n2", users[500:700], time.Minute))
 		w.equal(w.away(users...), users[700:])
+		w.ok(w.Arrive(w.ctx, "dead", users[550:551], -time.Second))
+		for user, want := range map[string][]string{users[0]: {"n1"}, users[550]: {"n1", "n2"}, users[700]: {}} {
+			got, err := w.NodesOf(w.ctx, user)
+			w.ok(err)
+			slices.Sort(got)
+			w.equal(got, want)
+		}
 		w.ok(w.Depart(w.ctx, "n1", users[:600]))
 		w.ok(w.Depart(w.ctx, "n1", users[:600]))
 		w.equal(w.away(users...), append(slices.Clone(users[:500]), users[700:]...))

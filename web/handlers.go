@@ -26,6 +26,7 @@ type handlers struct {
 	searchHandlers
 	syncHandlers
 	taskHandlers
+	userHandlers
 	webhookHandlers
 }
 
@@ -49,6 +50,7 @@ func newHandlers(of Services, s *Server) handlers {
 		searchHandlers:       searchHandlers{of.Search},
 		syncHandlers:         syncHandlers{of.Live, s.polls, &s.opt.Limits},
 		taskHandlers:         taskHandlers{s.opt.Tasks, s.log},
+		userHandlers:         userHandlers{of.Users},
 		webhookHandlers:      webhookHandlers{of.Chat, of.Webhooks},
 	}
 }

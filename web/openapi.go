@@ -29,6 +29,7 @@ type route struct {
 	template string     // as in the description: /v1/groups/{group}
 	open     bool       // no token is required before the handler runs
 	admin    bool       // for operators
+	self     bool       // and for the user whom the path names
 	scope    keys.Scope // that a key needs; Send and Read where the route is about its caller, so that the key has to act for a user
 	path     []string
 	query    map[string]parameter
@@ -50,10 +51,18 @@ func (r *route) allows(who auth.Identity, param func(string) string) error {
 			return nil // a scope stands for the role
 		}
 	}
-	if r.admin && !who.Admin {
+	if r.admin && !who.Admin && !(r.self && who.User != "" && userOf(param("user"), who.User) == who.User) {
 		return chat.Errorf(chat.CodeForbidden, "only operators (role admin) may do this")
 	}
 	return nil
+}
+
+// userOf is the user that a path names: me is the caller.
+func userOf(user, caller string) string {
+	if user == "me" {
+		return caller
+	}
+	return user
 }
 
 // allowsKey refuses a key without the scope, without a user where there has to be one, and outside its groups.

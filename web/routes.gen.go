@@ -110,8 +110,9 @@ func describedRoutes() routes {
 			"cursor": {lengthMax: 1024},
 			"limit":  {integer: true, min: 1},
 		}},
-		"GET /v1/tasks/queues": {id: "listQueues", method: "GET", template: "/v1/tasks/queues", admin: true, scope: "tasks"},
-		"GET /v1/unread":       {id: "getUnread", method: "GET", template: "/v1/unread", scope: "read"},
+		"GET /v1/tasks/queues":         {id: "listQueues", method: "GET", template: "/v1/tasks/queues", admin: true, scope: "tasks"},
+		"GET /v1/unread":               {id: "getUnread", method: "GET", template: "/v1/unread", scope: "read"},
+		"GET /v1/users/:user/sessions": {id: "listSessions", method: "GET", template: "/v1/users/{user}/sessions", admin: true, self: true, scope: "users", path: []string{"user"}},
 		"GET /v1/webhooks": {id: "listWebhooks", method: "GET", template: "/v1/webhooks", admin: true, scope: "events", query: map[string]parameter{
 			"cursor": {lengthMax: 1024},
 			"limit":  {integer: true, min: 1},
@@ -147,12 +148,15 @@ func describedRoutes() routes {
 		"POST /v1/tasks/periodic/:periodic/run":    {id: "runPeriodic", method: "POST", template: "/v1/tasks/periodic/{periodic}/run", admin: true, scope: "tasks", path: []string{"periodic"}},
 		"POST /v1/tasks/queues/:queue/pause":       {id: "pauseQueue", method: "POST", template: "/v1/tasks/queues/{queue}/pause", admin: true, scope: "tasks", path: []string{"queue"}},
 		"POST /v1/tasks/queues/:queue/resume":      {id: "resumeQueue", method: "POST", template: "/v1/tasks/queues/{queue}/resume", admin: true, scope: "tasks", path: []string{"queue"}},
+		"POST /v1/users/:user/disconnect":          {id: "disconnectUser", method: "POST", template: "/v1/users/{user}/disconnect", admin: true, self: true, scope: "users", path: []string{"user"}},
 		"POST /v1/users/:user/messages":            {id: "sendDirect", method: "POST", template: "/v1/users/{user}/messages", scope: "send", path: []string{"user"}},
+		"POST /v1/users/:user/revoke":              {id: "revokeTokens", method: "POST", template: "/v1/users/{user}/revoke", admin: true, self: true, scope: "users", path: []string{"user"}},
 		"POST /v1/webhooks":                        {id: "createWebhook", method: "POST", template: "/v1/webhooks", admin: true, scope: "events"},
 		"POST /v1/webhooks/:webhook/rotate":        {id: "rotateWebhook", method: "POST", template: "/v1/webhooks/{webhook}/rotate", admin: true, scope: "events", path: []string{"webhook"}},
 		"PUT /v1/devices/:device":                  {id: "putDevice", method: "PUT", template: "/v1/devices/{device}", scope: "send", path: []string{"device"}},
 		"PUT /v1/groups/:group/hold":               {id: "putHold", method: "PUT", template: "/v1/groups/{group}/hold", admin: true, scope: "ops", path: []string{"group"}},
 		"PUT /v1/groups/:group/members/:user":      {id: "putMember", method: "PUT", template: "/v1/groups/{group}/members/{user}", scope: "groups", path: []string{"group", "user"}},
 		"PUT /v1/groups/:group/notify":             {id: "putNotify", method: "PUT", template: "/v1/groups/{group}/notify", scope: "send", path: []string{"group"}},
+		"PUT /v1/users":                            {id: "putUsers", method: "PUT", template: "/v1/users", admin: true, scope: "users"},
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/queue/admin"
@@ -73,6 +74,7 @@ type Services struct {
 	Persons       *person.Service
 	Files         *files.Service
 	Keys          *keys.Service
+	Users         *users.Service
 }
 
 // Server is the HTTP layer. Make one with New.

@@ -58,7 +58,11 @@ type Service struct {
 // New makes a Service. Its Table has to be followed.
 func New(store Store, opt Options) *Service {
 	s := &Service{store: store, opt: opt, used: map[string]time.Time{}}
-	s.table = table.New(TableName, decode, opt.Changed, opt.Log)
+	s.table = table.New(TableName, decode, func([]string) {
+		if opt.Changed != nil {
+			opt.Changed()
+		}
+	}, opt.Log)
 	return s
 }
 

@@ -12,12 +12,13 @@ import (
 // Follower is the pulling reader of one session: it returns everything after the session's cursors, then what arrives live.
 // It holds at most one round of messages (roundBytesMax); of everything else it remembers only positions.
 //
-// Only one goroutine at a time may call Next, TryNext and Ready. C, Notify and Held are safe for concurrent use.
+// Only one goroutine at a time may call Next, TryNext and Ready. C, Notify, Held and Groups are safe for concurrent use.
 type Follower struct {
 	service *Service
 	by      chat.Caller
 	pending *pending
 	kept    atomic.Int64 // this session's share of the service's pending bytes
+	groups  atomic.Int32 // how many lines there are
 
 	// The goroutine that calls the follower owns the rest.
 	welcome Welcome
@@ -228,7 +229,11 @@ func (f *Follower) follow(interests []*interest) {
 		f.lines = append(f.lines, in.line)
 	}
 	slices.SortFunc(f.lines, func(a, b *line) int { return strings.Compare(a.group(), b.group()) })
+	f.groups.Store(int32(len(f.lines)))
 }
+
+// Groups is how many groups the session follows. It may be called from any goroutine.
+func (f *Follower) Groups() int { return int(f.groups.Load()) }
 
 // learn updates the line with what the store says about the group.
 func (f *Follower) learn(l *line, info chat.Info) {
@@ -248,6 +253,7 @@ func (f *Follower) drop(l *line) {
 	l.gone = true
 	if at, found := f.lines.find(l.group()); found {
 		f.lines = slices.Delete(f.lines, at, at+1)
+		f.groups.Store(int32(len(f.lines)))
 	}
 	l.feed.remove(&l.interest)
 }

@@ -29,6 +29,7 @@ type bench struct {
 	*notify.Service
 	receiver *harness.Receiver
 	epoch    string
+	disabled string // this user is
 }
 
 func newBench(t *testing.T, change ...func(*chat.Options)) *bench {
@@ -37,7 +38,9 @@ func newBench(t *testing.T, change ...func(*chat.Options)) *bench {
 	sender := deliver.New(deliver.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	t.Cleanup(sender.Close)
 	n := &bench{Bench: b, receiver: harness.StartReceiver(t, 1)}
-	n.Service = notify.New(b.Service, b.Store, notify.Options{Pusher: sender, Delay: time.Hour})
+	n.Service = notify.New(b.Service, b.Store, notify.Options{
+		Pusher: sender, Delay: time.Hour, Disabled: func(user string) bool { return user == n.disabled },
+	})
 	n.epoch = b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob").Epoch
 	n.register()
 	return n
@@ -138,6 +141,10 @@ func TestADeliveryLooksAgain(t *testing.T) {
 	if err := r.Store.Depart(ctx, "node", []string{"bob"}); err != nil {
 		t.Fatal(err)
 	}
+
+	r.disabled = "bob"
+	r.arrives(1, r.push(id, nil))
+	r.disabled = ""
 
 	// The level may change while a delivery waits.
 	mentioned := func(p *notify.PushTask, _ *chat.TaskRun) { p.Mentions = 1 }

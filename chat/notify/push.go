@@ -111,8 +111,8 @@ func (s *Service) pushKind() chat.TaskKind {
 	return kind
 }
 
-// push notifies one device, if that is still needed: the device exists, its user has no live session, and the message
-// is still unread.
+// push notifies one device, if that is still needed: the device exists, its user is not disabled and has no live
+// session, and the message is still unread.
 func (s *Service) push(ctx context.Context, t PushTask, run chat.TaskRun) error {
 	if !chat.ValidUserID(t.User) || !chat.ValidID(t.Device) || t.Epoch == "" || t.Group != "" && !chat.ValidGroupID(t.Group) {
 		return chat.Invalid("a task names no valid device")
@@ -122,6 +122,9 @@ func (s *Service) push(ctx context.Context, t PushTask, run chat.TaskRun) error 
 	}
 	if time.Since(run.Enqueued) > pushTTL {
 		return nil // its endpoint was down so long that the notification is out of date
+	}
+	if s.disabled != nil && s.disabled(t.User) {
+		return nil
 	}
 	d, away, err := s.store.Reach(ctx, t.User, t.Device)
 	if err != nil || !away || d.Kind == "" {

@@ -11,6 +11,8 @@ import (
 type Options struct {
 	Delay  time.Duration // from a new message to its fan-out
 	Pusher Pusher        // reaches devices; nil: nothing is delivered
+	// Disabled tells whether a user gets no notifications at all; nil: nobody.
+	Disabled func(user string) bool
 }
 
 // Service notifies offline members. It is safe for concurrent use.
@@ -20,14 +22,18 @@ type Service struct {
 	opt      chat.Options
 	delay    time.Duration
 	pusher   Pusher
+	disabled func(user string) bool
 	presence *presence
 	key      pushKey
 }
 
 // New makes a Service that shares the limits, the log and the clock of core. Run reports presence.
 func New(core *chat.Service, store Store, opt Options) *Service {
-	return &Service{core: core, store: store, opt: core.Options(), delay: opt.Delay, pusher: opt.Pusher, presence: newPresence()}
+	return &Service{core: core, store: store, opt: core.Options(), delay: opt.Delay, pusher: opt.Pusher, disabled: opt.Disabled, presence: newPresence()}
 }
+
+// Node is the name with which this node reports who has a session here.
+func (s *Service) Node() string { return s.presence.node }
 
 // Handlers returns the tasks of notifications, by kind.
 func (s *Service) Handlers() map[string]chat.TaskKind {

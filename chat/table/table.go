@@ -169,18 +169,20 @@ func (f *Follower) read(ctx context.Context, t follower, after int64) error {
 type Table[V any] struct {
 	table   string
 	decode  func(id, text string) (V, error)
-	changed func()
+	changed func(ids []string)
 	log     *slog.Logger
 
-	mu    sync.RWMutex
-	rows  map[string]V
-	stale map[string]bool // during a complete reading: rows that were not found yet
-	at    int64
+	mu      sync.RWMutex
+	rows    map[string]V
+	stale   map[string]bool // during a complete reading: rows that were not found yet
+	touched []string        // rows that were written or removed since changed was called
+	at      int64
 }
 
-// New makes an empty table. decode reads the text of a row; what it refuses is not there, and logged. changed is called
-// after rows have changed, by one goroutine; nil: nobody wants to know.
-func New[V any](name string, decode func(id, text string) (V, error), changed func(), log *slog.Logger) *Table[V] {
+// New makes an empty table. decode reads the text of a row; what it refuses is not there, and logged. changed is called after
+// rows have changed, with their ids: all of them after a complete reading. It must not wait for anything; nil: nobody wants to
+// know.
+func New[V any](name string, decode func(id, text string) (V, error), changed func(ids []string), log *slog.Logger) *Table[V] {
 	return &Table[V]{table: name, decode: decode, changed: changed, log: log, rows: map[string]V{}}
 }
 
@@ -230,6 +232,7 @@ func (t *Table[V]) apply(rows []Row, version int64) {
 
 // write writes a row; its caller holds the lock.
 func (t *Table[V]) write(row Row) {
+	t.touched = append(t.touched, row.ID)
 	delete(t.stale, row.ID)
 	delete(t.rows, row.ID)
 	if row.Text == "" {
@@ -247,11 +250,21 @@ func (t *Table[V]) end() {
 	t.mu.Lock()
 	for id := range t.stale {
 		delete(t.rows, id)
+		t.touched = append(t.touched, id)
 	}
 	t.stale = nil
 	t.mu.Unlock()
-	if t.changed != nil {
-		t.changed()
+	t.report()
+}
+
+// report says which rows have changed.
+func (t *Table[V]) report() {
+	t.mu.Lock()
+	ids := t.touched
+	t.touched = nil
+	t.mu.Unlock()
+	if t.changed != nil && len(ids) > 0 {
+		t.changed(ids)
 	}
 }
 
@@ -264,7 +277,7 @@ func (t *Table[V]) Set(row Row) {
 		t.write(row)
 	}
 	t.mu.Unlock()
-	if !past && t.changed != nil {
-		t.changed()
+	if !past {
+		t.report()
 	}
 }

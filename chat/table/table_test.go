@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -11,12 +12,13 @@ import (
 func TestTable(t *testing.T) {
 	var log bytes.Buffer
 	changes := 0
+	var changed []string
 	words := New("words", func(_, text string) (string, error) {
 		if text == "bad" {
 			return "", errors.New("bad")
 		}
 		return text, nil
-	}, func() { changes++ }, slog.New(slog.NewTextHandler(&log, nil)))
+	}, func(ids []string) { changes++; changed = ids }, slog.New(slog.NewTextHandler(&log, nil)))
 	check := func(what string, want ...string) {
 		t.Helper()
 		got := words.All()
@@ -33,8 +35,17 @@ func TestTable(t *testing.T) {
 	words.apply([]Row{{ID: "a", Version: 2, Text: "a2"}, {ID: "b", Version: 1, Text: "b1"}}, 2)
 	words.end()
 	check("read", "a2", "b1")
+	reported := func(what string, want ...string) {
+		t.Helper()
+		slices.Sort(changed)
+		if !slices.Equal(changed, want) {
+			t.Errorf("%s: reported %q, want %q", what, changed, want)
+		}
+	}
+	reported("read", "a", "b")
 	words.Set(Row{ID: "c", Version: 3, Text: "c3"})
 	check("set ahead of the follower", "a2", "b1", "c3")
+	reported("set ahead of the follower", "c")
 	words.apply([]Row{{ID: "c", Version: 4}, {ID: "c", Version: 3, Text: "c3"}}, 4)
 	words.end()
 	check("removed after it was set", "a2", "b1")
@@ -55,4 +66,5 @@ func TestTable(t *testing.T) {
 	check("within a complete reading", "b1", "d1")
 	words.end()
 	check("a store that went back", "d1")
+	reported("a store that went back", "b", "d")
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/table"
+	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/build"
 	"github.com/chatd/chatd/internal/deliver"
@@ -177,7 +178,9 @@ func (n *Node) openServices() {
 	n.retention = retention.New(retainedStore{n.store, groups}, kept, retention.Options{Days: int64(n.set.RetainDays.value()), Log: n.log})
 	webhooks := webhook.New(core, n.store.Webhooks, n.sender)
 	schedules := schedule.New(core, n.store.Schedules, webhooks)
-	notifications := notify.New(core, notifyStore{n.store.Notifications, n.store.Inboxes, n.store.Logs, n.store.Tasks}, notify.Options{Delay: n.set.NotifyDelay.value(), Pusher: n.sender})
+	notifications := notify.New(core, notifyStore{n.store.Notifications, n.store.Inboxes, n.store.Logs, n.store.Tasks}, notify.Options{
+		Delay: n.set.NotifyDelay.value(), Pusher: n.sender, Disabled: func(user string) bool { return n.services.Users.Disabled(user) },
+	})
 	n.services = web.Services{
 		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks),
 		Chat:          core,
@@ -189,13 +192,18 @@ func (n *Node) openServices() {
 		Persons:       person.New(core, schedules, notifications, written),
 		Webhooks:      webhooks,
 		Keys:          n.openKeys(),
-		Search:        archive.NewSearcher(core, n.store.Archive, searched, n.archiver.CatchUp),
+		Users: users.New(usersStore{n.store.Tables, n.store.Notifications}, users.Options{
+			Node: notifications.Node(), Now: time.Now, Log: n.log,
+		}),
+		Search: archive.NewSearcher(core, n.store.Archive, searched, n.archiver.CatchUp),
 	}
+	n.gate = &auth.Gate{Tokens: n.verifier, Keys: n.services.Keys, Users: n.services.Users}
+	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks())
 }
 
-// openKeys makes the service of keys, whose table the node follows, and the gate that asks it.
+// openKeys makes the service of keys.
 func (n *Node) openKeys() *keys.Service {
-	service := keys.New(n.store.Tables, keys.Options{
+	return keys.New(n.store.Tables, keys.Options{
 		Page: n.set.limits.Page,
 		CheckRate: func(text string) error {
 			_, err := limit.ParseRate(text)
@@ -208,9 +216,6 @@ func (n *Node) openKeys() *keys.Service {
 			}
 		},
 	})
-	n.tables = table.Follow(n.store.Tables, n.log, service.Table())
-	n.gate = &auth.Gate{Tokens: n.verifier, Keys: service}
-	return service
 }
 
 func (n *Node) openWeb() (err error) {
@@ -230,6 +235,7 @@ func (n *Node) openWeb() (err error) {
 		Origins: origins, Durability: n.set.durability,
 		Address: origin.Proxies(n.set.proxies).Address, Limits: n.callers, Line: line, Unsent: room, Traces: n.traces, Log: n.log,
 	})
+	n.services.Users.Attach(n.sessions)
 	site, err := static.Site(static.Files)
 	if err != nil {
 		return fmt.Errorf("the browser client: %w", err)
@@ -303,6 +309,7 @@ func (n *Node) Run(ctx context.Context) error {
 	background.Go(func() { report(loops, failed, "archiver", n.archiver.Run(loops)) })
 	background.Go(func() { n.verifier.Run(loops) })
 	background.Go(func() { report(loops, failed, "tables", n.tables.Run(loops)) })
+	background.Go(func() { report(loops, failed, "users", n.services.Users.Run(loops)) })
 	background.Go(func() { n.services.Files.Run(loops) })
 	background.Go(func() { n.watch.run(loops) })
 	background.Go(func() { n.causes.run(loops, n.log) })

@@ -28,6 +28,10 @@ type (
 		*store.Files
 		*store.Groups
 	}
+	usersStore struct {
+		*store.Tables
+		*store.Notifications
+	}
 	notifyStore struct {
 		*store.Notifications
 		*store.Inboxes

@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/queue/admin"
 	"github.com/chatd/chatd/web/wire"
@@ -957,6 +958,12 @@ type Receipts struct {
 	SeenBy  []chat.Receipt `json:"seen_by"`
 }
 
+// Revocation defines model for Revocation.
+type Revocation struct {
+	// Before Not in the future.
+	Before *string `json:"before,omitempty"`
+}
+
 // Role defines model for Role.
 type Role = chat.Role
 
@@ -1106,6 +1113,13 @@ type ServerLimits struct {
 
 	// WaitS Seconds of the longest poll.
 	WaitS int64 `json:"wait_s"`
+}
+
+// SessionPage defines model for SessionPage.
+type SessionPage struct {
+	// Next The `cursor` of the next page; null at the end.
+	Next     *Next         `json:"next"`
+	Sessions []UserSession `json:"sessions"`
 }
 
 // Snippet defines model for Snippet.
@@ -1330,8 +1344,35 @@ type Upload struct {
 	ExpiresAt Time `json:"expires_at"`
 }
 
+// UserChange defines model for UserChange.
+type UserChange struct {
+	Disabled json.RawMessage `json:"disabled,omitempty"`
+	User     string          `json:"user"`
+}
+
+// UserChanges defines model for UserChanges.
+type UserChanges struct {
+	// Users At most 1,000.
+	Users []UserChange `json:"users"`
+}
+
+// UserError defines model for UserError.
+type UserError = users.Refusal
+
 // UserId Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
 type UserId = string
+
+// UserSession defines model for UserSession.
+type UserSession = users.Session
+
+// UserVersion defines model for UserVersion.
+type UserVersion = users.Version
+
+// UsersChanged defines model for UsersChanged.
+type UsersChanged struct {
+	Errors []UserError   `json:"errors"`
+	Users  []UserVersion `json:"users"`
+}
 
 // Visibility defines model for Visibility.
 type Visibility = chat.Visibility
@@ -1391,6 +1432,9 @@ type ScheduleParam = Id
 
 // TaskParam defines model for TaskParam.
 type TaskParam = TaskId
+
+// UserOrMeParam Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+type UserOrMeParam = UserId
 
 // UserParam Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
 type UserParam = UserId
@@ -1708,8 +1752,14 @@ type SyncJSONRequestBody = SyncRequest
 // ChangeTasksJSONRequestBody defines body for ChangeTasks for application/json ContentType.
 type ChangeTasksJSONRequestBody = TaskBulk
 
+// PutUsersJSONRequestBody defines body for PutUsers for application/json ContentType.
+type PutUsersJSONRequestBody = UserChanges
+
 // SendDirectJSONRequestBody defines body for SendDirect for application/json ContentType.
 type SendDirectJSONRequestBody = DirectDraft
+
+// RevokeTokensJSONRequestBody defines body for RevokeTokens for application/json ContentType.
+type RevokeTokensJSONRequestBody = Revocation
 
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = WebhookDraft
@@ -2047,12 +2097,24 @@ type ServerInterface interface {
 	// GetUnread Get unread counts of all groups
 	// (GET /v1/unread)
 	GetUnread(ctx echo.Context) error
+	// PutUsers Change users
+	// (PUT /v1/users)
+	PutUsers(ctx echo.Context) error
 	// EraseUser Erase a user
 	// (DELETE /v1/users/{user})
 	EraseUser(ctx echo.Context, user UserParam) error
+	// DisconnectUser Close the websockets of a user
+	// (POST /v1/users/{user}/disconnect)
+	DisconnectUser(ctx echo.Context, user UserOrMeParam) error
 	// SendDirect Send a direct message
 	// (POST /v1/users/{user}/messages)
 	SendDirect(ctx echo.Context, user UserParam, params SendDirectParams) error
+	// RevokeTokens Revoke the tokens of a user
+	// (POST /v1/users/{user}/revoke)
+	RevokeTokens(ctx echo.Context, user UserOrMeParam) error
+	// ListSessions List the sessions of a user
+	// (GET /v1/users/{user}/sessions)
+	ListSessions(ctx echo.Context, user UserOrMeParam) error
 	// ListWebhooks List webhooks
 	// (GET /v1/webhooks)
 	ListWebhooks(ctx echo.Context, params ListWebhooksParams) error
@@ -3515,6 +3577,15 @@ func (w *ServerInterfaceWrapper) GetUnread(ctx echo.Context) error {
 	return err
 }
 
+// PutUsers converts echo context to params.
+func (w *ServerInterfaceWrapper) PutUsers(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutUsers(ctx)
+	return err
+}
+
 // EraseUser converts echo context to params.
 func (w *ServerInterfaceWrapper) EraseUser(ctx echo.Context) error {
 	var err error
@@ -3528,6 +3599,22 @@ func (w *ServerInterfaceWrapper) EraseUser(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.EraseUser(ctx, user)
+	return err
+}
+
+// DisconnectUser converts echo context to params.
+func (w *ServerInterfaceWrapper) DisconnectUser(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "user" -------------
+	var user UserOrMeParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", ctx.Param("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DisconnectUser(ctx, user)
 	return err
 }
 
@@ -3564,6 +3651,38 @@ func (w *ServerInterfaceWrapper) SendDirect(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.SendDirect(ctx, user, params)
+	return err
+}
+
+// RevokeTokens converts echo context to params.
+func (w *ServerInterfaceWrapper) RevokeTokens(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "user" -------------
+	var user UserOrMeParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", ctx.Param("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RevokeTokens(ctx, user)
+	return err
+}
+
+// ListSessions converts echo context to params.
+func (w *ServerInterfaceWrapper) ListSessions(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "user" -------------
+	var user UserOrMeParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", ctx.Param("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListSessions(ctx, user)
 	return err
 }
 
@@ -3785,8 +3904,12 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/pause", wrapper.PauseQueue, options.OperationMiddlewares["pauseQueue"]...)
 	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/resume", wrapper.ResumeQueue, options.OperationMiddlewares["resumeQueue"]...)
 	router.GET(options.BaseURL+"/v1/unread", wrapper.GetUnread, options.OperationMiddlewares["getUnread"]...)
+	router.PUT(options.BaseURL+"/v1/users", wrapper.PutUsers, options.OperationMiddlewares["putUsers"]...)
 	router.DELETE(options.BaseURL+"/v1/users/:user", wrapper.EraseUser, options.OperationMiddlewares["eraseUser"]...)
+	router.POST(options.BaseURL+"/v1/users/:user/disconnect", wrapper.DisconnectUser, options.OperationMiddlewares["disconnectUser"]...)
 	router.POST(options.BaseURL+"/v1/users/:user/messages", wrapper.SendDirect, options.OperationMiddlewares["sendDirect"]...)
+	router.POST(options.BaseURL+"/v1/users/:user/revoke", wrapper.RevokeTokens, options.OperationMiddlewares["revokeTokens"]...)
+	router.GET(options.BaseURL+"/v1/users/:user/sessions", wrapper.ListSessions, options.OperationMiddlewares["listSessions"]...)
 	router.GET(options.BaseURL+"/v1/webhooks", wrapper.ListWebhooks, options.OperationMiddlewares["listWebhooks"]...)
 	router.POST(options.BaseURL+"/v1/webhooks", wrapper.CreateWebhook, options.OperationMiddlewares["createWebhook"]...)
 	router.DELETE(options.BaseURL+"/v1/webhooks/:webhook", wrapper.DeleteWebhook, options.OperationMiddlewares["deleteWebhook"]...)
@@ -7327,6 +7450,55 @@ func (response GetUnreaddefaultApplicationProblemPlusJSONResponse) VisitGetUnrea
 	return err
 }
 
+type PutUsersRequestObject struct {
+	Body *PutUsersJSONRequestBody
+}
+
+type PutUsersResponseObject interface {
+	VisitPutUsersResponse(w http.ResponseWriter) error
+}
+
+type PutUsers200JSONResponse UsersChanged
+
+func (response PutUsers200JSONResponse) VisitPutUsersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutUsersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PutUsersdefaultApplicationProblemPlusJSONResponse) VisitPutUsersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type EraseUserRequestObject struct {
 	User UserParam `json:"user"`
 }
@@ -7356,6 +7528,49 @@ type EraseUserdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response EraseUserdefaultApplicationProblemPlusJSONResponse) VisitEraseUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DisconnectUserRequestObject struct {
+	User UserOrMeParam `json:"user"`
+}
+
+type DisconnectUserResponseObject interface {
+	VisitDisconnectUserResponse(w http.ResponseWriter) error
+}
+
+type DisconnectUser204Response struct {
+}
+
+func (response DisconnectUser204Response) VisitDisconnectUserResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DisconnectUserdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DisconnectUserdefaultApplicationProblemPlusJSONResponse) VisitDisconnectUserResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7435,6 +7650,99 @@ type SendDirectdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response SendDirectdefaultApplicationProblemPlusJSONResponse) VisitSendDirectResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RevokeTokensRequestObject struct {
+	User UserOrMeParam `json:"user"`
+	Body *RevokeTokensJSONRequestBody
+}
+
+type RevokeTokensResponseObject interface {
+	VisitRevokeTokensResponse(w http.ResponseWriter) error
+}
+
+type RevokeTokens204Response struct {
+}
+
+func (response RevokeTokens204Response) VisitRevokeTokensResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type RevokeTokensdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RevokeTokensdefaultApplicationProblemPlusJSONResponse) VisitRevokeTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSessionsRequestObject struct {
+	User UserOrMeParam `json:"user"`
+}
+
+type ListSessionsResponseObject interface {
+	VisitListSessionsResponse(w http.ResponseWriter) error
+}
+
+type ListSessions200JSONResponse SessionPage
+
+func (response ListSessions200JSONResponse) VisitListSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSessionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListSessionsdefaultApplicationProblemPlusJSONResponse) VisitListSessionsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7914,12 +8222,24 @@ type StrictServerInterface interface {
 	// GetUnread Get unread counts of all groups
 	// (GET /v1/unread)
 	GetUnread(ctx context.Context, request GetUnreadRequestObject) (GetUnreadResponseObject, error)
+	// PutUsers Change users
+	// (PUT /v1/users)
+	PutUsers(ctx context.Context, request PutUsersRequestObject) (PutUsersResponseObject, error)
 	// EraseUser Erase a user
 	// (DELETE /v1/users/{user})
 	EraseUser(ctx context.Context, request EraseUserRequestObject) (EraseUserResponseObject, error)
+	// DisconnectUser Close the websockets of a user
+	// (POST /v1/users/{user}/disconnect)
+	DisconnectUser(ctx context.Context, request DisconnectUserRequestObject) (DisconnectUserResponseObject, error)
 	// SendDirect Send a direct message
 	// (POST /v1/users/{user}/messages)
 	SendDirect(ctx context.Context, request SendDirectRequestObject) (SendDirectResponseObject, error)
+	// RevokeTokens Revoke the tokens of a user
+	// (POST /v1/users/{user}/revoke)
+	RevokeTokens(ctx context.Context, request RevokeTokensRequestObject) (RevokeTokensResponseObject, error)
+	// ListSessions List the sessions of a user
+	// (GET /v1/users/{user}/sessions)
+	ListSessions(ctx context.Context, request ListSessionsRequestObject) (ListSessionsResponseObject, error)
 	// ListWebhooks List webhooks
 	// (GET /v1/webhooks)
 	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
@@ -10132,6 +10452,52 @@ func (sh *strictHandler) GetUnread(ctx echo.Context) error {
 	return nil
 }
 
+// PutUsers operation middleware
+func (sh *strictHandler) PutUsers(ctx echo.Context) error {
+	var request PutUsersRequestObject
+
+	var body PutUsersJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutUsers(ctx.Request().Context(), request.(PutUsersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutUsers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutUsersResponseObject); ok {
+		return validResponse.VisitPutUsersResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // EraseUser operation middleware
 func (sh *strictHandler) EraseUser(ctx echo.Context, user UserParam) error {
 	var request EraseUserRequestObject
@@ -10151,6 +10517,31 @@ func (sh *strictHandler) EraseUser(ctx echo.Context, user UserParam) error {
 		return err
 	} else if validResponse, ok := response.(EraseUserResponseObject); ok {
 		return validResponse.VisitEraseUserResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DisconnectUser operation middleware
+func (sh *strictHandler) DisconnectUser(ctx echo.Context, user UserOrMeParam) error {
+	var request DisconnectUserRequestObject
+
+	request.User = user
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DisconnectUser(ctx.Request().Context(), request.(DisconnectUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DisconnectUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DisconnectUserResponseObject); ok {
+		return validResponse.VisitDisconnectUserResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -10200,6 +10591,82 @@ func (sh *strictHandler) SendDirect(ctx echo.Context, user UserParam, params Sen
 		return err
 	} else if validResponse, ok := response.(SendDirectResponseObject); ok {
 		return validResponse.VisitSendDirectResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RevokeTokens operation middleware
+func (sh *strictHandler) RevokeTokens(ctx echo.Context, user UserOrMeParam) error {
+	var request RevokeTokensRequestObject
+
+	request.User = user
+
+	var body RevokeTokensJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RevokeTokens(ctx.Request().Context(), request.(RevokeTokensRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RevokeTokens")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RevokeTokensResponseObject); ok {
+		return validResponse.VisitRevokeTokensResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListSessions operation middleware
+func (sh *strictHandler) ListSessions(ctx echo.Context, user UserOrMeParam) error {
+	var request ListSessionsRequestObject
+
+	request.User = user
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSessions(ctx.Request().Context(), request.(ListSessionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSessions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListSessionsResponseObject); ok {
+		return validResponse.VisitListSessionsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -45,7 +45,11 @@ func (v *Verifier) identity(t *jwt.Token, claims jwt.MapClaims) (Identity, error
 	if err != nil || expires == nil {
 		return Identity{}, errNoExp
 	}
-	return Identity{User: user, Admin: v.admin(t, claims), Expires: expires.Time}, nil
+	who := Identity{User: user, Admin: v.admin(t, claims), Expires: expires.Time}
+	if issued, err := claims.GetIssuedAt(); err == nil && issued != nil { // another type says nothing, as always
+		who.IssuedS = issued.Unix()
+	}
+	return who, nil
 }
 
 // user is the id in the claim that names the user. A whole number stands for its digits, as they are written.

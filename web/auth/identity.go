@@ -22,6 +22,7 @@ type Identity struct {
 	Admin   bool      // an operator
 	Key     *keys.Key // nil: User's own token
 	Expires time.Time // when the token or the key ends, without any leeway; the zero time: no end is known
+	IssuedS int64     // when the token was issued, Unix seconds; 0: it does not say, or it is a key
 	proof   string    // of a key: what shows later that it still holds
 }
 
@@ -39,5 +40,5 @@ func (i Identity) Caller() chat.Caller {
 }
 
 // Verify finds out who presents credentials. Its error is a *chat.Error: unauthenticated for a refused token or key, saying why in
-// at most 123 bytes, forbidden for a key that may not act so, or unavailable if what is needed to check a token cannot be read.
+// at most 123 bytes, forbidden for a key that may not act so and for a disabled user, or unavailable if what is needed to check a token cannot be read.
 type Verify func(ctx context.Context, c Credentials) (Identity, error)

@@ -20,7 +20,7 @@ func echoPath(template string) string { return templateParam.ReplaceAllString(te
 // route and parameter match those of package web, where their fields are documented.
 type route struct {
 	ID, Method, Template string
-	Open, Admin          bool
+	Open, Admin, Self    bool
 	Scope                string
 	Path                 []string
 	Query                map[string]parameter
@@ -51,6 +51,7 @@ func routesOf(doc *openapi3.T) (map[string]route, error) {
 				r.Open = r.Open || len(requirement) == 0
 				r.Admin = r.Admin || slices.Contains(requirement["bearer"], "admin")
 			}
+			r.Self, _ = op.Extensions["x-self"].(bool)
 			r.Scope, _ = op.Extensions["x-scope"].(string)
 			if !slices.Contains(scopes, r.Scope) && !r.Open {
 				return nil, fmt.Errorf("%s %s: x-scope must be one of %s", method, template, strings.Join(scopes, ", "))
@@ -94,7 +95,7 @@ func describedRoutes() routes {
 	return routes{
 {{- range $key, $r := .}}
 		{{printf "%q" $key}}: {id: {{printf "%q" $r.ID}}, method: {{printf "%q" $r.Method}}, template: {{printf "%q" $r.Template}},
-			{{- if $r.Open}} open: true,{{end}}{{if $r.Admin}} admin: true,{{end}}{{if $r.Scope}} scope: {{printf "%q" $r.Scope}},{{end}}
+			{{- if $r.Open}} open: true,{{end}}{{if $r.Admin}} admin: true,{{end}}{{if $r.Self}} self: true,{{end}}{{if $r.Scope}} scope: {{printf "%q" $r.Scope}},{{end}}
 			{{- if $r.Path}} path: {{printf "%#v" $r.Path}},{{end}}
 			{{- if $r.Query}} query: map[string]parameter{
 {{- range $name, $p := $r.Query}}

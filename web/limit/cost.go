@@ -45,6 +45,9 @@ var costs = map[string]Cost{
 	"changeTasks":    {User: 5}, // many steps
 	"putDevice":      {User: 2},
 	"eraseMe":        {User: 5},
+	"listSessions":   {User: 10}, // other nodes are asked
+	"disconnectUser": {User: 5},  // the same
+	"revokeTokens":   {User: 2},
 
 	// Probes come from balancers, which may share an address with clients: refusing them would take the node out of service.
 	"livez": {}, "readyz": {}, "metrics": {},
@@ -73,6 +76,9 @@ func Groups(n int) Cost { return Cost{User: n / groupsUnit} }
 func Sync(acks, positions, limit int) Cost {
 	return Cost{User: acks + positions/20 + limit/50}
 }
+
+// Users is the cost of changing so many users, beyond the first.
+func Users(n int) Cost { return Cost{User: max(0, n-1)} }
 
 // Members is the added cost of members named at the creation of a group. They are added together, so ten cost as much as one
 // that is added alone.

@@ -92,6 +92,11 @@ func checkFields(body []byte, shape *shape, inside string) error {
 				return err
 			}
 		}
+		if known.objects != nil && body[f.value] == '[' {
+			if err := checkObjects(inside+f.name, body[f.value:], shapeOf(known.objects)); err != nil {
+				return err
+			}
+		}
 		if known.object == nil || body[f.value] != '{' {
 			continue // if it must be an object, decoding reports it
 		}
@@ -110,6 +115,23 @@ func checkFields(body []byte, shape *shape, inside string) error {
 		return chat.Errorf(chat.CodeInvalid, "%s is required", inside+missing[0])
 	}
 	return chat.Errorf(chat.CodeInvalid, "%s are required", inside+strings.Join(missing, ", "+inside))
+}
+
+// checkObjects checks the fields of the objects in a list. What else is in it, decoding reports.
+func checkObjects(name string, list []byte, shape *shape) error {
+	var elements []json.RawMessage
+	if err := json.NewDecoder(bytes.NewReader(list)).Decode(&elements); err != nil {
+		return decodeError(list, err)
+	}
+	for i, e := range elements {
+		if e[0] != '{' {
+			continue
+		}
+		if err := checkFields(e, shape, fmt.Sprintf("%s[%d].", name, i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func decodeError(body []byte, err error) error {
@@ -206,6 +228,7 @@ type fieldShape struct {
 	elements  bool         // a list or a map whose elements must not be null
 	optional  bool         // a plain string or integer, whose zero value stands for an absent field
 	object    reflect.Type // of an object with its own fields; nil: it is none
+	objects   reflect.Type // of such objects in a list; nil: it is none
 }
 
 var shapes sync.Map // reflect.Type -> *shape: the types of requests, a few dozen
@@ -230,6 +253,9 @@ func shapeOf(t reflect.Type) *shape {
 		}
 		if (inner.Kind() == reflect.Slice || inner.Kind() == reflect.Map) && inner != rawType {
 			f.elements = inner.Elem() != rawType
+			if inner.Kind() == reflect.Slice && inner.Elem().Kind() == reflect.Struct {
+				f.objects = inner.Elem()
+			}
 		}
 		f.optional = !f.required && (part.Type.Kind() == reflect.String || part.Type.Kind() == reflect.Int64)
 		s.fields[name] = f

@@ -54,6 +54,24 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
+func TestDecodeChecksObjectsInLists(t *testing.T) {
+	for list, detail := range map[string]string{
+		`[{"user":"a"},{"user":"b","nope":1}]`: `unknown field "users[1].nope"`, `[{"USER":"a"}]`: `unknown field "users[0].USER"`,
+		`[{}]`: "users[0].user is required", `[{"user":null}]`: "users[0].user: must not be null", `[{"user":1}]`: `want a string`,
+		`[1]`: `"users[0]": want an object`, `[null]`: "users[0]: must not be null", `[{"user":"a","user":"b"}]`: `"users[0].user" appears twice`,
+	} {
+		var changes api.UserChanges
+		err := wire.Decode([]byte(`{"users":`+list+`}`), &changes)
+		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), detail) {
+			t.Errorf("%s: got %v, want %s", list, err, detail)
+		}
+	}
+	var changes api.UserChanges
+	if err := wire.Decode([]byte(`{"users": [ {"user":"a","disabled":null} , {"user":"b"} ]}`), &changes); err != nil || len(changes.Users) != 2 {
+		t.Errorf("got %v, %v", changes, err)
+	}
+}
+
 func TestDecodeChecksObjectsInside(t *testing.T) {
 	for inner, detail := range map[string]string{
 		`{"all":true,"nope":1}`: `unknown field "to.nope"`, `{"ALL":true}`: `unknown field "to.ALL"`, `{"users":null}`: "to.users: must not be null",

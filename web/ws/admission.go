@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -27,7 +28,17 @@ const idleAfter = 30 * time.Second
 type handshake struct {
 	who     *auth.Identity // nil: the token comes with the hello
 	from    netip.Addr
-	counted bool // among the connections of from: behind a proxy the listener cannot count them
+	agent   string // that the client named, at most agentBytesMax bytes
+	counted bool   // among the connections of from: behind a proxy the listener cannot count them
+}
+
+// agentBytesMax is how much of a client's name each socket keeps, for the list of sessions.
+const agentBytesMax = 200
+
+// agentOf is what a client calls itself: of the header only a part is kept, without the rest of the request.
+func agentOf(r *http.Request) string {
+	agent := strings.ToValidUTF8(r.UserAgent(), "")
+	return strings.ToValidUTF8(strings.Clone(agent[:min(len(agent), agentBytesMax)]), "")
 }
 
 // claimed is the user of the handshake's token; empty: it has none.
@@ -85,7 +96,7 @@ func (s *Sessions) admit(w http.ResponseWriter, r *http.Request) (h handshake, e
 	if offered := websocket.Subprotocols(r); len(offered) > 0 && !slices.Contains(offered, Subprotocol) {
 		return h, chat.Errorf(chat.CodeInvalid, "the subprotocol must be "+Subprotocol)
 	}
-	h.from = s.opt.Address(r)
+	h.from, h.agent = s.opt.Address(r), agentOf(r)
 	if h.who, err = s.admitToken(w, r, h.from); err != nil {
 		return h, err
 	}

@@ -158,7 +158,7 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 	who := s.identity()
 	if args.Token != nil {
 		id, err := s.verify(ctx, *args.Token, args.As)
-		var refused *chat.Error
+		why, closes := refused(err)
 		switch {
 		case err == nil && id.User == "":
 			s.end(ending{code: closeUnauthenticated, reason: "as: missing; the key acts for nobody"})
@@ -168,8 +168,8 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 			return nil
 		case err == nil:
 			who = &id
-		case errors.As(err, &refused) && refused.Code == chat.CodeUnauthenticated:
-			s.end(ending{code: closeUnauthenticated, reason: refused.Message})
+		case closes:
+			s.end(why)
 			return nil
 		default:
 			return err
@@ -238,7 +238,7 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 	s.follower = f
 	s.started.Store(f)
 	f.Notify(s.wake)
-	s.recheck() // keys may have changed since the hello was verified
+	s.recheck() // keys and users may have changed since the hello was verified
 	return nil
 }
 
@@ -266,10 +266,15 @@ func (s *session) recheck() {
 	if who == nil || s.all.opt.Holds == nil {
 		return
 	}
-	var refused *chat.Error
-	if err := s.all.opt.Holds(*who, s.from); errors.As(err, &refused) {
-		s.end(ending{code: closeUnauthenticated, reason: refused.Message})
+	err := s.all.opt.Holds(*who, s.from)
+	if err == nil {
+		return
 	}
+	why, ok := refused(err)
+	if !ok {
+		why = ending{code: closeUnauthenticated, reason: problem.Public(err).Message}
+	}
+	s.end(why)
 }
 
 // may refuses a key without a scope.

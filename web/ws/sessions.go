@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/auth"
@@ -200,6 +202,43 @@ func (s *Sessions) Recheck() {
 	for _, one := range s.snapshot() {
 		one.recheck()
 	}
+}
+
+// RecheckUsers ends the sessions of these users whose callers would no longer be let in: with 4401 where the token was revoked,
+// with 4403 where the user is disabled.
+func (s *Sessions) RecheckUsers(users []string) {
+	for _, user := range users {
+		for _, one := range s.of(user) {
+			one.recheck()
+		}
+	}
+}
+
+// Disconnect closes the sockets of a user with 4408.
+func (s *Sessions) Disconnect(user string) {
+	for _, one := range s.of(user) {
+		one.end(ending{code: closeDisconnected, reason: "disconnected on request"})
+	}
+}
+
+// SessionsOf lists the sessions of a user on this node. Node is left out.
+func (s *Sessions) SessionsOf(user string) []users.Session {
+	var list []users.Session
+	for _, one := range s.of(user) {
+		v := users.Session{ID: one.id, Since: chat.TimeMs(one.begun.UnixMilli()), Address: one.from.String(), Agent: one.agent}
+		if f := one.started.Load(); f != nil {
+			v.Groups = f.Groups()
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+// of are the sockets with a token of a user.
+func (s *Sessions) of(user string) []*session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.held[user])
 }
 
 // Drain refuses new sockets and closes the open ones with 1012, spread over DrainSpread (less if there are few), so

@@ -1,0 +1,227 @@
+package users
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/table"
+)
+
+// TableName is the name of the table of users about whom something was decided.
+const TableName = "users"
+
+// Bounds of users.
+const (
+	rowsMax = 100_000 // users who are disabled or whose tokens were revoked: every node has them in memory, about 20 MiB
+	// PutMax is how many users one call may name.
+	PutMax = 1000
+)
+
+// Store is what users need from a store.
+type Store interface {
+	// Row, Put: see table.Store.
+	Row(ctx context.Context, table, id string) (table.Row, error)
+	Put(ctx context.Context, table string, row table.Row, rowsMax int) (version int64, err error)
+	// NodesOf lists the live nodes on which a user has a session, by the names with which they report their presence.
+	NodesOf(ctx context.Context, user string) ([]string, error)
+}
+
+// Sockets are the sessions of this node.
+type Sockets interface {
+	// RecheckUsers ends the sessions of these users that would no longer be let in.
+	RecheckUsers(users []string)
+	// Disconnect ends the sessions of a user; their clients may connect again.
+	Disconnect(user string)
+	// SessionsOf lists the sessions of a user. Node is left out.
+	SessionsOf(user string) []Session
+}
+
+// Options of a Service.
+type Options struct {
+	Node string // the name with which this node reports its presence
+	Now  func() time.Time
+	Log  *slog.Logger
+}
+
+// Service decides about users. It is safe for concurrent use.
+type Service struct {
+	store   Store
+	opt     Options
+	sockets Sockets // nil until Attach
+	users   *table.Table[Decision]
+	asks    *table.Table[Ask]
+
+	wake    chan struct{} // asks have changed, for Run; room for one
+	mu      sync.Mutex
+	changed chan struct{} // is closed when asks change, for those who wait for answers
+}
+
+// Decision is what was decided about a user: a row of the table of users.
+type Decision struct {
+	RevokedS int64 `json:"revoked_s,omitempty"` // tokens issued in this second (Unix) or before are void; 0: none is
+	Disabled bool  `json:"disabled,omitempty"`
+}
+
+// New makes a Service. Its Tables have to be followed.
+func New(store Store, opt Options) *Service {
+	s := &Service{store: store, opt: opt, wake: make(chan struct{}, 1), changed: make(chan struct{})}
+	s.users = table.New(TableName, decode, func(ids []string) {
+		if s.sockets != nil {
+			s.sockets.RecheckUsers(ids)
+		}
+	}, opt.Log)
+	s.asks = table.New(asksName, decodeAsk, func([]string) { s.asksChanged() }, opt.Log)
+	return s
+}
+
+// Attach names the sessions of this node. It must be called before the tables are followed.
+func (s *Service) Attach(sockets Sockets) { s.sockets = sockets }
+
+// Users is the table of what was decided.
+func (s *Service) Users() *table.Table[Decision] { return s.users }
+
+// Asks is the table of what nodes ask each other.
+func (s *Service) Asks() *table.Table[Ask] { return s.asks }
+
+func decode(_, text string) (d Decision, err error) {
+	err = json.Unmarshal([]byte(text), &d)
+	return d, err
+}
+
+var errRevoked = chat.Errorf(chat.CodeUnauthenticated, "the token was revoked: sign in again")
+
+// ErrDisabled refuses a disabled user.
+var ErrDisabled = chat.Errorf(chat.CodeForbidden, "the user is disabled")
+
+// Disabled tells whether a user is disabled.
+func (s *Service) Disabled(user string) bool {
+	d, _ := s.users.Get(user)
+	return d.Disabled
+}
+
+// CheckToken refuses a token of a user that was revoked, or any if the user is disabled. issuedS is when it was issued, in Unix
+// seconds; 0: it does not say.
+func (s *Service) CheckToken(user string, issuedS int64) error {
+	d, ok := s.users.Get(user)
+	switch {
+	case !ok:
+		return nil
+	case d.Disabled:
+		return ErrDisabled
+	case d.RevokedS != 0 && issuedS <= d.RevokedS:
+		return errRevoked
+	}
+	return nil
+}
+
+// Revoke makes void the tokens of a user that were issued at a time or before, and those that do not say when; nil: now. What was
+// revoked before stays so. It holds on this node at once and on every other within a second.
+func (s *Service) Revoke(ctx context.Context, user string, before *time.Time) error {
+	if err := chat.CheckUserID("user", user); err != nil {
+		return err
+	}
+	at := s.opt.Now()
+	if before != nil {
+		if before.After(at) {
+			return chat.Errorf(chat.CodeOutOfRange, "before: must not be in the future")
+		}
+		at = *before
+	}
+	_, err := s.change(ctx, user, func(d *Decision) { d.RevokedS = max(d.RevokedS, at.Unix()) })
+	return err
+}
+
+// Change is what Put sets of a user.
+type Change struct {
+	User     string
+	Disabled *bool // nil: it stays
+}
+
+// Version is a user that was changed. Version grows with every change.
+type Version struct {
+	User    string `json:"user"`
+	Version int64  `json:"version"`
+}
+
+// Refusal is a user that could not be changed.
+type Refusal struct {
+	User string    `json:"user"`
+	Code chat.Code `json:"code"`
+}
+
+// Put changes users, one after the other: what cannot be changed does not keep others from it. A failure of the store ends it.
+func (s *Service) Put(ctx context.Context, changes []Change) (done []Version, refused []Refusal, err error) {
+	if len(changes) > PutMax {
+		return nil, nil, chat.Errorf(chat.CodeOutOfRange, "users: at most %d", PutMax)
+	}
+	done, refused = []Version{}, []Refusal{}
+	for _, c := range changes {
+		var version int64
+		err := chat.CheckUserID("user", c.User)
+		if err == nil {
+			version, err = s.change(ctx, c.User, func(d *Decision) {
+				if c.Disabled != nil {
+					d.Disabled = *c.Disabled
+				}
+			})
+		}
+		switch code := chat.CodeOf(err); code {
+		case "":
+			done = append(done, Version{c.User, version})
+		case chat.CodeInternal, chat.CodeUnavailable:
+			return nil, nil, err
+		default:
+			refused = append(refused, Refusal{c.User, code})
+		}
+	}
+	return done, refused, nil
+}
+
+// changeTries is how often a change is tried that meets another one.
+const changeTries = 8
+
+// change changes what is decided about a user, and returns the version of the row; 0: nothing is decided, and nothing was.
+func (s *Service) change(ctx context.Context, user string, change func(*Decision)) (version int64, err error) {
+	for try := 1; ; try++ {
+		row, err := s.store.Row(ctx, TableName, user)
+		var before Decision
+		switch {
+		case errors.Is(err, chat.ErrNotFound):
+			row = table.Row{ID: user}
+		case err != nil:
+			return 0, chat.AsError(err)
+		default:
+			if before, err = decode(user, row.Text); err != nil {
+				return 0, chat.AsError(fmt.Errorf("what is decided about user %s cannot be read: %w", user, err))
+			}
+		}
+		after := before
+		change(&after)
+		if after == before {
+			s.users.Set(row)
+			return row.Version, nil
+		}
+		row.Text = ""
+		if after != (Decision{}) {
+			text, err := json.Marshal(after)
+			if err != nil {
+				return 0, chat.AsError(err)
+			}
+			row.Text = string(text)
+		}
+		row.Version, err = s.store.Put(ctx, TableName, row, rowsMax)
+		if err == nil {
+			s.users.Set(row)
+			return row.Version, nil
+		}
+		if try == changeTries || !errors.Is(err, chat.ErrConflict) {
+			return 0, chat.AsError(err)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/table"
+	"github.com/chatd/chatd/chat/users"
+)
+
+// rows is a store of one table without anything else.
+type rows map[string]table.Row
+
+func (r rows) Row(_ context.Context, _, id string) (table.Row, error) {
+	row, ok := r[id]
+	if !ok {
+		return row, chat.ErrNotFound
+	}
+	return row, nil
+}
+
+func (r rows) Put(_ context.Context, _ string, row table.Row, _ int) (int64, error) {
+	row.Version = time.Now().UnixNano()
+	r[row.ID] = row
+	return row.Version, nil
+}
+
+func (rows) NodesOf(context.Context, string) ([]string, error) { return nil, nil }
+
+func newGate(tb testing.TB) *Gate {
+	tb.Helper()
+	v, err := NewVerifier(context.Background(), TokenOptions{Secrets: [][]byte{testSecret}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &Gate{Tokens: v, Users: users.New(rows{}, users.Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})}
+}
+
+// TestIssuedAt: the time of issue is known of a token, also when it is in the cache, however the claim is written.
+func TestIssuedAt(t *testing.T) {
+	g := newGate(t)
+	at := time.Now().Add(-time.Minute).Unix()
+	for what, c := range map[string]struct {
+		iat  any
+		want int64
+	}{
+		"a number": {at, at}, "a fraction": {float64(at) + 0.9, at}, "exponential": {json.Number("1.79e9"), 1_790_000_000}, "absent": {nil, 0}, "a string": {"1", 0}, "null": {json.RawMessage("null"), 0},
+	} {
+		claims := object{"sub": "alice", "exp": time.Now().Add(time.Hour).Unix()}
+		if c.iat != nil {
+			claims["iat"] = c.iat
+		}
+		token := sign(t, jwt.SigningMethodHS256, testSecret, nil, claims)
+		for range 2 {
+			who, err := g.Verify(t.Context(), Credentials{Token: token})
+			if err != nil || who.IssuedS != c.want {
+				t.Errorf("%s: got %+v, %v; want %d", what, who, err, c.want)
+			}
+		}
+	}
+}
+
+// TestCachedTokensAreRevoked: a token that was verified is refused once it is revoked.
+func TestCachedTokensAreRevoked(t *testing.T) {
+	g := newGate(t)
+	token, _, err := SignToken(testSecret, Claims{User: "alice", TTL: time.Hour}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	who, err := g.Verify(t.Context(), Credentials{Token: token})
+	if err != nil || g.Holds(who, netip.Addr{}) != nil {
+		t.Fatal(err)
+	}
+	if err := g.Users.Revoke(t.Context(), "alice", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Verify(t.Context(), Credentials{Token: token}); !errors.Is(err, ErrNoToken) {
+		t.Errorf("got %v, want unauthenticated", err)
+	}
+}
+
+// BenchmarkGate is what a verified token costs in all.
+func BenchmarkGate(b *testing.B) {
+	g := newGate(b)
+	token, _, err := SignToken(testSecret, Claims{User: "alice", TTL: time.Hour}, time.Now())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := g.Verify(context.Background(), Credentials{Token: token}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
