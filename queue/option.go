@@ -159,7 +159,7 @@ func (t *Task) checkInBatch() error {
 	case t.Rate != nil:
 		return errors.New("rate: a task in a batch has no rate")
 	case t.Keep > 0:
-		return errors.New("Keep: a task in a batch leaves no result")
+		return errors.New("keep: a task in a batch leaves no result")
 	case len(t.Then) > 0:
 		return errors.New("then: a task in a batch has no successors")
 	}
