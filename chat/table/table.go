@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -172,6 +173,7 @@ type Table[V any] struct {
 	changed func(ids []string)
 	log     *slog.Logger
 
+	size    atomic.Int32 // of rows; who finds none needs no lock
 	mu      sync.RWMutex
 	rows    map[string]V
 	stale   map[string]bool // during a complete reading: rows that were not found yet
@@ -187,10 +189,13 @@ func New[V any](name string, decode func(id, text string) (V, error), changed fu
 }
 
 // Get returns a row.
-func (t *Table[V]) Get(id string) (V, bool) {
+func (t *Table[V]) Get(id string) (v V, ok bool) {
+	if t.size.Load() == 0 {
+		return v, false
+	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	v, ok := t.rows[id]
+	v, ok = t.rows[id]
 	return v, ok
 }
 
@@ -232,6 +237,7 @@ func (t *Table[V]) apply(rows []Row, version int64) {
 
 // write writes a row; its caller holds the lock.
 func (t *Table[V]) write(row Row) {
+	defer func() { t.size.Store(int32(len(t.rows))) }()
 	t.touched = append(t.touched, row.ID)
 	delete(t.stale, row.ID)
 	delete(t.rows, row.ID)
@@ -252,6 +258,7 @@ func (t *Table[V]) end() {
 		delete(t.rows, id)
 		t.touched = append(t.touched, id)
 	}
+	t.size.Store(int32(len(t.rows)))
 	t.stale = nil
 	t.mu.Unlock()
 	t.report()

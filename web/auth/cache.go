@@ -25,7 +25,14 @@ func newTokenCache(bound int) *tokenCache {
 	return c
 }
 
-func keyOf(token string) tokenKey { return sha256.Sum256([]byte(token)) }
+// keyOf hashes a token, in a copy on the stack unless it is long.
+func keyOf(token string) tokenKey {
+	var short [1024]byte
+	if len(token) > len(short) {
+		return sha256.Sum256([]byte(token))
+	}
+	return sha256.Sum256(short[:copy(short[:], token)])
+}
 
 // entries are those since the last clear. A verification takes them before it starts, so if the keys change meanwhile, its
 // result ends up among entries that are no longer used.
