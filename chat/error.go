@@ -116,6 +116,7 @@ var (
 	ErrMembersOnly  = Errorf(CodeForbidden, "only members of the group may do this")
 	ErrManagersOnly = Errorf(CodeForbidden, "only the owner and admins of the group may do this")
 	ErrPostersOnly  = Errorf(CodeForbidden, "only the owner and admins may post in this group")
+	ErrReach        = Errorf(CodeForbidden, "groups: the key may do this only in its groups")
 	ErrDeletersOnly = Errorf(CodeForbidden, "only the author, the owner and admins may delete a message")
 )
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/chatd/chatd/internal/each"
 )
 
 // groups makes, changes and deletes groups.
@@ -105,8 +107,8 @@ func (s *groups) NewGroup(by Caller, d GroupDraft) (NewGroup, error) {
 	if err := cmp.Or(CheckCaller(by), d.check()); err != nil {
 		return NewGroup{}, err
 	}
-	if by.Reach != nil && !by.Reaches(d.ID) {
-		return NewGroup{}, Errorf(CodeForbidden, "groups: the key may make only groups of these ids; id: %q", d.ID)
+	if !by.Reaches(d.ID) {
+		return NewGroup{}, ErrReach
 	}
 	members, err := UniqueUsers("members", d.Members, s.opt.Limits.GroupCreateMembers, by.User)
 	if err != nil {
@@ -271,7 +273,7 @@ func (s *groups) cleanUpStep(ctx context.Context, group string) (more bool, err 
 	if err != nil || len(users) == 0 {
 		return false, err
 	}
-	err = Each(ctx, users, func(ctx context.Context, user string) error {
+	err = each.Of(ctx, users, func(ctx context.Context, user string) error {
 		_, err := s.index.repair(ctx, user, group, false)
 		return err
 	})

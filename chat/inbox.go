@@ -125,9 +125,17 @@ func (i StoredItem) seq() int64 {
 	return seq
 }
 
+// CheckInbox refuses callers who may have nothing to do with inboxes, which have items of all groups.
+func CheckInbox(by Caller) error {
+	if by.Reach != nil {
+		return ErrReach
+	}
+	return CheckCaller(by)
+}
+
 // SendDirect puts an item into someone's inbox. A known key gets the first answer again. ErrInboxFull.
 func (s *inboxes) SendDirect(ctx context.Context, by Caller, to string, d Direct) (it Item, duplicate bool, err error) {
-	if err := cmp.Or(CheckCaller(by), CheckUserID("user", to)); err != nil {
+	if err := cmp.Or(CheckInbox(by), CheckUserID("user", to)); err != nil {
 		return Item{}, false, err
 	}
 	c, err := d.Content().Checked(s.opt.Limits)
@@ -165,7 +173,7 @@ func (s *inboxes) PutItem(ctx context.Context, to string, it Item, key string) e
 
 // Inbox reads the caller's inbox after a position; not set: after what was acked. It moves nothing.
 func (s *inboxes) Inbox(ctx context.Context, by Caller, after Position, limit int) (InboxBatch, error) {
-	if err := CheckCaller(by); err != nil {
+	if err := CheckInbox(by); err != nil {
 		return InboxBatch{}, err
 	}
 	limit, err := s.opt.Limits.Page(limit)
@@ -200,7 +208,7 @@ func (b InboxBatch) Fit(bytesMax int) InboxBatch {
 // AckInbox moves acked of the caller's inbox forward to a position; repeating it is harmless. ErrOutOfRange above the last,
 // ErrConflict for a cursor of another life of the inbox, or of a list that a failover rolled back.
 func (s *inboxes) AckInbox(ctx context.Context, by Caller, at Position) (acked int64, err error) {
-	if err := CheckCaller(by); err != nil {
+	if err := CheckInbox(by); err != nil {
 		return 0, err
 	}
 	if at.ID < 0 {

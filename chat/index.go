@@ -3,6 +3,8 @@ package chat
 import (
 	"cmp"
 	"context"
+
+	"github.com/chatd/chatd/internal/each"
 )
 
 // index keeps the index of a user's groups as the groups are.
@@ -36,7 +38,7 @@ func (s *index) created(ctx context.Context, users []string, g NewGroup) {
 	if now, err := s.truth(ctx, users[0], g.ID); err == nil && now.Epoch == g.Epoch && now.Last == int64(len(g.Notices)) {
 		return
 	}
-	_ = Each(ctx, users, func(ctx context.Context, user string) error {
+	_ = each.Of(ctx, users, func(ctx context.Context, user string) error {
 		s.update(ctx, user, g.ID, user == g.Owner())
 		return nil
 	})

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/chatd/chatd/internal/cache"
+	"github.com/chatd/chatd/internal/each"
 )
 
 // knownMax is how many users each of two generations holds, and how many wait to be written: some megabytes each.
@@ -55,7 +56,7 @@ func (k *known) FlushKnown(ctx context.Context) error {
 		users = append(users, user)
 	}
 	k.mu.Unlock()
-	return AsError(Each(ctx, users, func(ctx context.Context, user string) error {
+	return AsError(each.Of(ctx, users, func(ctx context.Context, user string) error {
 		if err := k.store.Know(ctx, user); err != nil {
 			return err
 		}

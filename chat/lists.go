@@ -32,7 +32,7 @@ func (s *lists) Groups(ctx context.Context, by Caller, limit int, cursor string)
 	if err := CheckCaller(by); err != nil {
 		return List[GroupView]{}, err
 	}
-	list, err := s.byActivity(ctx, by.User)
+	list, err := s.byActivity(ctx, by)
 	if err != nil {
 		return List[GroupView]{}, AsError(err)
 	}
@@ -60,15 +60,15 @@ func (s *lists) Groups(ctx context.Context, by Caller, limit int, cursor string)
 	return out, AsError(err)
 }
 
-// byActivity lists the groups that user is in, in the order of the list. It reads no more of each than that takes.
-func (s *lists) byActivity(ctx context.Context, user string) ([]activeAt, error) {
-	index, err := s.index.UserGroups(ctx, user)
+// byActivity lists the groups of the caller, in the order of the list. It reads no more of each than that takes.
+func (s *lists) byActivity(ctx context.Context, by Caller) ([]activeAt, error) {
+	index, err := s.index.UserGroups(ctx, by.User)
 	if err != nil {
 		return nil, err
 	}
 	LookedAll(ctx, len(index))
-	groups := names(index)
-	looks, err := s.index.Looks(ctx, user, groups, LookAtActivity)
+	groups := names(by.Reached(index))
+	looks, err := s.index.Looks(ctx, by.User, groups, LookAtActivity)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (s *lists) PublicGroups(ctx context.Context, by Caller, limit int, cursor s
 	if err := CheckCaller(by); err != nil {
 		return List[Group]{}, err
 	}
-	ids, next, err := s.groups.PublicGroups(ctx, cursor, limit)
+	ids, next, err := s.groups.PublicGroups(ctx, by, cursor, limit)
 	if err != nil {
 		return List[Group]{}, AsError(err)
 	}
@@ -177,7 +177,7 @@ func (s *lists) UnreadCounts(ctx context.Context, by Caller) (UnreadCounts, erro
 	}
 	LookedAll(ctx, len(index))
 	c := UnreadCounts{Groups: map[string]int64{}}
-	for some := range slices.Chunk(names(index), unreadGroups) {
+	for some := range slices.Chunk(names(by.Reached(index)), unreadGroups) {
 		if err := s.addUnread(ctx, by.User, some, &c); err != nil {
 			return UnreadCounts{}, AsError(err)
 		}
@@ -222,6 +222,7 @@ func (s *lists) Memberships(ctx context.Context, by Caller) ([]Info, error) {
 		return nil, AsError(err)
 	}
 	LookedAll(ctx, len(index))
+	index = by.Reached(index)
 	Looked(ctx, (PageLooks-1)*len(index))
 	return s.memberships(ctx, by.User, names(index))
 }

@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -32,6 +33,14 @@ type Reach interface {
 
 // Reaches tells whether the caller may have to do with a group at all.
 func (c Caller) Reaches(group string) bool { return c.Reach == nil || c.Reach.InGroup(group) }
+
+// Reached are those of an index that the caller reaches.
+func (c Caller) Reached(index []UserGroup) []UserGroup {
+	if c.Reach == nil {
+		return index
+	}
+	return slices.DeleteFunc(slices.Clone(index), func(g UserGroup) bool { return !c.Reaches(g.Group) })
+}
 
 // Program tells whether the caller is a key that acts for nobody.
 func (c Caller) Program() bool { return c.Via != "" && c.User == keyPrefix+c.Via }
@@ -130,9 +139,9 @@ type GroupStore interface {
 	UpdateGroup(ctx context.Context, by Caller, group string, change GroupChange, notices []NoticeEntry, atMs int64) error
 	// DeleteGroup removes the group (owner or operator). What is left of it beyond one step is removed by a task.
 	DeleteGroup(ctx context.Context, by Caller, group string) error
-	// PublicGroups pages through the public groups by name, then id. after is "" or what next was, which clients get as
-	// it is: anything else is CodeInvalid.
-	PublicGroups(ctx context.Context, after string, limit int) (groups []string, next string, err error)
+	// PublicGroups pages through the public groups that by reaches, by name, then id. after is "" or what next was, which
+	// clients get as it is: anything else is CodeInvalid.
+	PublicGroups(ctx context.Context, by Caller, after string, limit int) (groups []string, next string, err error)
 	// Gone names some of the users of a deleted group, as many as one step of Cleanup takes: those who were members or
 	// sent something. Their index may still hold the group. None: everything is cleaned up.
 	Gone(ctx context.Context, group string) (users []string, err error)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"github.com/chatd/chatd/internal/each"
 )
 
 // strangers checks what callers may do to users whom they do not know, by the policies of the node.
@@ -88,7 +90,7 @@ func (s *strangers) sharing(ctx context.Context, by Caller, users []string, refu
 		longer[user] = sizes[i+1].Groups > sizes[0].Groups
 	}
 	mine := sync.OnceValues(func() ([]string, error) { return s.groupsOf(ctx, by.User) })
-	return AsError(Each(ctx, users, func(ctx context.Context, user string) error {
+	return AsError(each.Of(ctx, users, func(ctx context.Context, user string) error {
 		groups, other := mine, user
 		if !longer[user] {
 			groups, other = func() ([]string, error) { return s.groupsOf(ctx, user) }, by.User

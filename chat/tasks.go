@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/chatd/chatd/internal/each"
 )
 
 // tasks runs what steps of the store leave to be done.
@@ -78,7 +80,7 @@ func (s *tasks) deliverMentions(ctx context.Context, t MentionTask) error {
 		return nil
 	}
 	item := Item{Kind: ItemMention, From: t.From, Group: t.Group, ID: t.ID, SentAt: e.SentAt}
-	return Each(ctx, t.Users, func(ctx context.Context, user string) error {
+	return each.Of(ctx, t.Users, func(ctx context.Context, user string) error {
 		if user == t.From {
 			return nil
 		}
@@ -114,7 +116,7 @@ func (s *tasks) deliverMemberships(ctx context.Context, t MemberTask) error {
 	default:
 		return Invalid("a task has the unknown change %q", t.What)
 	}
-	return Each(ctx, t.Users, func(ctx context.Context, user string) error {
+	return each.Of(ctx, t.Users, func(ctx context.Context, user string) error {
 		info, err := s.index.repair(ctx, user, t.Group, user == t.By)
 		if err != nil {
 			return err

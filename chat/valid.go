@@ -137,10 +137,13 @@ const WantedGroupID = "1 to 128 of A-Z a-z 0-9 . _ - @ + | :, not beginning with
 // WantedUserID says what the id of a user is.
 const WantedUserID = WantedGroupID + ", in:, reader: or key:"
 
-// CheckGroup checks the caller and the id of a group, before either reaches a key.
+// CheckGroup checks the caller and the id of a group, before either reaches a key, and that the caller may reach the group.
 func CheckGroup(by Caller, group string) error {
 	if err := CheckGroupID("group", group); err != nil {
 		return err
+	}
+	if !by.Reaches(group) {
+		return ErrReach
 	}
 	return CheckCaller(by)
 }

@@ -29,8 +29,8 @@ func (p indexEntry) abandoned(now *redis.TimeCmd) bool {
 	return now.Val().UnixMilli()-p.ms > unfinishedMs
 }
 
-// SchedulesOf pages through the schedules of an owner, the oldest first.
-func (s *Schedules) SchedulesOf(ctx context.Context, owner, after string, limit, bytesMax int) (page []schedule.Record, next string, err error) {
+// SchedulesOf pages through the schedules of an owner that it reaches, the oldest first.
+func (s *Schedules) SchedulesOf(ctx context.Context, owner chat.Caller, after string, limit, bytesMax int) (page []schedule.Record, next string, err error) {
 	at := indexEntry{ms: math.MinInt64}
 	if after != "" {
 		ms, id, ok := strings.Cut(after, ".")
@@ -42,16 +42,16 @@ func (s *Schedules) SchedulesOf(ctx context.Context, owner, after string, limit,
 	}
 	bytes := 0
 	for {
-		entries, err := s.schedulesAfter(ctx, owner, at, schedulesAtOnce)
+		entries, err := s.schedulesAfter(ctx, owner.User, at, schedulesAtOnce)
 		if err != nil || len(entries) == 0 {
 			return page, "", err
 		}
-		records, err := s.readSchedules(ctx, owner, entries)
+		records, err := s.readSchedules(ctx, owner.User, entries)
 		if err != nil {
 			return nil, "", err
 		}
 		for i, r := range records {
-			if r.ID != "" {
+			if r.ID != "" && r.Plan.ReachedBy(owner) {
 				if len(page) == limit || bytes > bytesMax {
 					return page, scheduleCursor(at.ms, at.id), nil
 				}

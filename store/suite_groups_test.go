@@ -136,7 +136,7 @@ var groupTests = map[string]func(*fixture){
 		w.fails(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"), chat.ErrNotFound)
 		w.equal(w.info("g", "alice"), chat.Info{Group: chat.Group{ID: "g"}})
 		w.equal(w.entries("g"), []chat.Message{})
-		page, _, err := w.PublicGroups(w.ctx, "", 10)
+		page, _, err := w.PublicGroups(w.ctx, chat.Caller{}, "", 10)
 		w.ok(err)
 		w.equal(page, []string{})
 
@@ -237,7 +237,7 @@ var groupTests = map[string]func(*fixture){
 		var got []string
 		for after, page := "", []string(nil); ; {
 			var err error
-			page, after, err = w.PublicGroups(w.ctx, after, 2)
+			page, after, err = w.PublicGroups(w.ctx, chat.Caller{}, after, 2)
 			w.ok(err)
 			for _, id := range page {
 				got = append(got, w.info(id, "x").Name+"\x00"+id)
@@ -247,15 +247,33 @@ var groupTests = map[string]func(*fixture){
 			}
 		}
 		w.equal(got, want)
-		_, _, err := w.PublicGroups(w.ctx, "no cursor!", 2)
+		some := chat.Caller{Reach: only{"g1", "g4", "g5"}} // two names of which one is shown first
+		for _, limit := range []int{1, 2, 3, 10} {
+			var reached []string
+			for after, more := "", true; more; more = after != "" {
+				page, next, err := w.PublicGroups(w.ctx, some, after, limit)
+				w.ok(err)
+				if next != "" {
+					w.equal(len(page), limit)
+				}
+				reached, after = append(reached, page...), next
+			}
+			w.equal(reached, []string{"g5", "g1", "g4"})
+		}
+		_, _, err := w.PublicGroups(w.ctx, chat.Caller{}, "no cursor!", 2)
 		w.equal(chat.CodeOf(err), chat.CodeInvalid)
 		private := chat.Private
 		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g0", chat.GroupChange{Visibility: &private}, nil, 1))
-		page, _, err := w.PublicGroups(w.ctx, "", 100)
+		page, _, err := w.PublicGroups(w.ctx, chat.Caller{}, "", 100)
 		w.ok(err)
 		w.equal(slices.Contains(page, "g0"), false)
 	},
 }
+
+// only reaches some groups.
+type only []string
+
+func (o only) InGroup(group string) bool { return slices.Contains(o, group) }
 
 // standings reads those of users at the same time, so that some reads are joined.
 func (w *fixture) standings(users, groups []string) [][]chat.Info {

@@ -303,7 +303,7 @@ func (m *scheduleModel) checkRecord(r *rapid.T, s *modelSchedule) {
 }
 
 func (m *scheduleModel) checkList(r *rapid.T) {
-	page, _, err := m.store.SchedulesOf(r.Context(), "bob", "", 1000, 1<<20)
+	page, _, err := m.store.SchedulesOf(r.Context(), chat.Caller{User: "bob"}, "", 1000, 1<<20)
 	m.ok(err)
 	listed, all := []string{}, []string{}
 	for _, p := range page {

@@ -361,7 +361,7 @@ var scheduleTests = map[string]func(*fixture){
 	"list": func(w *fixture) {
 		list := func(limit int) (ids []string) {
 			for cursor := ""; ; {
-				page, next, err := w.SchedulesOf(w.ctx, "alice", cursor, limit, 1<<20)
+				page, next, err := w.SchedulesOf(w.ctx, chat.Caller{User: "alice"}, cursor, limit, 1<<20)
 				w.ok(err)
 				if len(page) > limit || len(page) < limit && next != "" {
 					w.Fatalf("got a page of %d and a cursor %q, limit %d", len(page), next, limit)
@@ -387,11 +387,14 @@ var scheduleTests = map[string]func(*fixture){
 				w.equal(made[id], true)
 			}
 		}
-		page, next, err := w.SchedulesOf(w.ctx, "alice", "", 100, 20)
+		page, next, err := w.SchedulesOf(w.ctx, chat.Caller{User: "alice", Reach: only{"g"}}, "", 1, 1<<20)
+		w.ok(err)
+		w.equal([]any{len(page), next}, []any{0, ""})
+		page, next, err = w.SchedulesOf(w.ctx, chat.Caller{User: "alice"}, "", 100, 20)
 		w.ok(err)
 		w.equal([]any{len(page), next != ""}, []any{5, true}) // the fifth body makes it more than 20 bytes
 		for _, cursor := range []string{"x", "1", "1.", "x.p00-a", "1.p{0}", "1.a:b"} {
-			_, _, err := w.SchedulesOf(w.ctx, "alice", cursor, 10, 1<<20)
+			_, _, err := w.SchedulesOf(w.ctx, chat.Caller{User: "alice"}, cursor, 10, 1<<20)
 			w.fails(err, &chat.Error{Code: chat.CodeInvalid})
 		}
 	},
@@ -404,7 +407,7 @@ var scheduleTests = map[string]func(*fixture){
 		w.ok(w.ForgetSchedule(w.ctx, r.ID))
 		_, _, err := w.Schedule(w.ctx, r.ID)
 		w.fails(err, chat.ErrNotFound)
-		page, _, err := w.SchedulesOf(w.ctx, "alice", "", 10, 1<<20)
+		page, _, err := w.SchedulesOf(w.ctx, chat.Caller{User: "alice"}, "", 10, 1<<20)
 		w.ok(err)
 		w.equal(len(page), 0)
 	},
@@ -419,7 +422,7 @@ var scheduleTests = map[string]func(*fixture){
 		w.fails(err, chat.ErrOutOfRange)
 		w.ok(w.CancelSchedule(w.ctx, all[1].ID))
 		r := w.schedule(toUser(), w.now()+3_600_000) // the ended one gives way
-		page, _, err := w.SchedulesOf(w.ctx, "alice", "", 10, 1<<20)
+		page, _, err := w.SchedulesOf(w.ctx, chat.Caller{User: "alice"}, "", 10, 1<<20)
 		w.ok(err)
 		listed := map[string]bool{} // those of one millisecond stand by their ids
 		for _, p := range page {
@@ -448,7 +451,7 @@ var scheduleTests = map[string]func(*fixture){
 		_, _, err := w.CreateSchedule(w.ctx, n)
 		w.fails(err, chat.ErrOutOfRange)
 		entry("p00-young", w.now()-120_000)
-		page, next, err := w.SchedulesOf(w.ctx, "alice", "", 10, 1<<20)
+		page, next, err := w.SchedulesOf(w.ctx, chat.Caller{User: "alice"}, "", 10, 1<<20)
 		w.ok(err)
 		w.equal([]any{len(page), next}, []any{2, ""})
 		w.schedule(n.Plan, n.NextMs)
@@ -485,7 +488,7 @@ var scheduleTests = map[string]func(*fixture){
 		w.ok(w.Client().Eval(w.ctx, `redis.call('HSET', KEYS[1], 'plan', '{') return 1`, []string{key}).Err())
 		_, _, err := w.Schedule(w.ctx, r.ID)
 		w.fails(err, &chat.Error{Code: chat.CodeInvalid})
-		page, _, err := w.SchedulesOf(w.ctx, "alice", "", 10, 1<<20)
+		page, _, err := w.SchedulesOf(w.ctx, chat.Caller{User: "alice"}, "", 10, 1<<20)
 		w.ok(err)
 		w.equal([]any{len(page), page[0].ID}, []any{1, good.ID})
 	},

@@ -20,6 +20,7 @@ import (
 // admitter decides which requests get through to their handlers, on whose behalf, and when it is their turn.
 type admitter struct {
 	verify  auth.Verify
+	again   auth.Again
 	core    *chat.Service
 	routes  routes
 	limits  *chat.Limits
@@ -36,6 +37,7 @@ type admitter struct {
 func (a *admitter) admit(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := a.routes.of(c)
+		var one *call
 		if r == nil || r.open {
 			if err := a.admitAddress(c, r); err != nil {
 				return err
@@ -45,8 +47,8 @@ func (a *admitter) admit(next echo.HandlerFunc) echo.HandlerFunc {
 				return next(c)
 			}
 		} else {
-			one, err := a.admitCaller(c, r)
-			if err != nil {
+			var err error
+			if one, err = a.admitCaller(c, r); err != nil {
 				return err
 			}
 			defer one.leave()
@@ -63,7 +65,11 @@ func (a *admitter) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		if err := checkQuery(req.URL.RawQuery, r); err != nil {
 			return err
 		}
-		return next(c)
+		err := next(c)
+		if one != nil {
+			err = r.scoped(err, one.by)
+		}
+		return err
 	}
 }
 
@@ -73,7 +79,7 @@ func (a *admitter) admitCaller(c echo.Context, r *route) (*call, error) {
 	who, err := a.verify.Identify(req, a.address(req))
 	if err != nil {
 		var refused *chat.Error
-		if errors.As(err, &refused) && refused.Code == chat.CodeUnauthenticated {
+		if errors.As(err, &refused) && refused.Code != chat.CodeUnavailable {
 			if err := a.chargeAddress(c, limit.CostOf(r.id, 0)); err != nil {
 				return nil, err
 			}
@@ -99,8 +105,12 @@ func (a *admitter) admitCaller(c echo.Context, r *route) (*call, error) {
 	if err := a.callers.SpendKey(who.Key, cost); err != nil {
 		return nil, err
 	}
-	if err := r.allows(who, c.Param); err != nil {
+	names := r.named(c, who)
+	if err := r.allows(who, names); err != nil {
 		return nil, err
+	}
+	if who.Key != nil {
+		one.until, one.again = who.Expires, a.holding(req, r, who, names)
 	}
 	if who.User != "" {
 		a.core.Know(who.User)
@@ -111,6 +121,33 @@ func (a *admitter) admitCaller(c echo.Context, r *route) (*call, error) {
 	one.entered = true
 	c.SetRequest(req.WithContext(context.WithValue(chat.WithMeter(req.Context(), &one.meter), callKey{}, one)))
 	return one, nil
+}
+
+// named reads what the request of who names.
+func (r *route) named(c echo.Context, who auth.Identity) (of named) {
+	if r.self {
+		of.user = pathValue(c, "user")
+	}
+	if who.Key == nil {
+		return of // whatever the group
+	}
+	of.group = pathValue(c, "group")
+	if _, asks := r.query["group"]; asks {
+		of.group = c.QueryParam("group")
+	}
+	return of
+}
+
+// holding returns what tells whether a key that was let in still would be.
+func (a *admitter) holding(req *http.Request, r *route, who auth.Identity, names named) func() error {
+	from := a.address(req)
+	return func() error {
+		now, err := a.again(who, from)
+		if err != nil {
+			return err
+		}
+		return r.allows(now, names)
+	}
 }
 
 // pageOf is how many entries the request asks for at most. Something that is not a number is refused later.

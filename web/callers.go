@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -21,7 +22,9 @@ type call struct {
 	turn    *turn
 	entered bool // counted among the caller's calls under way
 	meter   chat.Meter
-	paid    limit.Cost // for the groups of the caller that are to be looked at
+	paid    limit.Cost   // for the groups of the caller that are to be looked at
+	again   func() error // of a key: why it would not be let in any more
+	until   time.Time    // when the key ends; the zero time: no end is known
 }
 
 type callKey struct{}
@@ -33,6 +36,15 @@ func callOf(ctx context.Context) *call {
 
 // callerOf is on whose behalf a handler acts.
 func callerOf(ctx context.Context) chat.Caller { return callOf(ctx).by }
+
+// holds returns nil as long as the caller would be let in again, and otherwise why not: a key may change, or be removed, while its
+// call waits or goes on. Persons are let in once.
+func (c *call) holds() error {
+	if c.again == nil {
+		return nil
+	}
+	return c.again()
+}
 
 // charge takes more from the caller's limits, for costs that the body of the request showed. After an error the request must
 // not be carried out.

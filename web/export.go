@@ -66,7 +66,7 @@ func (a *exportAnswer) VisitExportGroupResponse(w http.ResponseWriter) error {
 	w.Header().Set("Trailer", exportEnd)
 	w.WriteHeader(http.StatusOK)
 	for ; len(a.lines) > 0; a.lines = a.next() {
-		if err := writePart(w, a.lines); err != nil || a.polls.draining() {
+		if callOf(a.ctx).holds() != nil || writePart(w, a.lines) != nil || a.polls.draining() {
 			panic(http.ErrAbortHandler) //nolint:forbidigo // the status is sent: only a cut connection says that this is not the end
 		}
 		a.lines = nil
@@ -142,6 +142,9 @@ func (a personAnswer) VisitExportMeResponse(w http.ResponseWriter) error {
 		}
 		if a.from.polls.draining() {
 			return chat.ErrUnavailable
+		}
+		if err := callOf(a.ctx).holds(); err != nil {
+			return err
 		}
 		if lines.Len() == 0 {
 			return nil

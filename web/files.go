@@ -146,6 +146,9 @@ func (h fileHandlers) writeFile(c echo.Context) error {
 	}
 	turnOf(c).leave() // the sender takes time, not the server
 	f, err := h.files.Write(r.Context(), callerOf(r.Context()), pathValue(c, "group"), pathValue(c, "file"), piece)
+	if void := callOf(r.Context()).holds(); err != nil && void != nil {
+		return void // and so the body was not read to its end
+	}
 	if isChecksum(err) {
 		return &refusal{statusChecksum, files.ErrChecksum}
 	}
@@ -208,7 +211,7 @@ func (h fileHandlers) getFile(c echo.Context) error {
 	} else {
 		asked.Header.Del("Range")
 	}
-	http.ServeContent(&slowWriter{Response: c.Response()}, asked, "", time.Time{}, content)
+	http.ServeContent(&slowWriter{Response: c.Response(), call: callOf(ctx)}, asked, "", time.Time{}, content)
 	return nil
 }
 
@@ -243,19 +246,23 @@ func extValue(text string) string {
 // slowBody is a body that may take as long as it likes, as long as it does not stall.
 type slowBody struct {
 	io.Reader
-	of *http.ResponseController
+	of   *http.ResponseController
+	call *call
 }
 
 // uploadStall is shorter than what another request waits for the lock of an upload: it may be the same client again.
 const uploadStall = 8 * time.Second
 
 func newSlowBody(c echo.Context) slowBody {
-	return slowBody{c.Request().Body, http.NewResponseController(c.Response().Writer)}
+	return slowBody{c.Request().Body, http.NewResponseController(c.Response().Writer), callOf(c.Request().Context())}
 }
 
 func (b slowBody) Read(p []byte) (int, error) {
 	_ = b.of.SetReadDeadline(time.Now().Add(uploadStall))
 	n, err := b.Reader.Read(p)
+	if void := b.call.holds(); void != nil {
+		n, err = 0, void
+	}
 	if err != nil {
 		_ = b.of.SetReadDeadline(time.Time{}) // the work on it may take longer
 	}

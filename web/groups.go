@@ -21,6 +21,9 @@ func (h groupHandlers) CreateGroup(ctx context.Context, r api.CreateGroupRequest
 	if err := callOf(ctx).charge(limit.Members(len(draft.Members))); err != nil {
 		return nil, err
 	}
+	if !callerOf(ctx).Reaches(draft.ID) {
+		return nil, chat.ErrReach // also of a repeat
+	}
 	return keyed(ctx, h.core, "createGroup", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(key string) (any, error) {
 		draft.Key = key
 		return h.core.CreateGroup(ctx, callerOf(ctx), draft)

@@ -11,6 +11,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/chatd/chatd/chat/keys"
+	"github.com/chatd/chatd/internal/node"
 )
 
 // key makes a key as an operator, and returns it with its id.
@@ -113,6 +114,16 @@ func TestScopesAreNamed(t *testing.T) {
 		}
 	}
 	checkProblem(t, "a token that acts", s.do(request{method: "GET", path: "/v1/me", user: "alice", role: "admin", header: map[string]string{"Chatd-As": "bob"}}), 403, "forbidden")
+	checkProblem(t, "no token at all that acts", s.do(request{method: "GET", path: "/v1/me", header: map[string]string{"Authorization": "Bearer x", "Chatd-As": "bob"}}), 401, "unauthenticated")
+	for _, as := range []string{"key:x", "in:x", "bot*", "bot 1", "bot/1", ".bot", "bot,bot2", "b\xc3\xb6t", strings.Repeat("b", 129)} {
+		checkProblem(t, as, s.by(key, as, request{method: "GET", path: "/v1/me"}), 400, "invalid_request")
+	}
+	checkProblem(t, "another spelling", s.by(key, "Bot", request{method: "GET", path: "/v1/me"}), 403, "forbidden")
+	checkProblem(t, "a key that is cut", s.by(key[:len(key)-1], "bot", request{method: "GET", path: "/v1/me"}), 401, "unauthenticated")
+	checkProblem(t, "in the query", s.by(key, "bot", request{method: "GET", path: "/v1/me?token=" + key}), 400, "invalid_request")
+	if a := s.do(request{method: "GET", path: "/v1/me", header: map[string]string{"Authorization": "bEARER " + key, "Chatd-As": "bot"}}); a.status != 200 {
+		t.Errorf("another case of the scheme: got %d %s", a.status, a.body)
+	}
 	checkProblem(t, "no user", s.by(key, "key:x", request{method: "GET", path: "/v1/me"}), 400, "invalid_request")
 	if a := s.by(key, "bot1", request{method: "GET", path: "/v1/me"}); a.field("user") != "bot1" || a.field("role") != nil {
 		t.Errorf("got %s, want bot1", a.body)
@@ -258,6 +269,56 @@ func TestVoidKeysAreClosed(t *testing.T) {
 	_, key := s.key(`{"name":"k","scopes":["read"],"as":["bot"]}`)
 	if got := hello(t, s.dial(), fmt.Sprintf(`{"op":"hello","token":%q}`, key)); !strings.Contains(got, "4401") {
 		t.Errorf("without as: got %s, want it closed with 4401", got)
+	}
+}
+
+// TestChangedKeysHoldInSessions: a session may do what its key may now, and gets no other key than one that lets it begin.
+func TestChangedKeysHoldInSessions(t *testing.T) {
+	s := start(t, nil)
+	s.must("bot", "POST", "/v1/groups", `{"id":"g"}`)
+	id, key := s.key(`{"name":"k","scopes":["read","send"],"as":["bot"]}`)
+	_, writes := s.key(`{"name":"k","scopes":["send"],"as":["bot"]}`)
+	conn := s.dial()
+	hello(t, conn, fmt.Sprintf(`{"op":"hello","token":%q,"as":"bot","only":[]}`, key))
+	ask := func(frame string) string { return hello(t, conn, frame) }
+	if got := ask(`{"op":"send","ref":"1","group":"g","body":"x"}`); !strings.Contains(got, `"op":"ok"`) {
+		t.Errorf("got %s", got)
+	}
+	if got := ask(fmt.Sprintf(`{"op":"auth","ref":"2","token":%q}`, writes)); !strings.Contains(got, "lacks the scope read") {
+		t.Errorf("got %s", got)
+	}
+	if a := s.do(request{method: "PATCH", path: "/v1/keys/" + id, user: "operator", role: "admin", body: `{"scopes":["read"]}`}); a.status != 200 {
+		t.Fatalf("got %d %s", a.status, a.body)
+	}
+	if got := ask(`{"op":"send","ref":"3","group":"g","body":"y"}`); !strings.Contains(got, "lacks the scope send") {
+		t.Errorf("got %s", got)
+	}
+	if a := s.do(request{method: "PATCH", path: "/v1/keys/" + id, user: "operator", role: "admin", body: fmt.Sprintf(`{"expires_at":%q}`, time.Now().Add(3*time.Second).Format(time.RFC3339Nano))}); a.status != 200 {
+		t.Fatalf("got %d %s", a.status, a.body)
+	}
+	if _, _, err := conn.ReadMessage(); !websocket.IsCloseError(err, 4401) {
+		t.Errorf("got %v, want 4401 when the key ends", err)
+	}
+}
+
+// TestRefusedKeysCost: who may not act so, or not from there, pays with the address.
+func TestRefusedKeysCost(t *testing.T) {
+	s := start(t, func(c *node.Config) { c.RateIP, c.TrustedProxies = "1/h:4", []string{"127.0.0.1"} })
+	_, key := s.key(`{"name":"k","scopes":["read"],"as":["bot"],"from":["192.0.2.0/24"]}`)
+	call := func(from, as string) int {
+		return s.by(key, as, request{method: "GET", path: "/v1/me", header: map[string]string{"X-Forwarded-For": from}}).status
+	}
+	for n, want := range []int{403, 400, 403, 403, 429} {
+		as := []string{"other", "a/b", "other", "Bot", "other"}[n]
+		if got := call("192.0.2.1", as); got != want {
+			t.Errorf("call %d: got %d, want %d", n, got, want)
+		}
+	}
+	if got := call("198.51.100.1", "bot"); got != 403 {
+		t.Errorf("from elsewhere: got %d", got)
+	}
+	if got := call("192.0.2.1", "bot"); got != 200 {
+		t.Errorf("a call that is allowed: got %d", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -41,17 +42,20 @@ type routes map[string]*route
 // of is the route of a request; nil: the description has none.
 func (r routes) of(c echo.Context) *route { return r[c.Request().Method+" "+c.Path()] }
 
-// allows refuses who may not call the route. param is a parameter of the path.
-func (r *route) allows(who auth.Identity, param func(string) string) error {
+// named is what a request names outside of its body, as far as it decides who may call; empty: nothing.
+type named struct{ group, user string }
+
+// allows refuses who may not call the route.
+func (r *route) allows(who auth.Identity, of named) error {
 	if who.Key != nil {
-		if err := r.allowsKey(who, param); err != nil {
+		if err := r.allowsKey(who, of.group); err != nil {
 			return err
 		}
 		if who.User == "" {
 			return nil // a scope stands for the role
 		}
 	}
-	if r.admin && !who.Admin && !(r.self && who.User != "" && userOf(param("user"), who.User) == who.User) {
+	if r.admin && !who.Admin && !(r.self && who.User != "" && userOf(of.user, who.User) == who.User) {
 		return chat.Errorf(chat.CodeForbidden, "only operators (role admin) may do this")
 	}
 	return nil
@@ -65,33 +69,56 @@ func userOf(user, caller string) string {
 	return user
 }
 
-// allowsKey refuses a key without the scope, without a user where there has to be one, and outside its groups.
-func (r *route) allowsKey(who auth.Identity, param func(string) string) error {
-	personal := r.scope == keys.Send || r.scope == keys.Read
-	need := r.scope
-	if who.User != "" && !personal {
-		if need = keys.Send; r.method == http.MethodGet {
-			need = keys.Read
-		}
+// personal tells whether the route is about its caller.
+func (r *route) personal() bool { return r.scope == keys.Send || r.scope == keys.Read }
+
+// need is the scope that a key needs, for itself or acting for a user.
+func (r *route) need(acts bool) keys.Scope {
+	switch {
+	case !acts || r.personal():
+		return r.scope
+	case r.method == http.MethodGet:
+		return keys.Read
 	}
-	switch group := param("group"); {
+	return keys.Send
+}
+
+// allowsKey refuses a key without the scope, without a user where there has to be one, and outside its groups.
+func (r *route) allowsKey(who auth.Identity, group string) error {
+	need := r.need(who.User != "")
+	switch {
 	case !who.Key.Has(need):
 		return chat.Errorf(chat.CodeForbidden, "the key lacks the scope %s", need)
-	case personal && who.User == "":
+	case r.personal() && who.User == "":
 		return chat.Errorf(chat.CodeInvalid, "Chatd-As: missing; what is asked for is a user's, and the key acts for nobody")
 	case group != "" && !who.Key.InGroup(group), group == "" && who.Key.Bound() && !r.anyGroup():
-		return chat.Errorf(chat.CodeForbidden, "groups: the key with the scope %s may do this only in its groups", need)
+		return beyondReach(need)
 	}
 	return nil
 }
 
-// anyGroup tells whether a route without a group in its path leaves out the groups that its caller may not reach, and the keys
-// that may reach more.
+// beyondReach is chat.ErrReach with the scope that has been used.
+func beyondReach(scope keys.Scope) error {
+	return chat.Errorf(chat.CodeForbidden, "groups: the key with the scope %s may do this only in its groups", scope)
+}
+
+// scoped names the scope in the error of a handler, if that is chat.ErrReach.
+func (r *route) scoped(err error, by chat.Caller) error {
+	var e *chat.Error
+	if by.Reach != nil && errors.As(err, &e) && e == chat.ErrReach {
+		return beyondReach(r.need(!by.Program()))
+	}
+	return err
+}
+
+// anyGroup tells whether a route without a group in its path leaves out, or refuses, what its caller may not reach: groups, what is
+// about them, and keys for others.
 func (r *route) anyGroup() bool {
 	switch r.id {
 	case "createGroup", "listGroups", "listPublicGroups", "sync", "getUnread", "search", "getMe",
-		"createKey", "listKeys", "getKey", "updateKey", "deleteKey", "rotateKey",
-		"createSchedule", "listSchedules", "getSchedule", "updateSchedule", "cancelSchedule", "runSchedule":
+		"createSchedule", "listSchedules", "getSchedule", "updateSchedule", "cancelSchedule", "runSchedule",
+		"createAnnouncement", "listAnnouncements", "getAnnouncement", "cancelAnnouncement",
+		"createKey", "listKeys", "getKey", "updateKey", "deleteKey", "rotateKey":
 		return true
 	}
 	return false

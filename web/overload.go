@@ -107,6 +107,9 @@ func inTurn(next api.StrictHandlerFunc, _ string) api.StrictHandlerFunc {
 		if err := turnOf(c).come(c.Request().Context()); err != nil {
 			return nil, err
 		}
+		if err := callOf(c.Request().Context()).holds(); err != nil { // it may have waited for long
+			return nil, err
+		}
 		return next(c, request)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,10 +26,13 @@ type polls struct {
 	stopDrain context.CancelFunc
 	waiting   atomic.Int64
 	spread    atomic.Int64 // of the drain: the time.Duration over which it answers them
+
+	mu    sync.Mutex
+	keyed map[*call]context.CancelFunc // calls by keys that wait
 }
 
 func newPolls(most time.Duration) *polls {
-	p := &polls{most: most}
+	p := &polls{most: most, keyed: map[*call]context.CancelFunc{}}
 	p.drain, p.stopDrain = context.WithCancel(context.Background())
 	return p
 }
@@ -45,6 +49,40 @@ func (p *polls) Drain() {
 }
 
 func (p *polls) draining() bool { return p.drain.Err() != nil }
+
+// Recheck ends the calls that wait by a key that would not be let in any more: it is called after keys have changed.
+func (p *polls) Recheck() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c, end := range p.keyed {
+		if c.holds() != nil {
+			end()
+		}
+	}
+}
+
+// watchKey has end called when the key of a call is void.
+func (p *polls) watchKey(c *call, end context.CancelFunc) (stop func()) {
+	if c.again == nil {
+		return func() {}
+	}
+	p.mu.Lock()
+	p.keyed[c] = end
+	p.mu.Unlock()
+	expiry := func() bool { return true }
+	if !c.until.IsZero() {
+		expiry = time.AfterFunc(time.Until(c.until), end).Stop
+	}
+	if c.holds() != nil { // since it was admitted
+		end()
+	}
+	return func() {
+		expiry()
+		p.mu.Lock()
+		delete(p.keyed, c)
+		p.mu.Unlock()
+	}
+}
 
 // poll makes a call that may wait for something. When the server stops it is ended and made again without waiting, so
 // that the client gets what there is and holds nothing up; many calls end one after another. A call that waits is counted
@@ -65,7 +103,11 @@ func poll[T any](ctx context.Context, p *polls, waits bool, do func(ctx context.
 	wait, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(p.drain, func() { p.end(wait, cancel) })()
+	defer p.watchKey(callOf(ctx), cancel)()
 	answer, err := do(wait, true)
+	if void := callOf(ctx).holds(); void != nil {
+		return *new(T), void
+	}
 	if err != nil && wait.Err() != nil && ctx.Err() == nil {
 		answer, err = do(ctx, false)
 	}

@@ -49,6 +49,7 @@ func position(digits string) string {
 // or a condition, it writes the problem that a handler would.
 type slowWriter struct {
 	*echo.Response
+	call    *call
 	refused bool
 }
 
@@ -72,6 +73,9 @@ func (w *slowWriter) WriteHeader(status int) {
 func (w *slowWriter) Write(b []byte) (int, error) {
 	if w.refused {
 		return len(b), nil // the text of net/http
+	}
+	if err := w.call.holds(); err != nil {
+		return 0, err
 	}
 	renewDeadline(w.Response)
 	return w.Response.Write(b)

@@ -22,6 +22,9 @@ func (h scheduleHandlers) CreateSchedule(ctx context.Context, r api.CreateSchedu
 	if err != nil {
 		return nil, err
 	}
+	if !(schedule.Plan{Group: draft.Group}).ReachedBy(callerOf(ctx)) {
+		return nil, chat.ErrReach // also of a repeat
+	}
 	return keyed(ctx, h.core, "createSchedule", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(key string) (any, error) {
 		draft.Key = key
 		return h.schedules.Create(ctx, callerOf(ctx), draft)
@@ -77,6 +80,11 @@ func (h scheduleHandlers) CancelSchedule(ctx context.Context, r api.CancelSchedu
 
 // RunSchedule serves POST /v1/schedules/{schedule}/run.
 func (h scheduleHandlers) RunSchedule(ctx context.Context, r api.RunScheduleRequestObject) (api.RunScheduleResponseObject, error) {
+	if callerOf(ctx).Reach != nil { // a repeat too is answered only if it is reached
+		if _, err := h.schedules.Get(ctx, callerOf(ctx), r.Schedule); err != nil {
+			return nil, err
+		}
+	}
 	return keyed(ctx, h.core, "runSchedule", r.Params.IdempotencyKey, r.Schedule, http.StatusOK, func(key string) (any, error) {
 		return h.schedules.SendNow(ctx, callerOf(ctx), r.Schedule, key)
 	})

@@ -52,6 +52,7 @@ type Options struct {
 	Tasks        admin.Tasks                                         // the background work, for operators
 	Doctor       func(ctx context.Context) (api.DoctorReport, error) // checks the server and the queues, in bounded time
 	Ready        func(ctx context.Context) error
+	Again        auth.Again             // asked after keys have changed; see Recheck
 	Away         func() []string        // what the server does without at the moment; nil: nothing ever
 	ServeMetrics bool                   // /metrics is on this address, for clients of the same host
 	Collectors   []prometheus.Collector // further metrics, served beside the server's own
@@ -101,7 +102,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	s := &Server{polls: newPolls(opt.Limits.WaitMax), opt: opt, log: opt.Log, routes: describedRoutes(), metrics: newMetrics(opt.Sessions), echo: e}
 	s.metrics.registry.MustRegister(opt.Collectors...)
 	admits := &admitter{
-		verify: verify, core: services.Chat, routes: s.routes, limits: &s.opt.Limits, callers: opt.Callers, line: opt.Line, unsent: opt.Unsent,
+		verify: verify, again: opt.Again, core: services.Chat, routes: s.routes, limits: &s.opt.Limits, callers: opt.Callers, line: opt.Line, unsent: opt.Unsent,
 		address: opt.Proxies.Address, metrics: s.metrics,
 	}
 	e.HideBanner, e.HidePort = true, true

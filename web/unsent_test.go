@@ -20,6 +20,11 @@ import (
 // slowReader asks on a connection of its own, as if from far away: its kernel takes little, and it reads so many bytes a second.
 func (s *server) slowReader(user, request string, perSecond int) *http.Response {
 	s.t.Helper()
+	return s.slowCaller(token(s.t, user, ""), request, perSecond)
+}
+
+func (s *server) slowCaller(bearer, request string, perSecond int) *http.Response {
+	s.t.Helper()
 	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) (err error) {
 		return errors.Join(c.Control(func(fd uintptr) {
 			err = errors.Join(syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 16<<10),
@@ -33,7 +38,7 @@ func (s *server) slowReader(user, request string, perSecond int) *http.Response 
 	s.t.Cleanup(func() { _ = conn.Close() })
 	line, body, _ := strings.Cut(request, "\n")
 	if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s",
-		line, token(s.t, user, ""), len(body), body); err != nil {
+		line, bearer, len(body), body); err != nil {
 		s.t.Fatal(err)
 	}
 	slowly := limited{conn, rate.NewLimiter(rate.Limit(perSecond), 16<<10), s.t}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/chatd/chatd/chat"
@@ -106,6 +107,9 @@ func (s *Service) newAnnounced(by chat.Caller, d Draft) (Plan, error) {
 	if err := a.NamesNoFiles(); err != nil {
 		return a, err
 	}
+	if !a.To.reachedBy(by) {
+		return a, chat.ErrReach
+	}
 	a.Kind = "" // follows from the content, and has no use in an inbox
 	a.Priority = cmp.Or(a.Priority, chat.PriorityLow)
 	if err := chat.CheckWord("priority", &a.Priority, chat.PriorityHigh, chat.PriorityNormal, chat.PriorityLow); err != nil {
@@ -187,13 +191,17 @@ func (s *Service) List(ctx context.Context, by chat.Caller, limit int, cursor st
 		}
 		more := len(records) > want
 		for _, r := range records[:min(want, len(records))] {
-			if bytes += len(r.Draft); bytes > s.opt.Limits.PageBytesMax && len(list.Items) > 0 {
-				list.Next = strconv.FormatInt(before, 10)
-				return list, nil
-			}
 			view, err := r.view()
 			if err != nil {
 				return list, chat.AsError(err)
+			}
+			if !view.To.reachedBy(by) {
+				before = r.Position
+				continue
+			}
+			if bytes += len(r.Draft); bytes > s.opt.Limits.PageBytesMax && len(list.Items) > 0 {
+				list.Next = strconv.FormatInt(before, 10)
+				return list, nil
 			}
 			list.Items = append(list.Items, view)
 			before = r.Position
@@ -211,7 +219,17 @@ func (s *Service) Get(ctx context.Context, by chat.Caller, id string) (Announcem
 	if err := cmp.Or(chat.CheckOperator(by), chat.CheckID("announcement", id)); err != nil {
 		return Announcement{}, err
 	}
-	return s.get(ctx, id)
+	v, err := s.get(ctx, id)
+	if err == nil && !v.To.reachedBy(by) {
+		return Announcement{}, errNotFound
+	}
+	return v, err
+}
+
+// reachedBy tells whether a caller may have to do with an announcement to t: one who is bound to groups only where each of them is
+// named.
+func (t Target) reachedBy(by chat.Caller) bool {
+	return by.Reach == nil || !t.All && len(t.Users) == 0 && !slices.ContainsFunc(t.Groups, func(g string) bool { return !by.Reaches(g) })
 }
 
 func (s *Service) get(ctx context.Context, id string) (Announcement, error) {
@@ -228,6 +246,11 @@ func (s *Service) get(ctx context.Context, id string) (Announcement, error) {
 func (s *Service) Cancel(ctx context.Context, by chat.Caller, id string) error {
 	if err := cmp.Or(chat.CheckOperator(by), chat.CheckID("announcement", id)); err != nil {
 		return err
+	}
+	if by.Reach != nil {
+		if _, err := s.Get(ctx, by, id); err != nil {
+			return err
+		}
 	}
 	err := s.store.CancelAnnouncement(ctx, id)
 	if errors.Is(err, chat.ErrConflict) {

@@ -41,7 +41,7 @@ func (e *eraser) move(ctx context.Context, cursor string) error {
 // person removes what is kept of the user alone. Schedules go first: they would send what they hold.
 func (e *eraser) person(ctx context.Context) error {
 	for after := ""; ; {
-		page, next, err := e.schedules.SchedulesOf(ctx, e.record.User, after, schedulesPage, e.opt.Limits.PageBytesMax)
+		page, next, err := e.schedules.SchedulesOf(ctx, chat.Caller{User: e.record.User}, after, schedulesPage, e.opt.Limits.PageBytesMax)
 		if err != nil {
 			return err
 		}

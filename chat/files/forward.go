@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -24,7 +25,7 @@ func (s *Service) Forward(ctx context.Context, by chat.Caller, group string, fro
 	if err := s.check(by, group, from.File); err != nil {
 		return File{}, err
 	}
-	if err := chat.CheckGroupID("from", from.Group); err != nil {
+	if err := cmp.Or(chat.CheckGroupID("from", from.Group), chat.CheckGroup(by, from.Group)); err != nil {
 		return File{}, err
 	}
 	if _, err := s.core.MayPost(ctx, by, group); err != nil {

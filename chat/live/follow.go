@@ -44,7 +44,7 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, of Scope) (*Follow
 	if err := chat.CheckCaller(by); err != nil {
 		return nil, err
 	}
-	sc, refused, err := s.newScope(of)
+	sc, refused, err := s.newScope(by, of)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, of Scope) (*Follow
 		welcome:  Welcome{Groups: map[string]WelcomeGroup{}, Errors: refused},
 		inboxDue: !sc.inboxRefused, inboxPos: sc.inboxAfter, perRound: roundBegin, perInbox: roundItemsBegin,
 	}
-	if sc.only != nil || len(refused) > 0 {
-		f.scope = &scope{only: sc.only, refused: sc.refused, inboxRefused: sc.inboxRefused}
+	if sc.only != nil || sc.reach != nil || len(refused) > 0 {
+		f.scope = &scope{only: sc.only, reach: sc.reach, refused: sc.refused, inboxRefused: sc.inboxRefused}
 	}
 	f.pending.session = by.Session
 	if err := f.begin(ctx, &sc); err != nil {
@@ -107,7 +107,7 @@ func (f *Follower) begin(ctx context.Context, sc *scope) error {
 func (f *Follower) beginGroups(ctx context.Context, sc *scope) ([]string, error) {
 	if sc.only != nil {
 		chat.Looked(ctx, len(sc.only))
-		mine, foreign, err := f.service.unlisted(ctx, f.by.User, slices.Clone(sc.only))
+		mine, foreign, err := f.service.unlisted(ctx, f.by, slices.Clone(sc.only))
 		slices.Sort(foreign)
 		for _, g := range foreign {
 			f.outside(g, sc)
@@ -122,9 +122,9 @@ func (f *Follower) beginGroups(ctx context.Context, sc *scope) ([]string, error)
 	if b, ok := begin.Pull(f.inboxPos); ok && f.inboxDue { // the first items are enough to know them all
 		f.applyInbox(b)
 	}
-	index := begin.Groups
-	chat.LookedAll(ctx, len(index))
-	mine, foreign, err := f.service.unlisted(ctx, f.by.User, without(sc.after, index))
+	chat.LookedAll(ctx, len(begin.Groups))
+	index := f.by.Reached(begin.Groups)
+	mine, foreign, err := f.service.unlisted(ctx, f.by, without(sc.after, index))
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,31 @@ const unlistedMax = 32
 // unlisted finds out which of names user is in, although user's index does not list them: the index lags behind the groups.
 // It first checks a few, drawn at random. If user is in none of them, the index is taken to be right about the rest as well,
 // so naming thousands of other people's groups costs no more than naming a few. Otherwise the index lags far behind, and
-// all are checked. It reorders names; mine and foreign are in no particular order.
-func (s *Service) unlisted(ctx context.Context, user string, names []string) (mine, foreign []string, err error) {
+// all are checked. Groups that the caller does not reach are as those that it is not in. It reorders names; mine and foreign are in no
+// particular order.
+func (s *Service) unlisted(ctx context.Context, by chat.Caller, names []string) (mine, foreign []string, err error) {
+	names, beyond := reached(by, names)
+	mine, foreign, err = s.unlistedReached(ctx, by.User, names)
+	return mine, append(foreign, beyond...), err
+}
+
+// reached splits names by whether the caller reaches them.
+func reached(by chat.Caller, names []string) (within, beyond []string) {
+	if by.Reach == nil {
+		return names, nil
+	}
+	within = names[:0:0] // nil stays nil
+	for _, g := range names {
+		if by.Reaches(g) {
+			within = append(within, g)
+		} else {
+			beyond = append(beyond, g)
+		}
+	}
+	return within, beyond
+}
+
+func (s *Service) unlistedReached(ctx context.Context, user string, names []string) (mine, foreign []string, err error) {
 	if len(names) > unlistedMax {
 		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	}

@@ -21,11 +21,13 @@ type scope struct {
 	inboxRefused bool
 	newest       bool
 	only         []string        // sorted; nil: all
+	reach        chat.Reach      // nil: all groups
 	refused      map[string]bool // their positions cannot be read: nothing is served of them
 }
 
-// newScope reads sc. Positions that cannot be read do not affect the rest: errors lists them.
-func (s *Service) newScope(sc Scope) (c scope, errors []GroupError, err error) {
+// newScope reads sc. Positions that cannot be read do not affect the rest: errors lists them. A caller who does not reach all groups
+// gets nothing of the inbox, which has items of all.
+func (s *Service) newScope(by chat.Caller, sc Scope) (c scope, errors []GroupError, err error) {
 	switch most := s.limits.UserGroupsMax; {
 	case len(sc.After) > most:
 		return scope{}, nil, chat.Errorf(chat.CodeOutOfRange, "after: at most %d groups", most)
@@ -37,7 +39,7 @@ func (s *Service) newScope(sc Scope) (c scope, errors []GroupError, err error) {
 			return scope{}, nil, chat.Invalid("only[%d]: not a valid group id", i)
 		}
 	}
-	c = scope{after: make(map[string]chat.Position, len(sc.After)), newest: sc.Newest, refused: map[string]bool{}}
+	c = scope{after: make(map[string]chat.Position, len(sc.After)), newest: sc.Newest, reach: by.Reach, refused: map[string]bool{}}
 	for group, raw := range sc.After {
 		if !chat.ValidGroupID(group) {
 			return scope{}, nil, chat.Invalid("after.%q: not a valid group id", group)
@@ -50,11 +52,12 @@ func (s *Service) newScope(sc Scope) (c scope, errors []GroupError, err error) {
 		}
 		c.after[group] = pos
 	}
-	if c.inboxRefused = sc.InboxAfter.ID < 0; c.inboxRefused {
-		errors = append(errors, GroupError{Inbox: true, Code: chat.CodeInvalid})
-	} else {
+	switch c.inboxRefused = by.Reach != nil || sc.InboxAfter.ID < 0; {
+	case !c.inboxRefused:
 		c.inboxAfter = sc.InboxAfter
 		c.inboxAfter.ID = min(c.inboxAfter.ID, chat.IDMax)
+	case by.Reach == nil:
+		errors = append(errors, GroupError{Inbox: true, Code: chat.CodeInvalid})
 	}
 	if sc.Only != nil {
 		c.only = make([]string, 0, len(sc.Only))
@@ -71,6 +74,9 @@ func (s *Service) newScope(sc Scope) (c scope, errors []GroupError, err error) {
 
 // covers reports whether a reader looks at a group.
 func (c *scope) covers(group string) bool {
+	if c.reach != nil && !c.reach.InGroup(group) {
+		return false
+	}
 	if c.only != nil {
 		_, in := slices.BinarySearch(c.only, group)
 		return in

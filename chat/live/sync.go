@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/each"
 )
 
 // nextPollIdle is how long a client that polls without waiting should pause when there was nothing new.
@@ -107,9 +108,14 @@ func (s *Service) newSync(by chat.Caller, req SyncRequest) (*syncCall, error) {
 		return nil, chat.Errorf(chat.CodeOutOfRange, "ack: at most %d groups", most)
 	}
 	c := &syncCall{s: s, by: by, onWait: req.OnWait, limit: limit, named: map[string]bool{}, lagged: map[string]bool{}}
-	c.scope, c.errors, err = s.newScope(Scope{After: req.After, InboxAfter: req.InboxAfter, Newest: req.Newest, Only: req.Only})
+	c.scope, c.errors, err = s.newScope(by, Scope{After: req.After, InboxAfter: req.InboxAfter, Newest: req.Newest, Only: req.Only})
 	if err != nil {
 		return nil, err
+	}
+	var beyond []string
+	c.only, beyond = reached(by, c.only)
+	for _, group := range beyond {
+		c.isForeign(group)
 	}
 	for group := range req.After {
 		c.named[group] = true
@@ -132,12 +138,12 @@ func (c *syncCall) ack(ctx context.Context, req SyncRequest) error {
 		if err != nil {
 			return err
 		}
-		if err := c.resolve(ctx, index); err != nil {
+		if err := c.resolve(ctx, c.by.Reached(index)); err != nil {
 			return err
 		}
 		groups = slices.DeleteFunc(groups, func(g string) bool { return c.foreign[g] })
 	}
-	err := chat.Each(ctx, groups, func(ctx context.Context, group string) error {
+	err := each.Of(ctx, groups, func(ctx context.Context, group string) error {
 		_, err := c.s.core.Ack(ctx, c.by, group, req.Ack[group])
 		if err == nil {
 			return nil
@@ -199,6 +205,7 @@ func (c *syncCall) wait(ctx context.Context, wait time.Duration) (SyncAnswer, er
 		if err != nil {
 			return SyncAnswer{}, chat.AsError(err)
 		}
+		index = c.by.Reached(index)
 		if err := c.resolve(ctx, index); err != nil {
 			return SyncAnswer{}, chat.AsError(err)
 		}
@@ -279,7 +286,7 @@ func (c *syncCall) resolve(ctx context.Context, index []chat.UserGroup) error {
 	if c.resolved {
 		return nil
 	}
-	mine, foreign, err := c.s.unlisted(ctx, c.by.User, without(c.named, index))
+	mine, foreign, err := c.s.unlisted(ctx, c.by, without(c.named, index))
 	if err != nil {
 		return err
 	}
@@ -312,7 +319,7 @@ func (c *syncCall) lose(ctx context.Context, now []string) error {
 			missing = append(missing, g)
 		}
 	}
-	_, foreign, err := c.s.unlisted(ctx, c.by.User, missing)
+	_, foreign, err := c.s.unlisted(ctx, c.by, missing)
 	for _, g := range foreign {
 		c.isForeign(g)
 	}
@@ -339,12 +346,13 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 		return c.collectOnly(ctx)
 	}
 	expected, _ := c.s.indexes.Get(c.by.User)
+	expected, _ = reached(c.by, expected)
 	arrivals, err := c.s.store.Arrivals(ctx, c.by.User, c.inboxAfter, c.limit, expected, c.lookAt())
 	if err != nil {
 		return SyncAnswer{}, nil, chat.AsError(err)
 	}
-	index, inbox := arrivals.Groups, arrivals.Inbox
-	chat.LookedAll(ctx, len(index))
+	chat.LookedAll(ctx, len(arrivals.Groups))
+	index, inbox := c.by.Reached(arrivals.Groups), arrivals.Inbox
 	looks := make(map[string]chat.Look, len(expected))
 	for i, l := range arrivals.Looks {
 		looks[expected[i]] = l
@@ -362,7 +370,7 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 		return SyncAnswer{}, nil, chat.AsError(err)
 	}
 	c.before = groups
-	if len(groups) <= expectedGroupsMax && !slices.Equal(groups, expected) {
+	if c.reach == nil && len(groups) <= expectedGroupsMax && !slices.Equal(groups, expected) {
 		c.s.indexes.Put(c.by.User, groups)
 	}
 	return c.answer(groups, logs, inbox), groups, nil

@@ -30,7 +30,7 @@ func (s *Service) newPlan(ctx context.Context, by chat.Caller, group, user strin
 		return Plan{}, chat.Invalid("group, user: one of the two")
 	}
 	if user != "" {
-		if err := cmp.Or(chat.CheckCaller(by), chat.CheckUserID("user", user)); err != nil {
+		if err := cmp.Or(chat.CheckInbox(by), chat.CheckUserID("user", user)); err != nil {
 			return Plan{}, err
 		}
 		c.Kind = chat.Text // an inbox item always has a body
@@ -149,6 +149,11 @@ func (p Plan) hash() string {
 // entry returns the entry that the plan sends to its group.
 func (p Plan) entry() chat.Entry {
 	return chat.Entry{Group: p.Group, From: p.Owner, Via: p.Via, Content: p.Content}
+}
+
+// ReachedBy tells whether a caller may have to do with the plan: one who is bound to groups only with those for them.
+func (p Plan) ReachedBy(by chat.Caller) bool {
+	return by.Reach == nil || p.Group != "" && by.Reaches(p.Group)
 }
 
 func (p Plan) owner() chat.Caller { return chat.Caller{User: p.Owner, Admin: p.Operator, Via: p.Via} }

@@ -125,7 +125,7 @@ func (s *Service) List(ctx context.Context, by chat.Caller, limit int, cursor st
 	if err != nil {
 		return chat.List[Schedule]{}, err
 	}
-	records, next, err := s.store.SchedulesOf(ctx, by.User, cursor, limit, s.opt.Limits.PageBytesMax)
+	records, next, err := s.store.SchedulesOf(ctx, by, cursor, limit, s.opt.Limits.PageBytesMax)
 	if err != nil {
 		return chat.List[Schedule]{}, chat.AsError(err)
 	}
@@ -149,7 +149,7 @@ func (s *Service) record(ctx context.Context, by chat.Caller, id string) (Record
 	}
 	r, nowMs, err := s.store.Schedule(ctx, id)
 	switch {
-	case errors.Is(err, chat.ErrNotFound), err == nil && r.Plan.Owner != by.User && !by.Admin:
+	case errors.Is(err, chat.ErrNotFound), err == nil && (r.Plan.Owner != by.User && !by.Admin || !r.Plan.ReachedBy(by)):
 		return Record{}, 0, errNotFound
 	case err != nil:
 		return Record{}, 0, chat.AsError(err)

@@ -1,6 +1,10 @@
 package schedule
 
-import "context"
+import (
+	"context"
+
+	"github.com/chatd/chatd/chat"
+)
 
 // Store stores schedules, each in the partition of its target, and the tasks that fire them. Every method below that
 // changes when a schedule fires also changes its task, in the same step.
@@ -13,9 +17,9 @@ type Store interface {
 	CreateSchedule(ctx context.Context, n NewSchedule) (r Record, duplicate bool, err error)
 	// Schedule reads one, together with the clock of the store. ErrNotFound.
 	Schedule(ctx context.Context, id string) (r Record, nowMs int64, err error)
-	// SchedulesOf pages through an owner's schedules, oldest first, at most limit and about bytesMax of them. after is ""
-	// or an earlier next, which passes through clients: CodeInvalid if it is anything else.
-	SchedulesOf(ctx context.Context, owner, after string, limit, bytesMax int) (page []Record, next string, err error)
+	// SchedulesOf pages through an owner's schedules that it reaches, oldest first, at most limit and about bytesMax of them.
+	// after is "" or an earlier next, which passes through clients: CodeInvalid if it is anything else.
+	SchedulesOf(ctx context.Context, owner chat.Caller, after string, limit, bytesMax int) (page []Record, next string, err error)
 	// ChangeSchedule replaces Plan, State (pending or paused) and NextMs of a record that was read. ErrConflict if it
 	// has changed since, or has ended. bounded: ErrOutOfRange if it would fire in a minute in which the maximum of its
 	// owner's schedules fires.

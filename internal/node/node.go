@@ -214,6 +214,9 @@ func (n *Node) openKeys() *keys.Service {
 			if n.sessions != nil { // they come later, and begin with what is known
 				n.sessions.Recheck()
 			}
+			if n.web != nil {
+				n.web.Recheck()
+			}
 		},
 	})
 }
@@ -230,7 +233,7 @@ func (n *Node) openWeb() (err error) {
 	}
 	origins := origin.New(n.set.Origins, n.set.proxies, n.log)
 	n.sessions = ws.NewSessions(services, n.gate.Verify, ws.SessionOptions{
-		Holds:           n.gate.Holds,
+		Again:           n.gate.Again,
 		SessionsUserMax: n.set.limits.SessionsUserMax, SessionsNodeMax: n.set.limits.SessionsNodeMax,
 		Origins: origins, Durability: n.set.durability,
 		Address: origin.Proxies(n.set.proxies).Address, Limits: n.callers, Line: line, Unsent: room, Traces: n.traces, Log: n.log,
@@ -242,7 +245,7 @@ func (n *Node) openWeb() (err error) {
 	}
 	opt := web.Options{
 		Limits: n.set.limits, Callers: n.callers, Line: line, Unsent: room, Durability: n.set.durability, Origins: origins, Proxies: n.set.proxies,
-		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.ready, Away: n.away,
+		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.ready, Again: n.gate.Again, Away: n.away,
 		ServeMetrics: n.set.AdminAddr == "", Version: build.Read().Version, Features: n.features(), Traces: n.traces, Log: n.log,
 		Collectors: append(archiveMetrics(n.archiver, n.services.Search),
 			buildInfo(), n.taskMetrics, n.watch.gauge, n.callers.Metrics(), line, room, &webhookMetrics{totals: n.services.Webhooks.Totals}),

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"net/netip"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/keys"
@@ -21,10 +22,10 @@ var errActs = chat.Errorf(chat.CodeForbidden, "Chatd-As: only a key acts for oth
 // Verify implements Verify.
 func (g *Gate) Verify(ctx context.Context, c Credentials) (Identity, error) {
 	if !keys.Is(c.Token) {
-		if c.As != "" {
-			return Identity{}, errActs
-		}
 		who, err := g.Tokens.Verify(ctx, c.Token)
+		if err == nil && c.As != "" {
+			err = errActs
+		}
 		if err != nil {
 			return Identity{}, err
 		}
@@ -49,21 +50,33 @@ func (g *Gate) Verify(ctx context.Context, c Credentials) (Identity, error) {
 	return Identity{User: c.As, Key: k, Expires: ends, proof: c.Token}, nil
 }
 
-// Holds returns nil if who would be let in again now from an address: what a session asks after keys or users have changed. Otherwise
-// it returns why not, as Verify does. That a token ends is for the session to know.
-func (g *Gate) Holds(who Identity, from netip.Addr) error {
+var (
+	errActsNoMore = chat.Errorf(chat.CodeUnauthenticated, "the key may no longer act for this user")
+	errOtherReach = &chat.Error{Code: chat.CodeUnavailable, Message: otherReach, Advice: otherReach, RetryAfter: time.Second}
+)
+
+const otherReach = "the groups of the key have changed meanwhile; try again"
+
+// Again returns who as they would be let in now from an address: what sessions and calls that go on ask, since keys and users change.
+// Otherwise it returns why not, as Verify does. A key that is bound to other groups by now is refused, as what goes on was begun for those
+// before. That a token ends is for the session to know.
+func (g *Gate) Again(who Identity, from netip.Addr) (Identity, error) {
 	if who.Key == nil {
-		return g.Users.CheckToken(who.User, who.IssuedS)
+		return who, g.Users.CheckToken(who.User, who.IssuedS)
 	}
 	if g.Users.Disabled(who.User) {
-		return users.ErrDisabled
+		return Identity{}, users.ErrDisabled
 	}
-	k, _, err := g.Keys.Verify(who.proof, from)
-	if err != nil {
-		return err
+	k, ends, err := g.Keys.Verify(who.proof, from)
+	switch {
+	case err != nil:
+		return Identity{}, err
+	case who.User != "" && !k.ActsFor(who.User):
+		return Identity{}, errActsNoMore
 	}
-	if !k.ActsFor(who.User) || !k.Has(keys.Read) {
-		return chat.Errorf(chat.CodeUnauthenticated, "the key may no longer act for this user")
+	now := Identity{User: who.User, Key: k, Expires: ends, proof: who.proof}
+	if !now.SameReach(who) {
+		return Identity{}, errOtherReach
 	}
-	return nil
+	return now, nil
 }

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/chatd/chatd/chat"
@@ -31,13 +32,31 @@ type Identity struct {
 func (i Identity) Caller() chat.Caller {
 	by := chat.Caller{User: i.User, Admin: i.Admin}
 	if i.Key != nil {
-		by.Via, by.Reach = i.Key.ID, i.Key
+		by.Via = i.Key.ID
+		if i.Key.Bound() {
+			by.Reach = i.Key
+		}
 		if i.User == "" {
 			by.User, by.Admin = i.Key.Name(), true
 		}
 	}
 	return by
 }
+
+// SameReach tells whether two identities may have to do with the same groups.
+func (i Identity) SameReach(other Identity) bool {
+	var mine, others []string // nil: all
+	if i.Key != nil {
+		mine = i.Key.Draft.Groups
+	}
+	if other.Key != nil {
+		others = other.Key.Draft.Groups
+	}
+	return (mine == nil) == (others == nil) && slices.Equal(mine, others)
+}
+
+// Again returns who as they would be let in now from an address, or why they would not be: see Gate.
+type Again func(who Identity, from netip.Addr) (Identity, error)
 
 // Verify finds out who presents credentials. Its error is a *chat.Error: unauthenticated for a refused token or key, saying why in
 // at most 123 bytes, forbidden for a key that may not act so and for a disabled user, or unavailable if what is needed to check a token cannot be read.

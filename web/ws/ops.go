@@ -87,11 +87,30 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 		return nil, err
 	}
 	defer slot.Leave()
+	more, err = s.perform(ctx, who, by, c, &slot)
+	var refused *chat.Error
+	if by.Reach != nil && errors.As(err, &refused) && refused == chat.ErrReach {
+		return nil, chat.Errorf(chat.CodeForbidden, "groups: the key with the scope %s may do this only in its groups", scopeOf(c))
+	}
+	return more, err
+}
+
+// scopeOf is the scope that a key needs for a command.
+func scopeOf(c command) keys.Scope {
+	switch c.args.(type) {
+	case *sendArgs, *typingArgs:
+		return keys.Send
+	}
+	return keys.Read
+}
+
+// perform runs a command whose turn has come.
+func (s *session) perform(ctx context.Context, who *auth.Identity, by chat.Caller, c command, slot *admission.Slot) (more func(*bytes.Buffer), err error) {
+	if err := may(who, scopeOf(c)); err != nil {
+		return nil, err
+	}
 	switch args := c.args.(type) {
 	case *sendArgs:
-		if err := may(who, keys.Send); err != nil {
-			return nil, err
-		}
 		if s.all.opt.Durability == chat.DurabilityDisk || s.all.opt.Durability == chat.DurabilityReplica {
 			slot.Leave() // it waits for a disk or a replica, not for this node
 		}
@@ -104,9 +123,6 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 	case *inboxMarkArgs:
 		return s.ackInbox(ctx, by, args)
 	case *typingArgs:
-		if err := may(who, keys.Send); err != nil {
-			return nil, err
-		}
 		return nil, s.all.readers.Typing(ctx, by, args.Group)
 	}
 	return nil, chat.Errorf(chat.CodeInvalid, "unknown op")
@@ -260,21 +276,37 @@ func (s *session) expire(who *auth.Identity) {
 	s.expires.Store(who.Expires.UnixMilli())
 }
 
-// recheck ends the session if its caller would not be let in again.
+// recheck ends the session if its caller would not be let in again. Otherwise a key may from now on do what it is allowed by now.
 func (s *session) recheck() {
 	who := s.identity()
-	if who == nil || s.all.opt.Holds == nil {
+	if who == nil || s.all.opt.Again == nil {
 		return
 	}
-	err := s.all.opt.Holds(*who, s.from)
-	if err == nil {
+	now, err := s.all.opt.Again(*who, s.from)
+	if err == nil && who.User != "" {
+		err = may(&now, keys.Read)
+	}
+	if err != nil {
+		why, ok := refused(err)
+		if !ok {
+			why = ending{code: closeUnauthenticated, reason: problem.Public(err).Message}
+		}
+		s.end(why)
 		return
 	}
-	why, ok := refused(err)
-	if !ok {
-		why = ending{code: closeUnauthenticated, reason: problem.Public(err).Message}
+	if who.Key == nil {
+		return
 	}
-	s.end(why)
+	s.mu.Lock()
+	same := s.who == who // otherwise the client has presented another one meanwhile
+	if same {
+		s.who = &now
+	}
+	s.mu.Unlock()
+	if same {
+		s.expire(&now)
+		s.wake() // it may end earlier
+	}
 }
 
 // may refuses a key without a scope.
@@ -304,6 +336,12 @@ func (s *session) renew(ctx context.Context, args *authArgs) error {
 	}
 	if id.User != user {
 		return chat.Errorf(chat.CodeForbidden, "the token belongs to another user")
+	}
+	if err := may(&id, keys.Read); err != nil {
+		return err
+	}
+	if !id.SameReach(*s.identity()) {
+		return chat.Errorf(chat.CodeForbidden, "groups: the session was begun with a token or key for other groups")
 	}
 	s.mu.Lock()
 	s.who = &id

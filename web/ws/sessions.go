@@ -54,8 +54,8 @@ type SessionOptions struct {
 	Durability chat.Durability
 	// Address returns the client's address, if a proxy is in front; nil: that of the connection.
 	Address func(*http.Request) netip.Addr
-	// Holds returns why a caller who was let in would no longer be; nil: everybody would. See Recheck.
-	Holds  func(who auth.Identity, from netip.Addr) error
+	// Again tells whether a caller who was let in still would be; nil: everybody would. See Recheck.
+	Again  auth.Again
 	Limits *limit.Limits   // on each caller; nil: none
 	Line   *admission.Line // where commands wait for their turn; nil: none
 	Unsent *unsent.Budget  // what welcomes may hold for clients that do not take them; nil: no bound
