@@ -176,8 +176,9 @@ type Table[V any] struct {
 	size    atomic.Int32 // of rows; who finds none needs no lock
 	mu      sync.RWMutex
 	rows    map[string]V
-	stale   map[string]bool // during a complete reading: rows that were not found yet
-	touched []string        // rows that were written or removed since changed was called
+	stale   map[string]bool  // during a complete reading: rows that were not found yet
+	touched []string         // rows that were written or removed since changed was called
+	fresh   map[string]int64 // versions of rows that were set since the last reading ended: it may have begun before they were
 	at      int64
 }
 
@@ -185,7 +186,7 @@ type Table[V any] struct {
 // rows have changed, with their ids: all of them after a complete reading. It must not wait for anything; nil: nobody wants to
 // know.
 func New[V any](name string, decode func(id, text string) (V, error), changed func(ids []string), log *slog.Logger) *Table[V] {
-	return &Table[V]{table: name, decode: decode, changed: changed, log: log, rows: map[string]V{}}
+	return &Table[V]{table: name, decode: decode, changed: changed, log: log, rows: map[string]V{}, fresh: map[string]int64{}}
 }
 
 // Get returns a row.
@@ -221,7 +222,9 @@ func (t *Table[V]) begin() {
 	defer t.mu.Unlock()
 	t.stale = make(map[string]bool, len(t.rows))
 	for id := range t.rows {
-		t.stale[id] = true
+		if t.fresh[id] == 0 {
+			t.stale[id] = true
+		}
 	}
 }
 
@@ -230,7 +233,9 @@ func (t *Table[V]) apply(rows []Row, version int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, row := range rows {
-		t.write(row)
+		if t.fresh[row.ID] <= row.Version {
+			t.write(row)
+		}
 	}
 	t.at = version
 }
@@ -259,7 +264,7 @@ func (t *Table[V]) end() {
 		t.touched = append(t.touched, id)
 	}
 	t.size.Store(int32(len(t.rows)))
-	t.stale = nil
+	t.stale, t.fresh = nil, map[string]int64{}
 	t.mu.Unlock()
 	t.report()
 }
@@ -282,6 +287,7 @@ func (t *Table[V]) Set(row Row) {
 	past := row.Version <= t.at
 	if !past {
 		t.write(row)
+		t.fresh[row.ID] = row.Version
 	}
 	t.mu.Unlock()
 	if !past {

@@ -67,4 +67,20 @@ func TestTable(t *testing.T) {
 	words.end()
 	check("a store that went back", "d1")
 	reported("a store that went back", "b", "d")
+	// What is set while a reading is under way stays: the store was read before.
+	words.Set(Row{ID: "e", Version: 9, Text: "e9"})
+	words.Set(Row{ID: "d", Version: 10, Text: "d10"})
+	words.begin()
+	words.apply([]Row{{ID: "d", Version: 1, Text: "d1"}}, 1)
+	words.end()
+	if e, _ := words.Get("e"); e != "e9" {
+		t.Errorf("set within a reading: got %q", e)
+	}
+	if d, _ := words.Get("d"); d != "d10" {
+		t.Errorf("changed within a reading: got %q", d)
+	}
+	words.begin()
+	words.apply([]Row{{ID: "d", Version: 1, Text: "d1"}}, 1)
+	words.end()
+	check("after another reading of a store that lost them", "d1")
 }
