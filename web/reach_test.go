@@ -426,7 +426,7 @@ func TestVoidKeysEndTheirCalls(t *testing.T) {
 	id, key := s.key(`{"name":"k","scopes":["ops"]}`)
 	resp := s.slowCaller(key, "GET /v1/groups/g/export", 1<<20)
 	begin := make([]byte, 1000)
-	if _, err := io.ReadFull(resp.Body, begin); err != nil || resp.StatusCode != 200 {
+	if _, err := io.ReadFull(resp.Body, begin); err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("got %d %v", resp.StatusCode, err)
 	}
 	operator("DELETE", id, "")
@@ -442,10 +442,10 @@ func TestVoidKeysEndTheirCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	fmt.Fprintf(conn, "PATCH %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nChatd-As: alice\r\nContent-Type: application/offset+octet-stream\r\nUpload-Offset: 0\r\nContent-Length: 10\r\n\r\n", path, key)
+	_, _ = fmt.Fprintf(conn, "PATCH %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nChatd-As: alice\r\nContent-Type: application/offset+octet-stream\r\nUpload-Offset: 0\r\nContent-Length: 10\r\n\r\n", path, key)
 	s.waitFor(`chatd_requests_in_flight 2`)
 	operator("DELETE", id, "")
-	fmt.Fprint(conn, "0123456789")
+	_, _ = fmt.Fprint(conn, "0123456789")
 	said := make([]byte, 12)
 	if _, err := io.ReadFull(conn, said); err != nil || string(said) != "HTTP/1.1 401" || s.offset(path) != 0 {
 		t.Errorf("got %q %v, want the upload refused", said, err)
