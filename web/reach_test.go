@@ -3,6 +3,7 @@ package web_test
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gorilla/websocket"
+
+	"github.com/chatd/chatd/internal/harness"
 )
 
 // What a key that is bound to groups must never get to see: the id of a group beyond them, and what is in it or in an inbox.
@@ -379,6 +382,12 @@ func TestWaitingReachesItsGroups(t *testing.T) {
 func TestVoidKeysEndTheirCalls(t *testing.T) {
 	s := start(t, nil)
 	s.must("alice", "POST", "/v1/groups", `{"id":"h","members":["bot"]}`)
+	harness.Eventually(t, 30*time.Second, "a task has told bot of the group", func() error { // a poll would end with it
+		if a := s.must("bot", "GET", "/v1/inbox", ""); !strings.Contains(a.body, `"added"`) {
+			return errors.New(a.body)
+		}
+		return nil
+	})
 	s.must("bot", "POST", "/v1/sync", `{"ack":{"h":2},"inbox_ack":1}`)
 	operator := func(method, id, body string) {
 		t.Helper()
@@ -410,7 +419,7 @@ func TestVoidKeysEndTheirCalls(t *testing.T) {
 			if a.status != c.status || strings.Contains(a.body, "groups\":") {
 				t.Errorf("%s %s: got %d %s, want %d", c.method, c.body, a.status, a.body, c.status)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(40 * time.Second):
 			t.Fatalf("%s %s: still waiting", c.method, c.body)
 		}
 	}
