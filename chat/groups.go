@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/chatd/chatd/internal/each"
@@ -53,7 +52,10 @@ func (s *groups) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) (
 	if !by.Program() {
 		users = append([]string{by.User}, users...)
 	}
-	if err := s.strangers.MayPut(ctx, by, g.ID, users...); err != nil {
+	if err := s.strangers.mayAdd(ctx, by, users...); err != nil {
+		return Group{}, err
+	}
+	if err := s.strangers.roomFor(ctx, by, g.ID, users...); err != nil {
 		return Group{}, err
 	}
 	if err := s.createGroup(ctx, g); err != nil {
@@ -129,8 +131,8 @@ func (s *groups) NewGroup(by Caller, d GroupDraft) (NewGroup, error) {
 		g.ID = NewID(g.Key)
 	}
 	g.Notices = append(g.Notices, newNotice(by, g.ID, now, Entry{Notice: NoticeCreated, User: by.User}))
-	for some := range slices.Chunk(members, NoticeUsersMax) {
-		g.Notices = append(g.Notices, newNotice(by, g.ID, now, Entry{Notice: NoticeJoined}.concerning(some)))
+	for _, u := range members {
+		g.Notices = append(g.Notices, newNotice(by, g.ID, now, Entry{Notice: NoticeJoined, User: u}))
 	}
 	return g, nil
 }
@@ -181,7 +183,11 @@ func (s *groups) invite(ctx context.Context, by, group, epoch string, atMs int64
 		if err != nil || len(users) == 0 {
 			return false, err
 		}
-		return true, s.store.Invite(ctx, group, epoch, atMs, users, NewUsersNotice(Caller{User: by}, group, atMs, Entry{Notice: NoticeJoined}))
+		notices := make([]NoticeEntry, len(users))
+		for i, user := range users {
+			notices[i] = newNotice(Caller{User: by}, group, atMs, Entry{Notice: NoticeJoined, User: user})
+		}
+		return true, s.store.Invite(ctx, group, epoch, atMs, users, notices)
 	})
 }
 

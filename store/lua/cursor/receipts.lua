@@ -4,12 +4,11 @@
 -- ARGV  user id sender after limit:int
 --   user    the caller
 --   sender  of the message, '' if it was not found
---   after   `<joined id>.<user>` to continue after
--- Returns {OK, members except the sender, seen by, read by, what to continue after or '', then user, seen, read of each};
+--   after   joined id to continue after
+-- Returns {OK, members except the sender, seen by, read by, joined id to continue after or 0, then user, seen, read of each};
 --         all members if the message is trimmed
 -- Refuses NOTFOUND, FORBIDDEN
 -- include: not_member
--- include: joined_page
 local epoch, visibility, history = unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'history'))
 if not epoch then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
@@ -31,17 +30,17 @@ local function others(set)
   end
   return count
 end
-local out = {'OK', redis.call('HLEN', members) - redis.call('HEXISTS', members, sender), others(seen), others(read), ''}
+local out = {'OK', redis.call('HLEN', members) - redis.call('HEXISTS', members, sender), others(seen), others(read), 0}
 -- Two more than the page: one may be the sender, and one shows whether there is a next page.
-local page = joined_page(after, limit + 2)
-local count, at = 0, ''
+local page = redis.call('ZRANGEBYSCORE', joined, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 2)
+local count, at = 0, 0
 for i = 1, #page, 2 do
   if page[i] ~= sender then
     if count == limit then
       out[5] = at
       break
     end
-    count, at = count + 1, page[i + 1] .. '.' .. page[i]
+    count, at = count + 1, page[i + 1]
     out[#out + 1] = page[i]
     out[#out + 1] = redis.call('ZSCORE', seen, page[i])
     out[#out + 1] = redis.call('ZSCORE', read, page[i])

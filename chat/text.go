@@ -1,5 +1,4 @@
-// Package text says what of a text is kept, and whether anything of it shows.
-package text
+package chat
 
 import (
 	"strings"
@@ -26,9 +25,9 @@ var blank = map[rune]bool{
 	'\U0001D159': true, // musical note without a head
 }
 
-// Visible reports whether a text has a character that shows by itself: no space, control or format character, filler, variation
+// visible reports whether a text has a character that shows by itself: no space, control or format character, filler, variation
 // selector, or mark for another character. What this version of Unicode does not know yet is taken to show.
-func Visible(text string) bool {
+func visible(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		switch {
 		case unicode.IsSpace(r), unicode.In(r, unicode.Z, unicode.Cc, unicode.Noncharacter_Code_Point), blank[r]:
