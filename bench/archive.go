@@ -159,7 +159,8 @@ func archivingRate(b *bench, url string, entries int, began time.Time) float64 {
 
 func metrics(b *bench, url string) []byte {
 	req := must(http.NewRequestWithContext(b.ctx, http.MethodGet, url+"/metrics", http.NoBody))
-	res := must(http.DefaultClient.Do(req))
+	res, err := http.DefaultClient.Do(req)
+	ok(err)
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		ok(fmt.Errorf("the metrics answer %s", res.Status))
