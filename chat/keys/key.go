@@ -84,7 +84,6 @@ type Draft struct {
 // Key is a key as it is stored. Of its secrets only hashes are.
 type Key struct {
 	ID      string `json:"-"`
-	Version int64  `json:"-"` // of the row that was read
 	Draft
 	CreatedAt chat.Time `json:"created_at"`
 	CreatedBy string    `json:"created_by"` // a user, or key:<id>

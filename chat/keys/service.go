@@ -27,9 +27,7 @@ const TableName = "keys"
 
 // Store is what keys need from a store, besides their table.
 type Store interface {
-	// Row, Put: see table.Store.
-	Row(ctx context.Context, table, id string) (table.Row, error)
-	Put(ctx context.Context, table string, row table.Row, rowsMax int) (version int64, err error)
+	table.Rows
 	// UseRow records that what a row stands for was used now. Nothing happens if there is no such row.
 	UseRow(ctx context.Context, table, id string) error
 	// UsedRows reads when rows were last used, in ms. Rows that never were are left out.
@@ -58,7 +56,7 @@ type Service struct {
 // New makes a Service. Its Table has to be followed.
 func New(store Store, opt Options) *Service {
 	s := &Service{store: store, opt: opt, used: map[string]time.Time{}}
-	s.table = table.New(TableName, decode, func([]string) {
+	s.table = table.New(TableName, keysMax, decode, func([]string) {
 		if opt.Changed != nil {
 			opt.Changed()
 		}
@@ -129,52 +127,41 @@ func (s *Service) Create(ctx context.Context, by Maker, draft Draft, retry strin
 	k := &Key{ID: chat.NewID(creation), Draft: draft, CreatedAt: chat.TimeMs(s.opt.Now().UnixMilli()), CreatedBy: by.name()}
 	secret, stored := newSecret(k.ID)
 	k.Secrets = []Secret{stored}
-	err := s.put(ctx, k)
+	text, err := json.Marshal(k)
+	if err != nil {
+		return View{}, chat.AsError(err)
+	}
+	_, err = s.table.Put(ctx, s.store, table.Row{ID: k.ID, Text: string(text)})
 	if errors.Is(err, chat.ErrConflict) && retry != "" {
 		k, err = s.key(ctx, k.ID) // the first request made it, and its answer was lost
 		secret = ""
 	}
 	if err != nil {
-		return View{}, err
+		return View{}, chat.AsError(err)
 	}
 	v := k.view(nil)
 	v.Key = secret
 	return v, nil
 }
 
-// put writes a key in the place of the one that was read.
-func (s *Service) put(ctx context.Context, k *Key) error {
-	text, err := json.Marshal(k)
-	if err != nil {
-		return chat.AsError(err)
-	}
-	return s.write(ctx, table.Row{ID: k.ID, Version: k.Version, Text: string(text)})
-}
-
-func (s *Service) write(ctx context.Context, row table.Row) error {
-	version, err := s.store.Put(ctx, TableName, row, keysMax)
-	if err != nil {
-		return chat.AsError(err)
-	}
-	row.Version = version
-	s.table.Set(row)
-	return nil
-}
-
 // key reads a key from the store.
 func (s *Service) key(ctx context.Context, id string) (*Key, error) {
 	row, err := s.store.Row(ctx, TableName, id)
-	if errors.Is(err, chat.ErrNotFound) {
-		return nil, ErrNotFound
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, chat.ErrNotFound) {
 		return nil, chat.AsError(err)
 	}
-	k, err := decode(id, row.Text)
+	return stored(id, row.Text)
+}
+
+// stored is a key as a row has it.
+func stored(id, text string) (*Key, error) {
+	if text == "" {
+		return nil, ErrNotFound
+	}
+	k, err := decode(id, text)
 	if err != nil {
 		return nil, chat.AsError(fmt.Errorf("key %s cannot be read: %w", id, err))
 	}
-	k.Version = row.Version
 	return k, nil
 }
 
@@ -207,10 +194,18 @@ func (s *Service) List(ctx context.Context, by Maker, limit int, after string) (
 
 // Get returns one key.
 func (s *Service) Get(ctx context.Context, by Maker, id string) (View, error) {
-	k, err := s.managed(ctx, by, id)
+	k, err := s.key(ctx, id)
+	if err == nil {
+		err = k.within(by.Key)
+	}
 	if err != nil {
 		return View{}, err
 	}
+	return s.viewOf(ctx, k)
+}
+
+// viewOf is a key with when it was last used.
+func (s *Service) viewOf(ctx context.Context, k *Key) (View, error) {
 	used, err := s.store.UsedRows(ctx, TableName)
 	if err != nil {
 		return View{}, chat.AsError(err)
@@ -218,21 +213,12 @@ func (s *Service) Get(ctx context.Context, by Maker, id string) (View, error) {
 	return k.view(used), nil
 }
 
-// managed reads a key that by may manage: none that may do more than by.
-func (s *Service) managed(ctx context.Context, by Maker, id string) (*Key, error) {
-	k, err := s.key(ctx, id)
-	if err == nil {
-		err = k.within(by.Key)
-	}
-	return k, err
-}
-
-// changeTries is how often a change is tried that meets another one.
-const changeTries = 4
-
-func (s *Service) change(ctx context.Context, by Maker, id string, change func(*Key) error) (*Key, error) {
-	for try := 1; ; try++ {
-		k, err := s.managed(ctx, by, id)
+// change changes a key that by may manage, before and after: none that may do more than by.
+func (s *Service) change(ctx context.Context, by Maker, id string, change func(*Key) error) (k *Key, err error) {
+	_, err = s.table.Change(ctx, s.store, id, func(text string) (string, error) {
+		if k, err = stored(id, text); err == nil {
+			err = k.within(by.Key)
+		}
 		if err == nil {
 			err = change(k)
 		}
@@ -240,12 +226,12 @@ func (s *Service) change(ctx context.Context, by Maker, id string, change func(*
 			err = k.within(by.Key)
 		}
 		if err != nil {
-			return nil, err
+			return "", err
 		}
-		if err = s.put(ctx, k); err == nil || try == changeTries || !errors.Is(err, chat.ErrConflict) {
-			return k, err
-		}
-	}
+		changed, err := json.Marshal(k)
+		return string(changed), err
+	})
+	return k, chat.AsError(err)
 }
 
 // Change changes what a patch names: the JSON of some fields of a Draft, checked by the caller; null clears one.
@@ -272,11 +258,7 @@ func (s *Service) Change(ctx context.Context, by Maker, id string, patch []byte)
 	if err != nil {
 		return View{}, err
 	}
-	used, err := s.store.UsedRows(ctx, TableName)
-	if err != nil {
-		return View{}, chat.AsError(err)
-	}
-	return k.view(used), nil
+	return s.viewOf(ctx, k)
 }
 
 // Rotate gives a key a new secret. The one before holds for the overlap; one that was replaced earlier is void.
@@ -298,29 +280,21 @@ func (s *Service) Rotate(ctx context.Context, by Maker, id string, overlap time.
 	if err != nil {
 		return View{}, err
 	}
-	used, err := s.store.UsedRows(ctx, TableName)
-	if err != nil {
-		return View{}, chat.AsError(err)
-	}
-	v := k.view(used)
+	v, err := s.viewOf(ctx, k)
 	v.Key = secret
-	return v, nil
+	return v, err
 }
 
 // Delete removes a key: it is void on this node at once and on every other within a second.
 func (s *Service) Delete(ctx context.Context, by Maker, id string) error {
-	for try := 1; ; try++ {
-		k, err := s.managed(ctx, by, id)
+	_, err := s.table.Change(ctx, s.store, id, func(text string) (string, error) {
+		k, err := stored(id, text)
 		if err != nil {
-			return err
+			return "", err
 		}
-		if err = s.write(ctx, table.Row{ID: id, Version: k.Version}); err == nil {
-			return nil
-		}
-		if try == changeTries || !errors.Is(err, chat.ErrConflict) {
-			return err
-		}
-	}
+		return "", k.within(by.Key)
+	})
+	return chat.AsError(err)
 }
 
 func (k *Key) view(used map[string]int64) View {

@@ -1,11 +1,12 @@
-// Package table keeps small tables of the whole store in the memory of every node: keys, and later whatever else each
-// request asks for. A request reads the memory and costs no command. A change is signalled, and besides every node compares
+// Package table keeps small tables of the whole store in the memory of every node: keys, and whatever else each request asks
+// for. A request reads the memory and costs no command. A change is signalled, and besides every node compares
 // the versions of all tables with the store by one command a second, so a change holds everywhere within a second though
 // the signal is lost.
 package table
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -13,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // Row is a row of a table as the store has it. Version is that of the table once the row was written: no two rows of a
@@ -33,22 +36,30 @@ type Page struct {
 
 // Store is what tables need from a store.
 type Store interface {
+	Rows
 	// Versions reads the version of every table in one command. A table that was never written has none.
 	Versions(ctx context.Context) (map[string]int64, error)
 	// Changes reads what was written and removed in a table after a version (0: what there is), at one instant; at most about
 	// a thousand rows.
 	Changes(ctx context.Context, table string, after int64) (Page, error)
-	// Row reads one row. ErrNotFound.
-	Row(ctx context.Context, table, id string) (Row, error)
-	// Put writes a row in the place of the version that was read (0: there was none), or removes it if the text is empty,
-	// and signals it. It returns the row's new version. ErrConflict: the row has another version by now. chat.CodeQuotaFull: the
-	// table has its maximum of rows.
-	Put(ctx context.Context, table string, row Row, rowsMax int) (version int64, err error)
 	// FollowTables subscribes to the signals of tables, and waits until the store has confirmed it.
 	FollowTables(ctx context.Context) error
 	// TablesChanged gets a value soon after any table has changed, or after signals may have been lost.
 	TablesChanged() <-chan struct{}
 }
+
+// Rows is what a change needs from a store.
+type Rows interface {
+	// Row reads one row. ErrNotFound.
+	Row(ctx context.Context, table, id string) (Row, error)
+	// Put writes a row in the place of the version that was read (0: there was none), or removes it if the text is empty,
+	// and signals it. It returns the row's new version. ErrConflict: the row has another version by now. CodeQuotaFull: the
+	// table has its maximum of rows.
+	Put(ctx context.Context, table string, row Row, rowsMax int) (version int64, err error)
+}
+
+// changeTries is how often a change is tried that meets others.
+const changeTries = 8
 
 // Times of following a store.
 const (
@@ -169,6 +180,7 @@ func (f *Follower) read(ctx context.Context, t follower, after int64) error {
 // Table is a table in memory. It is safe for concurrent use.
 type Table[V any] struct {
 	table   string
+	rowsMax int
 	decode  func(id, text string) (V, error)
 	changed func(ids []string)
 	log     *slog.Logger
@@ -182,11 +194,11 @@ type Table[V any] struct {
 	at      int64
 }
 
-// New makes an empty table. decode reads the text of a row; what it refuses is not there, and logged. changed is called after
+// New makes an empty table of at most rowsMax rows. decode reads the text of a row; what it refuses is not there, and logged. changed is called after
 // rows have changed, with their ids: all of them after a complete reading. It must not wait for anything; nil: nobody wants to
 // know.
-func New[V any](name string, decode func(id, text string) (V, error), changed func(ids []string), log *slog.Logger) *Table[V] {
-	return &Table[V]{table: name, decode: decode, changed: changed, log: log, rows: map[string]V{}, fresh: map[string]int64{}}
+func New[V any](name string, rowsMax int, decode func(id, text string) (V, error), changed func(ids []string), log *slog.Logger) *Table[V] {
+	return &Table[V]{table: name, rowsMax: rowsMax, decode: decode, changed: changed, log: log, rows: map[string]V{}, fresh: map[string]int64{}}
 }
 
 // Get returns a row.
@@ -277,6 +289,41 @@ func (t *Table[V]) report() {
 	t.mu.Unlock()
 	if t.changed != nil && len(ids) > 0 {
 		t.changed(ids)
+	}
+}
+
+// Put writes a row in the store, as Rows does, and here at once. It returns the row with its new version.
+func (t *Table[V]) Put(ctx context.Context, rows Rows, row Row) (_ Row, err error) {
+	if row.Version, err = rows.Put(ctx, t.table, row, t.rowsMax); err != nil {
+		return Row{}, err
+	}
+	t.Set(row)
+	return row, nil
+}
+
+// Change writes what change makes of the text of a row, which is empty where there is none: an empty text removes the row, and an
+// unchanged one writes nothing. change is called again where another change came between.
+func (t *Table[V]) Change(ctx context.Context, rows Rows, id string, change func(text string) (string, error)) (Row, error) {
+	for try := 1; ; try++ {
+		row, err := rows.Row(ctx, t.table, id)
+		if errors.Is(err, chat.ErrNotFound) {
+			row, err = Row{ID: id}, nil
+		}
+		if err != nil {
+			return Row{}, err
+		}
+		text, err := change(row.Text)
+		switch {
+		case err != nil:
+			return Row{}, err
+		case text == row.Text:
+			t.Set(row)
+			return row, nil
+		}
+		row.Text = text
+		if row, err = t.Put(ctx, rows, row); err == nil || try == changeTries || !errors.Is(err, chat.ErrConflict) {
+			return row, err
+		}
 	}
 }
 

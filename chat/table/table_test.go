@@ -13,7 +13,7 @@ func TestTable(t *testing.T) {
 	var log bytes.Buffer
 	changes := 0
 	var changed []string
-	words := New("words", func(_, text string) (string, error) {
+	words := New("words", 10, func(_, text string) (string, error) {
 		if text == "bad" {
 			return "", errors.New("bad")
 		}

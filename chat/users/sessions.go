@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"math"
 	rands "math/rand/v2"
 	"slices"
@@ -81,12 +80,8 @@ func (s *Service) write(ctx context.Context, a Ask) error {
 	if err != nil {
 		return chat.AsError(err)
 	}
-	row := table.Row{ID: a.ID, Text: string(text)}
-	if row.Version, err = s.store.Put(ctx, asksName, row, asksMax); err != nil {
-		return chat.AsError(err)
-	}
-	s.asks.Set(row)
-	return nil
+	_, err = s.asks.Put(ctx, s.store, table.Row{ID: a.ID, Text: string(text)})
+	return chat.AsError(err)
 }
 
 // Disconnect ends all sessions of a user, on this node at once and on every other within a second. Their clients may connect
@@ -231,16 +226,6 @@ func (s *Service) answer(ctx context.Context, a Ask) {
 func (s *Service) remove(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, askStep)
 	defer cancel()
-	row, err := s.store.Row(ctx, asksName, id)
-	if err == nil {
-		row.Text = ""
-		row.Version, err = s.store.Put(ctx, asksName, row, asksMax)
-	}
-	if errors.Is(err, chat.ErrNotFound) || errors.Is(err, chat.ErrConflict) {
-		return nil
-	}
-	if err == nil {
-		s.asks.Set(row)
-	}
+	_, err := s.asks.Change(ctx, s.store, id, func(string) (string, error) { return "", nil })
 	return err
 }

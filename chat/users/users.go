@@ -3,7 +3,6 @@ package users
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -25,9 +24,7 @@ const (
 
 // Store is what users need from a store.
 type Store interface {
-	// Row, Put: see table.Store.
-	Row(ctx context.Context, table, id string) (table.Row, error)
-	Put(ctx context.Context, table string, row table.Row, rowsMax int) (version int64, err error)
+	table.Rows
 	// NodesOf lists the live nodes on which a user has a session, by the names with which they report their presence.
 	NodesOf(ctx context.Context, user string) ([]string, error)
 }
@@ -71,12 +68,12 @@ type Decision struct {
 // New makes a Service. Its Tables have to be followed.
 func New(store Store, opt Options) *Service {
 	s := &Service{store: store, opt: opt, wake: make(chan struct{}, 1), changed: make(chan struct{})}
-	s.users = table.New(TableName, decode, func(ids []string) {
+	s.users = table.New(TableName, rowsMax, decode, func(ids []string) {
 		if s.sockets != nil {
 			s.sockets.RecheckUsers(ids)
 		}
 	}, opt.Log)
-	s.asks = table.New(asksName, decodeAsk, func([]string) { s.asksChanged() }, opt.Log)
+	s.asks = table.New(asksName, asksMax, decodeAsk, func([]string) { s.asksChanged() }, opt.Log)
 	return s
 }
 
@@ -183,45 +180,26 @@ func (s *Service) Put(ctx context.Context, changes []Change) (done []Version, re
 	return done, refused, nil
 }
 
-// changeTries is how often a change is tried that meets another one.
-const changeTries = 8
-
 // change changes what is decided about a user, and returns the version of the row; 0: nothing is decided, and nothing was.
 func (s *Service) change(ctx context.Context, user string, change func(*Decision)) (version int64, err error) {
-	for try := 1; ; try++ {
-		row, err := s.store.Row(ctx, TableName, user)
+	row, err := s.users.Change(ctx, s.store, user, func(text string) (string, error) {
 		var before Decision
-		switch {
-		case errors.Is(err, chat.ErrNotFound):
-			row = table.Row{ID: user}
-		case err != nil:
-			return 0, chat.AsError(err)
-		default:
-			if before, err = decode(user, row.Text); err != nil {
-				return 0, chat.AsError(fmt.Errorf("what is decided about user %s cannot be read: %w", user, err))
+		if text != "" {
+			var err error
+			if before, err = decode(user, text); err != nil {
+				return "", fmt.Errorf("what is decided about user %s cannot be read: %w", user, err)
 			}
 		}
 		after := before
 		change(&after)
-		if after == before {
-			s.users.Set(row)
-			return row.Version, nil
+		switch after {
+		case before:
+			return text, nil
+		case Decision{}:
+			return "", nil
 		}
-		row.Text = ""
-		if after != (Decision{}) {
-			text, err := json.Marshal(after)
-			if err != nil {
-				return 0, chat.AsError(err)
-			}
-			row.Text = string(text)
-		}
-		row.Version, err = s.store.Put(ctx, TableName, row, rowsMax)
-		if err == nil {
-			s.users.Set(row)
-			return row.Version, nil
-		}
-		if try == changeTries || !errors.Is(err, chat.ErrConflict) {
-			return 0, chat.AsError(err)
-		}
-	}
+		changed, err := json.Marshal(after)
+		return string(changed), err
+	})
+	return row.Version, chat.AsError(err)
 }
