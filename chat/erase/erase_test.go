@@ -398,6 +398,12 @@ type archived struct {
 	archiver *archive.Archiver
 }
 
+// authorsArchive is the archive as erasures ask it.
+type authorsArchive struct {
+	*sqlarchive.Store
+	*archive.Archiver
+}
+
 func newArchived(t *testing.T, url string, before ...func(*chattest.Bench)) *archived {
 	t.Helper()
 	server := redistest.Start(t)
@@ -413,7 +419,7 @@ func newArchived(t *testing.T, url string, before ...func(*chattest.Bench)) *arc
 	serving := archive.Serve(b.Store, db, a.archiver.CatchUp, chat.DefaultLimits())
 	b.Service = chat.New(serving, b.Service.Options())
 	webhooks := webhook.New(b.Service, b.Store, nil)
-	a.bench = &bench{b, erase.New(b.Service, b.Store, serving, db, b.Store, webhooks), server, nil, webhooks}
+	a.bench = &bench{b, erase.New(b.Service, b.Store, serving, authorsArchive{db, a.archiver}, b.Store, webhooks), server, nil, webhooks}
 	return a
 }
 
@@ -438,6 +444,42 @@ func (a *archived) trim(group string) int64 {
 func TestErasureWithArchive(t *testing.T) {
 	for name, url := range map[string]string{"SQLite": "sqlite:" + filepath.Join(t.TempDir(), "archive.db"), "PostgreSQL": pgtest.Start(t).Database()} {
 		t.Run(name, func(t *testing.T) { eraseArchived(t, newArchived(t, url)) })
+	}
+}
+
+// TestErasureOfWhoDeleted erases who deleted messages of others, and their own, before the archive knew: the others keep their names,
+// and the own are listed as those that lose theirs.
+func TestErasureOfWhoDeleted(t *testing.T) {
+	a := newArchived(t, "sqlite:"+filepath.Join(t.TempDir(), "archive.db"))
+	a.MakeGroup(chat.GroupDraft{ID: "g", Keep: new(int64(0))}, "alice", "bob")
+	of := map[string]int64{}
+	for _, user := range []string{"alice", "bob"} {
+		of[user] = a.send(user, "g", text(secret))
+	}
+	for _, user := range []string{"alice", "bob"} {
+		_, err := a.Ack(a.Ctx, chattest.As(user), "g", chat.Position{Set: true, ID: of["bob"]})
+		a.Must(err)
+	}
+	if held := a.trim("g"); held <= of["bob"] {
+		t.Fatalf("the store holds %d and above", held)
+	}
+	for _, id := range of {
+		a.send("alice", "g", chat.Content{Kind: chat.Delete, Target: id})
+	}
+	a.erase("alice")
+	for user, want := range map[string]string{"alice": "", "bob": "bob"} {
+		if e := a.At("bob", "g", of[user]); e.From != want || e.DeletedAt == nil {
+			t.Errorf("what %s wrote and alice deleted reads %s", user, chat.Encode(e))
+		}
+	}
+	var erased []int64
+	for _, m := range a.PullFrom("bob", "g", fmt.Sprint(of["bob"]), 100).Messages {
+		var e chat.Entry
+		a.Must(json.Unmarshal(m.JSON, &e))
+		erased = append(erased, e.Erased...)
+	}
+	if !slices.Contains(erased, of["alice"]) || slices.Contains(erased, of["bob"]) {
+		t.Errorf("%d lost their names, want %d among them, and not %d", erased, of["alice"], of["bob"])
 	}
 }
 

@@ -137,7 +137,24 @@ func (e *eraser) entries(ctx context.Context, f Found) (at int64, err error) {
 	if len(rest) == 0 {
 		return 0, nil
 	}
+	if err := e.archiveDeletions(ctx, f, rest); err != nil {
+		return rest[0].ID, err
+	}
 	return rest[0].ID, e.rest(ctx, target{Group: f.Group, Epoch: f.Epoch}, rest)
+}
+
+// archiveDeletions has the archive take deletions as they were: from one without an author it takes that the target has none either.
+func (e *eraser) archiveDeletions(ctx context.Context, f Found, list []authored) error {
+	last := int64(0)
+	for _, one := range list {
+		if one.entry.Kind == chat.Delete {
+			last = one.ID
+		}
+	}
+	if e.db == nil || last == 0 {
+		return nil
+	}
+	return e.db.CatchUp(ctx, f.Group, last)
 }
 
 // entry erases what the store holds of an entry that is alive. done is false for a reaction that does not stand.

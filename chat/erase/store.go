@@ -93,6 +93,8 @@ type Archive interface {
 	Authored(ctx context.Context, user string, after int64, limit int) ([]archive.Authored, error)
 	// OthersOf finds what else is named as of the user. after is empty at the beginning, next at the end.
 	OthersOf(ctx context.Context, user, after string, limit int) (list []archive.Other, next string, err error)
+	// CatchUp is that of archive.Archiver.
+	CatchUp(ctx context.Context, group string, to int64) error
 }
 
 // Store keeps erasures and carries out their steps. Every method is one step a group, an inbox or a user, and may be repeated.

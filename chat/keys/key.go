@@ -83,7 +83,7 @@ type Draft struct {
 
 // Key is a key as it is stored. Of its secrets only hashes are.
 type Key struct {
-	ID      string `json:"-"`
+	ID string `json:"-"`
 	Draft
 	CreatedAt chat.Time `json:"created_at"`
 	CreatedBy string    `json:"created_by"` // a user, or key:<id>

@@ -54,8 +54,14 @@ func newMachineArchive(t *rapid.T, groups *store.Store, db *sqlarchive.Store, o 
 	a.core = chat.New(a.serving, o)
 	a.searcher = archive.NewSearcher(a.core, groups, db, a.archiver.CatchUp)
 	a.retention = retention.New(retainedStore{archivedStore{groups, a.serving}}, a.archiver, retention.Options{})
-	a.erase = erase.New(a.core, groups, a.serving, db, groups, webhook.New(a.core, groups, nil))
+	a.erase = erase.New(a.core, groups, a.serving, authorsArchive{db, a.archiver}, groups, webhook.New(a.core, groups, nil))
 	return a
+}
+
+// authorsArchive is the archive as erasures ask it.
+type authorsArchive struct {
+	*sqlarchive.Store
+	*archive.Archiver
 }
 
 // patientArchive answers after its callers' time, too: on a busy machine a page may take longer than the seconds that a node

@@ -90,6 +90,12 @@ func (s archivedStore) Pull(ctx context.Context, user string, pulls []chat.Pull)
 	return s.serving.Pull(ctx, user, pulls)
 }
 
+// authorsArchive is the archive as erasures ask it.
+type authorsArchive struct {
+	*sqlarchive.Store
+	*archive.Archiver
+}
+
 // retainedStore is the store as retention asks it: a log is looked at from where it begins in the archive.
 type retainedStore struct {
 	retention.Store

@@ -168,7 +168,7 @@ func (n *Node) openServices() {
 	var searched archive.Store
 	var kept retention.Archive
 	if n.archiveDB != nil {
-		authors, written, searched, kept = n.archiveDB, n.archiveDB, n.archiveDB, n.archiver
+		authors, written, searched, kept = authorsArchive{n.archiveDB, n.archiver}, n.archiveDB, n.archiveDB, n.archiver
 		serving := archive.Serve(n.store, n.archiveDB, n.archiver.CatchUp, n.set.limits)
 		groups, logs = serving, archivedStore{n.store, serving}
 	}
