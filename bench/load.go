@@ -54,10 +54,11 @@ func (l load) run(ctx context.Context) (done loaded, err error) {
 	}
 	cmd := exec.CommandContext(ctx, self)
 	cmd.Env = append(os.Environ(), loadVariable+"=1")
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(plan), os.Stderr
+	var said bytes.Buffer
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(plan), &said
 	out, err := cmd.Output()
 	if err != nil {
-		return done, fmt.Errorf("load generator: %w", err)
+		return done, fmt.Errorf("load generator: %w: %s", err, &said)
 	}
 	if err := json.Unmarshal(out, &done); err != nil {
 		return done, err
@@ -87,22 +88,17 @@ func (l load) do() (all loaded, err error) {
 	if err != nil {
 		return all, err
 	}
-	conns := make([]*loadConn, l.Connections)
-	for i := range conns {
-		c, err := dialLoad(l.Addr, l.Requests[i%len(l.Requests)])
-		if err != nil {
+	r := loadRun{load: l, poll: poll, conns: make([]*loadConn, l.Connections)}
+	for i := range r.conns {
+		r.conns[i] = &loadConn{index: i, request: []byte(l.Requests[i%len(l.Requests)])}
+		if err := r.dial(r.conns[i]); err != nil {
 			return all, err
 		}
-		event := syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(i)} // Fd is ours to choose: the index
-		if err := syscall.EpollCtl(poll, syscall.EPOLL_CTL_ADD, c.socket, &event); err != nil {
-			return all, err
-		}
-		conns[i] = c
 	}
-	r := loadRun{load: l, conns: conns, begin: time.Now()}
+	r.begin = time.Now()
 	r.settled, r.end = r.begin.Add(l.Settle), r.begin.Add(l.For)
-	err = r.loop(poll)
-	for _, c := range conns {
+	err = r.loop()
+	for _, c := range r.conns {
 		r.all.Unsent += c.unsent
 	}
 	return r.all, err
@@ -111,6 +107,7 @@ func (l load) do() (all loaded, err error) {
 // loadRun is a load that is under way.
 type loadRun struct {
 	load
+	poll                int
 	conns               []*loadConn
 	begin, settled, end time.Time
 	asked               int // of those that come at even distances, also those that were not sent
@@ -118,7 +115,7 @@ type loadRun struct {
 	all                 loaded
 }
 
-func (r *loadRun) loop(poll int) error {
+func (r *loadRun) loop() error {
 	if r.PerSecond == 0 {
 		for _, c := range r.conns {
 			if err := r.ask(c, r.begin); err != nil {
@@ -140,12 +137,12 @@ func (r *loadRun) loop(poll int) error {
 			time.Sleep(time.Millisecond)
 			wait = 0
 		}
-		if err := r.answers(poll, events, buffer, int(wait)); err != nil {
+		if err := r.answers(events, buffer, int(wait)); err != nil {
 			return err
 		}
 	}
 	for r.unanswered > 0 {
-		if err := r.answers(poll, events, buffer, -1); err != nil {
+		if err := r.answers(events, buffer, -1); err != nil {
 			return err
 		}
 	}
@@ -153,9 +150,9 @@ func (r *loadRun) loop(poll int) error {
 }
 
 // answers takes what has come, at the latest after so many milliseconds; -1: once anything has.
-func (r *loadRun) answers(poll int, events []syscall.EpollEvent, buffer []byte, wait int) error {
+func (r *loadRun) answers(events []syscall.EpollEvent, buffer []byte, wait int) error {
 	for {
-		n, err := syscall.EpollWait(poll, events, wait)
+		n, err := syscall.EpollWait(r.poll, events, wait)
 		if err != nil && !errors.Is(err, syscall.EINTR) {
 			return err
 		}
@@ -193,9 +190,22 @@ func (r *loadRun) ask(c *loadConn, due time.Time) error {
 	}
 	c.due = append(c.due, due)
 	r.unanswered++
+	return r.send(c)
+}
+
+// send writes the request of a connection.
+func (r *loadRun) send(c *loadConn) error {
+	if c.socket == 0 {
+		if err := r.dial(c); err != nil {
+			return err
+		}
+	}
 	for rest := c.request; len(rest) > 0; {
 		n, err := syscall.Write(c.socket, rest)
-		if err != nil && !errors.Is(err, syscall.EINTR) {
+		switch {
+		case ended(err):
+			return nil // take will read so
+		case err != nil && !errors.Is(err, syscall.EINTR):
 			return err
 		}
 		rest = rest[max(n, 0):]
@@ -209,10 +219,10 @@ func (r *loadRun) take(c *loadConn, buffer []byte) error {
 	switch {
 	case errors.Is(err, syscall.EINTR):
 		return nil // it is still readable
+	case n == 0 || ended(err):
+		return r.again(c)
 	case err != nil:
 		return err
-	case n == 0:
-		return io.ErrUnexpectedEOF // before the end: nobody reads after it
 	}
 	now, came := time.Now(), buffer[:n]
 	if len(c.part) > 0 {
@@ -234,6 +244,29 @@ func (r *loadRun) take(c *loadConn, buffer []byte) error {
 	}
 	c.part = append(c.part[:0], came...)
 	return nil
+}
+
+// again goes on after the server has ended a connection on which nothing came for too long: the next request dials, and so does one
+// that the server did not read.
+func (r *loadRun) again(c *loadConn) error {
+	err := syscall.Close(c.socket)
+	c.socket = 0
+	switch {
+	case len(c.due) == 0:
+		return err
+	case len(c.part) > 0 || c.repeated == repeatsMax:
+		return io.ErrUnexpectedEOF // before the end: nobody reads after it
+	}
+	c.repeated++
+	for range c.due {
+		err = errors.Join(err, r.send(c))
+	}
+	return err
+}
+
+// ended tells whether the server has ended a connection.
+func ended(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // answered notes an answer to the oldest request of a connection. Without a rate, the next request follows, unless it was
@@ -263,30 +296,33 @@ func (r *loadRun) answered(c *loadConn, status int, now time.Time) error {
 	return nil
 }
 
+// repeatsMax is how often the requests of a connection are written again.
+const repeatsMax = 10
+
 // loadConn is a connection and what is unanswered on it. Its socket blocks: it is read when something came.
 type loadConn struct {
-	socket  int
-	request []byte
-	due     []time.Time // of those unanswered
-	part    []byte      // of an answer that is not whole
-	unsent  int
+	index    int
+	socket   int // 0: the server has ended it
+	repeated int // how often
+	request  []byte
+	due      []time.Time // of those unanswered
+	part     []byte      // of an answer that is not whole
+	unsent   int
 }
 
-func dialLoad(addr, request string) (*loadConn, error) {
-	to, err := netip.ParseAddrPort(addr)
+// dial connects, and has the answers awaited.
+func (r *loadRun) dial(c *loadConn) error {
+	to, err := netip.ParseAddrPort(r.Addr)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
+	if c.socket, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0); err != nil {
+		return err
 	}
-	err = errors.Join(syscall.SetsockoptInt(socket, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1),
-		syscall.Connect(socket, &syscall.SockaddrInet4{Addr: to.Addr().As4(), Port: int(to.Port())}))
-	if err != nil {
-		return nil, errors.Join(err, syscall.Close(socket))
-	}
-	return &loadConn{socket: socket, request: []byte(request)}, nil
+	event := syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(c.index)} // Fd is ours to choose
+	return errors.Join(syscall.SetsockoptInt(c.socket, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1),
+		syscall.Connect(c.socket, &syscall.SockaddrInet4{Addr: to.Addr().As4(), Port: int(to.Port())}),
+		syscall.EpollCtl(r.poll, syscall.EPOLL_CTL_ADD, c.socket, &event))
 }
 
 var (
