@@ -57,8 +57,8 @@ func (s *Cursors) Receipts(ctx context.Context, group, user string, id, after in
 		}
 		sender = entry.From
 	}
-	r, err := s.runSafe(ctx, receiptsScript.On(k).Arg("user", user).Arg("id", id).Arg("sender", sender).Arg("after", after).
-		Arg("limit", limit))
+	r, err := s.runSafe(ctx, receiptsScript.On(k).Arg("user", user).Arg("id", id).Arg("found", len(found)).Arg("sender", sender).
+		Arg("after", after).Arg("limit", limit))
 	if err != nil {
 		return chat.Receipts{}, err
 	}

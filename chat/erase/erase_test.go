@@ -386,6 +386,18 @@ func TestErasureUnderHold(t *testing.T) {
 	b.nowhere(secret)
 }
 
+// TestReceiptsOfErasedMessages asks who has read what nobody is named as the author of.
+func TestReceiptsOfErasedMessages(t *testing.T) {
+	b := newBench(t)
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "bob", "alice", "carol")
+	id := b.send("alice", "g", text(secret))
+	b.erase("alice")
+	r, _, err := b.Receipts(b.Ctx, chattest.As("bob"), "g", chat.ReceiptsQuery{ID: id})
+	if err != nil || r.Members != 2 || r.Seen != 0 || !slices.Equal(r.Pending, []string{"bob", "carol"}) {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
 func TestTasksOfErasuresRefuseGarbage(t *testing.T) {
 	b := newBench(t)
 	chattest.RefuseGarbage(t, b.Service.Handlers())

@@ -220,6 +220,12 @@ func (g *modelGroup) wrote(user string, to int64) bool {
 	return false
 }
 
+// wroteIt tells whether a user wrote a message. What a legal hold keeps of an erased person is not the next one's of that name.
+func (g *modelGroup) wroteIt(user string, id int64) bool {
+	return g.messages[id].from == user &&
+		!slices.ContainsFunc(g.waiting, func(w modelErasure) bool { return w.user == user && id <= w.last })
+}
+
 // disown makes the messages of a user those of someone else of that name.
 func (g *modelGroup) disown(user string) {
 	for _, e := range g.messages {

@@ -227,7 +227,7 @@ func (m *machine) edit(t *rapid.T, user, group string) {
 	if m.outOfReach(t, "edit", user, group, id, e, err) {
 		return
 	}
-	if e.from != user {
+	if !g.wroteIt(user, id) {
 		expect(t, "edit another's", err, chat.CodeForbidden)
 		return
 	}
@@ -248,7 +248,7 @@ func (m *machine) delete(t *rapid.T, user, group string) {
 	if m.outOfReach(t, "delete", user, group, id, e, err) {
 		return
 	}
-	if e.from != user && !g.members[user].role.Manages() {
+	if !g.wroteIt(user, id) && !g.members[user].role.Manages() {
 		expect(t, "delete another's", err, chat.CodeForbidden)
 		return
 	}

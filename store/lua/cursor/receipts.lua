@@ -1,9 +1,10 @@
 -- Reads how far the members of a group have seen and read a message. Only reads.
 --
 -- KEYS  last_id meta members joined seen read msgs
--- ARGV  user id sender after limit:int
+-- ARGV  user id found:int sender after limit:int
 --   user    the caller
---   sender  of the message, '' if it was not found
+--   found   1 if the message was found
+--   sender  of it, '' if it was not found, or its sender was erased
 --   after   joined id to continue after
 -- Returns {OK, members except the sender, seen by, read by, joined id to continue after or 0, then user, seen, read of each};
 --         all members if the message is trimmed
@@ -17,7 +18,7 @@ if n < 1 or n > last then return {'NOTFOUND'} end
 if history == '0' and n < tonumber(redis.call('ZSCORE', joined, user)) then return {'NOTFOUND'} end
 if n <= last - redis.call('ZCARD', msgs) then
   sender = '' -- the sender is no longer known
-elseif sender == '' then
+elseif found == 0 then
   return {'NOTFOUND'} -- it came after the caller looked for it
 end
 
