@@ -109,8 +109,11 @@ func (a *admitter) admitCaller(c echo.Context, r *route) (*call, error) {
 	if err := r.allows(who, names); err != nil {
 		return nil, err
 	}
+	if a.again != nil {
+		one.again = a.holding(req, r, who, names)
+	}
 	if who.Key != nil {
-		one.until, one.again = who.Expires, a.holding(req, r, who, names)
+		one.until = who.Expires
 	}
 	if who.User != "" {
 		a.core.Know(who.User)
@@ -138,7 +141,7 @@ func (r *route) named(c echo.Context, who auth.Identity) (of named) {
 	return of
 }
 
-// holding returns what tells whether a key that was let in still would be.
+// holding returns what tells whether a caller that was let in still would be.
 func (a *admitter) holding(req *http.Request, r *route, who auth.Identity, names named) func() error {
 	from := a.address(req)
 	return func() error {

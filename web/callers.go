@@ -23,7 +23,7 @@ type call struct {
 	entered bool // counted among the caller's calls under way
 	meter   chat.Meter
 	paid    limit.Cost   // for the groups of the caller that are to be looked at
-	again   func() error // of a key: why it would not be let in any more
+	again   func() error // why the caller would not be let in any more; nil: nothing can change that
 	until   time.Time    // when the key ends; the zero time: no end is known
 }
 
@@ -37,8 +37,8 @@ func callOf(ctx context.Context) *call {
 // callerOf is on whose behalf a handler acts.
 func callerOf(ctx context.Context) chat.Caller { return callOf(ctx).by }
 
-// holds returns nil as long as the caller would be let in again, and otherwise why not: a key may change, or be removed, while its
-// call waits or goes on. Persons are let in once.
+// holds returns nil as long as the caller would be let in again, and otherwise why not: a key may change, or be removed, a token be
+// revoked, or a user disabled, while the call waits or goes on. A token that ends meanwhile does not end the call.
 func (c *call) holds() error {
 	if c.again == nil {
 		return nil

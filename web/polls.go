@@ -28,11 +28,11 @@ type polls struct {
 	spread    atomic.Int64 // of the drain: the time.Duration over which it answers them
 
 	mu    sync.Mutex
-	keyed map[*call]context.CancelFunc // calls by keys that wait
+	calls map[*call]context.CancelFunc // those that wait
 }
 
 func newPolls(most time.Duration) *polls {
-	p := &polls{most: most, keyed: map[*call]context.CancelFunc{}}
+	p := &polls{most: most, calls: map[*call]context.CancelFunc{}}
 	p.drain, p.stopDrain = context.WithCancel(context.Background())
 	return p
 }
@@ -51,23 +51,34 @@ func (p *polls) Drain() {
 func (p *polls) draining() bool { return p.drain.Err() != nil }
 
 // Recheck ends the calls that wait by a key that would not be let in any more: it is called after keys have changed.
-func (p *polls) Recheck() {
+func (p *polls) Recheck() { p.recheck(func(c *call) bool { return c.key != nil }) }
+
+// RecheckUsers ends the calls that wait of these users whose callers would no longer be let in.
+func (p *polls) RecheckUsers(users []string) {
+	named := make(map[string]bool, len(users))
+	for _, user := range users {
+		named[user] = true
+	}
+	p.recheck(func(c *call) bool { return named[c.by.User] })
+}
+
+func (p *polls) recheck(concerned func(*call) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for c, end := range p.keyed {
-		if c.holds() != nil {
+	for c, end := range p.calls {
+		if concerned(c) && c.holds() != nil {
 			end()
 		}
 	}
 }
 
-// watchKey has end called when the key of a call is void.
-func (p *polls) watchKey(c *call, end context.CancelFunc) (stop func()) {
+// watch has end called when the caller of a call would not be let in any more.
+func (p *polls) watch(c *call, end context.CancelFunc) (stop func()) {
 	if c.again == nil {
 		return func() {}
 	}
 	p.mu.Lock()
-	p.keyed[c] = end
+	p.calls[c] = end
 	p.mu.Unlock()
 	expiry := func() bool { return true }
 	if !c.until.IsZero() {
@@ -79,7 +90,7 @@ func (p *polls) watchKey(c *call, end context.CancelFunc) (stop func()) {
 	return func() {
 		expiry()
 		p.mu.Lock()
-		delete(p.keyed, c)
+		delete(p.calls, c)
 		p.mu.Unlock()
 	}
 }
@@ -103,7 +114,7 @@ func poll[T any](ctx context.Context, p *polls, waits bool, do func(ctx context.
 	wait, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(p.drain, func() { p.end(wait, cancel) })()
-	defer p.watchKey(callOf(ctx), cancel)()
+	defer p.watch(callOf(ctx), cancel)()
 	answer, err := do(wait, true)
 	if void := callOf(ctx).holds(); void != nil {
 		return *new(T), void

@@ -145,6 +145,35 @@ func TestRevocation(t *testing.T) {
 	}
 }
 
+// TestVoidTokensEndTheirCalls: a call that waits ends as soon as its token would not let it in any more.
+func TestVoidTokensEndTheirCalls(t *testing.T) {
+	s := start(t, nil)
+	for _, c := range []struct {
+		user, method, path, body string
+		status                   int
+	}{
+		{"alice", "POST", "/v1/users/alice/revoke", "", http.StatusUnauthorized},
+		{"bob", "PUT", "/v1/users", `{"users":[{"user":"bob","disabled":true}]}`, http.StatusForbidden},
+	} {
+		s.must(c.user, "POST", "/v1/groups", fmt.Sprintf(`{"id":"of-%s"}`, c.user))
+		s.must(c.user, "POST", "/v1/sync", fmt.Sprintf(`{"ack":{"of-%s":1}}`, c.user))
+		answers := make(chan answer, 1)
+		go func() {
+			answers <- s.do(request{method: "POST", path: "/v1/sync", body: `{"wait_s":50}`, user: c.user})
+		}()
+		untilWaiting(t, 1)
+		s.operator(c.method, c.path, c.body)
+		select {
+		case a := <-answers:
+			if a.status != c.status {
+				t.Errorf("%s: got %d %s, want %d", c.path, a.status, a.body, c.status)
+			}
+		case <-time.After(40 * time.Second):
+			t.Fatalf("%s: still waiting", c.path)
+		}
+	}
+}
+
 // TestDisabledUsers: a disabled user is kept out everywhere until that ends.
 func TestDisabledUsers(t *testing.T) {
 	s := start(t, nil)

@@ -238,7 +238,7 @@ func (n *Node) openWeb() (err error) {
 		Origins: origins, Durability: n.set.durability,
 		Address: origin.Proxies(n.set.proxies).Address, Limits: n.callers, Line: line, Unsent: room, Traces: n.traces, Log: n.log,
 	})
-	n.services.Users.Attach(n.sessions)
+	n.services.Users.Attach(callers{n.sessions, n})
 	site, err := static.Site(static.Files)
 	if err != nil {
 		return fmt.Errorf("the browser client: %w", err)
@@ -256,6 +256,20 @@ func (n *Node) openWeb() (err error) {
 	}
 	n.web = web.New(n.services, n.gate.Verify, opt)
 	return nil
+}
+
+// callers are the sessions of the node, and the calls that wait beside them.
+type callers struct {
+	*ws.Sessions
+	node *Node
+}
+
+// RecheckUsers implements users.Sockets.
+func (c callers) RecheckUsers(users []string) {
+	c.Sessions.RecheckUsers(users)
+	if c.node.web != nil { // it comes later, and begins with what is known
+		c.node.web.RecheckUsers(users)
+	}
 }
 
 // features names what is switched on, in order.
