@@ -109,7 +109,7 @@ func testKeysCommand(t *testing.T, node *harness.Node) {
 	if err := holds(third); err != nil {
 		t.Errorf("the newest key: %v", err)
 	}
-	if got, want := run("rm", shop.ID), shop.ID+" is removed"; got != want {
+	if got, want := run("rm", third), shop.ID+" is removed"; got != want {
 		t.Errorf("rm: got %q, want %q", got, want)
 	}
 	void(third)

@@ -178,9 +178,21 @@ func keyCells(k client.Key) []string {
 	return cells
 }
 
+// keyID is the id of a key. Of a whole key only its id is taken, since an id ends up in the logs of proxies.
+type keyID string
+
+func (id *keyID) UnmarshalText(text []byte) error {
+	name := string(text)
+	if whole, ok := strings.CutPrefix(name, "ck_"); ok {
+		name, _, _ = strings.Cut(whole, "_")
+	}
+	*id = keyID(name)
+	return nil
+}
+
 type keysRotateCommand struct {
-	ID      string `arg:"" help:"Id of the key."`
-	Overlap span   `default:"24h" placeholder:"DURATION" help:"How long the previous secret holds, up to 30d; 0s: it ends now."`
+	ID      keyID `arg:"" help:"Id of the key."`
+	Overlap span  `default:"24h" placeholder:"DURATION" help:"How long the previous secret holds, up to 30d; 0s: it ends now."`
 }
 
 func (r keysRotateCommand) Run(env *environment, c node.Config, k *keysCommand) error {
@@ -188,7 +200,7 @@ func (r keysRotateCommand) Run(env *environment, c node.Config, k *keysCommand) 
 	if err != nil {
 		return err
 	}
-	key, err := server.RotateKey(env.ctx, r.ID, time.Duration(r.Overlap))
+	key, err := server.RotateKey(env.ctx, string(r.ID), time.Duration(r.Overlap))
 	if err != nil {
 		return explained(err)
 	}
@@ -196,7 +208,7 @@ func (r keysRotateCommand) Run(env *environment, c node.Config, k *keysCommand) 
 }
 
 type keysRmCommand struct {
-	ID string `arg:"" help:"Id of the key."`
+	ID keyID `arg:"" help:"Id of the key."`
 }
 
 func (r keysRmCommand) Run(env *environment, c node.Config, k *keysCommand) error {
@@ -204,8 +216,8 @@ func (r keysRmCommand) Run(env *environment, c node.Config, k *keysCommand) erro
 	if err != nil {
 		return err
 	}
-	if err := server.DeleteKey(env.ctx, r.ID); err != nil {
+	if err := server.DeleteKey(env.ctx, string(r.ID)); err != nil {
 		return explained(err)
 	}
-	return k.print(env, map[string]string{"id": r.ID, "state": "removed"}, cli.Plain(r.ID)+" is removed")
+	return k.print(env, map[string]string{"id": string(r.ID), "state": "removed"}, cli.Plain(string(r.ID))+" is removed")
 }
