@@ -169,13 +169,14 @@ func (b *bench) groupsOf(size int) []operation {
 	reader := chat.Caller{User: fmt.Sprintf("reader-of-%d", size)}
 	idle := chat.Caller{User: fmt.Sprintf("idle-in-%d", size)}
 	name := func(i int) string { return fmt.Sprintf("groups-%d-%d", size, i) }
+	const begun = 2 // a new group's notices: created, and joined for both
 	parallel(size, 16, func(i int) error {
 		draft := chat.GroupDraft{ID: name(i), Members: []string{reader.User, idle.User}}
 		if _, err := b.service.CreateGroup(b.ctx, chat.Caller{User: "owner"}, draft); err != nil {
 			return err
 		}
 		for _, one := range []chat.Caller{reader, idle} {
-			if _, err := b.service.Read(b.ctx, one, name(i), chat.At(3)); err != nil {
+			if _, err := b.service.Read(b.ctx, one, name(i), chat.At(begun)); err != nil {
 				return err
 			}
 		}
@@ -184,8 +185,8 @@ func (b *bench) groupsOf(size int) []operation {
 	for range growthPage {
 		ok(b.send(name(0)))
 	}
-	must(b.service.Ack(b.ctx, idle, name(0), chat.At(3+growthPage)))
-	return append(readings(b, reader, name(0), 3), operation{"sync without news", func(int) error {
+	must(b.service.Ack(b.ctx, idle, name(0), chat.At(begun+growthPage)))
+	return append(readings(b, reader, name(0), begun), operation{"sync without news", func(int) error {
 		_, err := b.live.Sync(b.ctx, idle, live.SyncRequest{Limit: growthPage})
 		return err
 	}})

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/chatd/chatd/internal/emoji"
+
+	spelling "github.com/chatd/chatd/internal/text"
 )
 
 // Content is the part of a message that the client chooses. Sends, logs, schedules and announcements all use this one
@@ -197,7 +199,7 @@ func checkBody(body *string, bytesMax int) error {
 	if i := strings.IndexFunc(*body, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' && r != '\r' }); i >= 0 {
 		return Invalid("body: control character at byte %d", i)
 	}
-	if !visible(*body) {
+	if !spelling.Visible(*body) {
 		return Invalid("body: has no visible character")
 	}
 	return nil

@@ -49,6 +49,27 @@ func newNotice(by Caller, group string, atMs int64, e Entry) NoticeEntry {
 	return NoticeEntry{Mark: newMark(), Rest: entryRest(e)}
 }
 
+// noticeHole stands for whom a notice concerns. It cannot be in an id, so it occurs nowhere else in a notice.
+const noticeHole = "$"
+
+// NewUsersNotice is the record of a notice about users whom only the store's step knows. It takes e and fills in who.
+func NewUsersNotice(by Caller, group string, atMs int64, e Entry) UsersNotice {
+	e.User = noticeHole
+	n := newNotice(by, group, atMs, e)
+	head, tail, _ := bytes.Cut(n.Rest, []byte(`"user":"`+noticeHole+`"`))
+	return UsersNotice{Mark: n.Mark, Head: head, Tail: tail}
+}
+
+// concerning names users in a notice: one as User, several as Users.
+func (e Entry) concerning(users []string) Entry {
+	if len(users) == 1 {
+		e.User = users[0]
+	} else {
+		e.Users = users
+	}
+	return e
+}
+
 // NewEntry is what a store needs to append an entry: a mark, and the JSON from behind the id on.
 func NewEntry(e Entry) (mark string, rest []byte) { return newMark(), entryRest(e) }
 

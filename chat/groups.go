@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/chatd/chatd/internal/each"
@@ -52,10 +53,7 @@ func (s *groups) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) (
 	if !by.Program() {
 		users = append([]string{by.User}, users...)
 	}
-	if err := s.strangers.mayAdd(ctx, by, users...); err != nil {
-		return Group{}, err
-	}
-	if err := s.strangers.roomFor(ctx, by, g.ID, users...); err != nil {
+	if err := s.strangers.MayPut(ctx, by, g.ID, users...); err != nil {
 		return Group{}, err
 	}
 	if err := s.createGroup(ctx, g); err != nil {
@@ -131,8 +129,8 @@ func (s *groups) NewGroup(by Caller, d GroupDraft) (NewGroup, error) {
 		g.ID = NewID(g.Key)
 	}
 	g.Notices = append(g.Notices, newNotice(by, g.ID, now, Entry{Notice: NoticeCreated, User: by.User}))
-	for _, u := range members {
-		g.Notices = append(g.Notices, newNotice(by, g.ID, now, Entry{Notice: NoticeJoined, User: u}))
+	for some := range slices.Chunk(members, NoticeUsersMax) {
+		g.Notices = append(g.Notices, newNotice(by, g.ID, now, Entry{Notice: NoticeJoined}.concerning(some)))
 	}
 	return g, nil
 }
@@ -183,11 +181,7 @@ func (s *groups) invite(ctx context.Context, by, group, epoch string, atMs int64
 		if err != nil || len(users) == 0 {
 			return false, err
 		}
-		notices := make([]NoticeEntry, len(users))
-		for i, user := range users {
-			notices[i] = newNotice(Caller{User: by}, group, atMs, Entry{Notice: NoticeJoined, User: user})
-		}
-		return true, s.store.Invite(ctx, group, epoch, atMs, users, notices)
+		return true, s.store.Invite(ctx, group, epoch, atMs, users, NewUsersNotice(Caller{User: by}, group, atMs, Entry{Notice: NoticeJoined}))
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 
 func TestCreateGroup(t *testing.T) {
 	b := newBench(t)
-	g := b.MakeGroup(chat.GroupDraft{ID: "general", Name: "General"}, "alice", "bob", "cid", "bob", "alice")
+	g := b.MakeGroup(chat.GroupDraft{ID: "general", Name: "General"}, "alice", "bob", "cid")
 	if g.ID != "general" || g.Keep != 100 || g.BacklogMax != 10_000 || !g.History || g.Visibility != chat.Private ||
 		g.Post != chat.PostMembers || g.CreatedBy != "alice" || g.Members != 3 || g.First != 1 || g.Last != 3 || g.Epoch == "" {
 		t.Errorf("got %+v", g)

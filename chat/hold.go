@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"strings"
+
+	spelling "github.com/chatd/chatd/internal/text"
 )
 
 // holds puts groups under legal hold.
@@ -67,7 +69,7 @@ func (s *holds) PutHold(ctx context.Context, by Caller, group, reason string) (H
 	if err != nil {
 		return Hold{}, err
 	}
-	if reason = strings.TrimSpace(reason); !visible(reason) {
+	if reason = strings.TrimSpace(reason); !spelling.Visible(reason) {
 		return Hold{}, Invalid("reason: has no visible character")
 	}
 	h, err := s.store.PutHold(ctx, group, Hold{Reason: reason, By: by.User, Since: TimeMs(s.opt.Now())})

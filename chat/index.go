@@ -18,28 +18,25 @@ type index struct {
 // once without checking each one. If the log has grown since, some may have left again, and what was written late is
 // corrected.
 func (s *index) created(ctx context.Context, users []string, g NewGroup) {
+	own := min(1, len(g.Owner())) // the first of them
+	last := int64(len(g.Notices))
+	s.joined(ctx, users[:own], UserGroup{Group: g.ID}, g.Epoch, last)
+	s.joined(ctx, users[own:], UserGroup{Group: g.ID, Invited: true}, g.Epoch, last)
+}
+
+// joined adds a group to the indexes of users whom its entry last made members.
+func (s *index) joined(ctx context.Context, users []string, g UserGroup, epoch string, last int64) {
 	if len(users) == 0 {
 		return
 	}
-	own, invited := users[:0], users
-	if g.Owner() != "" { // the first of them
-		own, invited = users[:1], users[1:]
+	if err := s.store.AddUserGroups(ctx, users, g); err != nil {
+		s.opt.Log.WarnContext(ctx, "index not updated; a task will", "group", g.Group, "error", err)
 	}
-	var err error
-	if len(own) > 0 {
-		err = s.store.AddUserGroups(ctx, own, UserGroup{Group: g.ID})
-	}
-	if err == nil && len(invited) > 0 {
-		err = s.store.AddUserGroups(ctx, invited, UserGroup{Group: g.ID, Invited: true})
-	}
-	if err != nil {
-		s.opt.Log.WarnContext(ctx, "index not updated; a task will", "group", g.ID, "error", err)
-	}
-	if now, err := s.truth(ctx, users[0], g.ID); err == nil && now.Epoch == g.Epoch && now.Last == int64(len(g.Notices)) {
+	if now, err := s.truth(ctx, users[0], g.Group); err == nil && now.Epoch == epoch && now.Last == last {
 		return
 	}
 	_ = each.Of(ctx, users, func(ctx context.Context, user string) error {
-		s.update(ctx, user, g.ID, user == g.Owner())
+		s.update(ctx, user, g.Group, !g.Invited)
 		return nil
 	})
 }

@@ -7,6 +7,7 @@ import "time"
 type Limits struct {
 	BodyBytesMax       int // body, and data, of one message
 	RequestBytesMax    int // one HTTP request
+	BatchBytesMax      int // one that is a batch
 	PageMessages       int // messages of a page when the caller names no limit
 	PageMessagesMax    int // messages of a page whatever the caller names
 	PageBytesMax       int // bytes of messages in one answer; has_more tells
@@ -73,6 +74,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		BodyBytesMax:       16 << 10,
 		RequestBytesMax:    1 << 20,
+		BatchBytesMax:      8 << 20,
 		PageMessages:       100,
 		PageMessagesMax:    1000,
 		PageBytesMax:       1 << 20,

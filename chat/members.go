@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"strconv"
+	"strings"
 )
 
 // members adds and removes the members of groups.
@@ -29,32 +29,26 @@ func (s *members) Members(ctx context.Context, by Caller, group string, limit in
 	if err != nil {
 		return List[Member]{}, AsError(err)
 	}
-	return List[Member]{Items: members, Next: joinedCursor(next)}, nil
+	return List[Member]{Items: members, Next: next}, nil
 }
 
 // joinedPage checks the parameters of a page of members in the order of joining.
-func joinedPage(limits Limits, by Caller, group string, limit int, cursor string) (after int64, most int, err error) {
+func joinedPage(limits Limits, by Caller, group string, limit int, cursor string) (after string, most int, err error) {
 	if err := CheckGroup(by, group); err != nil {
-		return 0, 0, err
+		return "", 0, err
 	}
 	if most, err = limits.Page(limit); err != nil {
-		return 0, 0, err
+		return "", 0, err
 	}
 	if cursor == "" {
-		return 0, most, nil
+		return "", most, nil
 	}
-	after, ok := ParseID(cursor)
-	if !ok || after > IDMax {
-		return 0, 0, Invalid("cursor: not one of this list")
+	// The id at which a member joined, and the member, because others may have joined with the same notice. Older cursors have the id alone.
+	at, user, both := strings.Cut(cursor, ".")
+	if id, ok := ParseID(at); !ok || id > IDMax || both && !ValidUserID(user) {
+		return "", 0, Invalid("cursor: not one of this list")
 	}
-	return after, most, nil
-}
-
-func joinedCursor(next int64) string {
-	if next == 0 {
-		return ""
-	}
-	return strconv.FormatInt(next, 10)
+	return cursor, most, nil
 }
 
 // PutMember adds user to a group, or changes the role; role may be empty. Owner and admins add anyone, and anyone may join a
@@ -143,6 +137,16 @@ func (s *members) RemoveMember(ctx context.Context, by Caller, group, user strin
 	return nil
 }
 
+// Joined has the indexes of users, whom someone else added with the entry last of a group, show it; start is where they begin.
+func (s *members) Joined(ctx context.Context, group, epoch string, users []string, start, last int64) {
+	s.index.joined(ctx, users, UserGroup{Group: group, Seen: start, Invited: true}, epoch, last)
+}
+
+// Left has the index of a user whom someone removed from a group show that.
+func (s *members) Left(ctx context.Context, group, user string) {
+	s.index.update(ctx, user, group, false)
+}
+
 // membership is the record of a change with the notice that tells of it.
 func (s *members) membership(by Caller, group, user string, notice Entry) Membership {
 	now := s.opt.Now()
@@ -152,8 +156,7 @@ func (s *members) membership(by Caller, group, user string, notice Entry) Member
 // nameHeir adds the notice of the succession. Only the store's step knows who succeeds, so the notice comes in two halves
 // around the id, which needs no escaping in JSON.
 func (m *Membership) nameHeir() {
-	const hole = "$" // cannot be in an id, so it occurs nowhere else in the notice
-	n := newNotice(m.By, m.Group, m.AtMs, Entry{Notice: NoticeRole, User: hole, Role: Owner})
+	n := newNotice(m.By, m.Group, m.AtMs, Entry{Notice: NoticeRole, User: noticeHole, Role: Owner})
 	m.HeirMark = n.Mark
-	m.HeirHead, m.HeirTail, _ = bytes.Cut(n.Rest, []byte(hole))
+	m.HeirHead, m.HeirTail, _ = bytes.Cut(n.Rest, []byte(noticeHole))
 }

@@ -15,6 +15,9 @@ const (
 	Notice   Kind = "notice"
 )
 
+// NoticeUsersMax is how many users who joined, or were removed, together share a notice: it has 13 KB at most.
+const NoticeUsersMax = 100
+
 // What a notice reports.
 const (
 	NoticeCreated  = "created"
@@ -47,6 +50,7 @@ type Entry struct {
 	Via       string       `json:"via,omitempty"` // id of the key by which a program wrote it
 	Notice    string       `json:"notice,omitempty"`
 	User      string       `json:"user,omitempty"`     // whom a notice concerns
+	Users     []string     `json:"users,omitempty"`    // in place of User where it concerns several, NoticeUsersMax at most
 	Role      Role         `json:"role,omitempty"`     // the new role, in a notice of role
 	Name      *string      `json:"name,omitempty"`     // the new name, in a notice of renamed
 	Settings  *GroupChange `json:"settings,omitempty"` // the new values of what changed, in a notice of settings

@@ -22,5 +22,5 @@ func (s *cursors) Receipts(ctx context.Context, by Caller, group string, q Recei
 	if err != nil {
 		return Receipts{}, "", s.Refused(ctx, by, group, err)
 	}
-	return r, joinedCursor(r.Next), nil
+	return r, r.Next, nil
 }

@@ -50,7 +50,7 @@ func (s *sends) Send(ctx context.Context, by Caller, group string, c Content, du
 	if err != nil {
 		return Sent{}, s.Refused(ctx, by, group, err)
 	}
-	sent := newSent(e, a, done)
+	sent := NewSent(e, a, done)
 	if done.Duplicate && (e.Kind == Reaction || gone) {
 		s.asStored(ctx, group, &sent)
 	}
@@ -96,8 +96,8 @@ func NewAppend(e Entry, nowMs int64) Append {
 	return a
 }
 
-// newSent is the answer to a send. A duplicate has the same content, so only id, mark and time are those of the first.
-func newSent(e Entry, a Append, done Appended) Sent {
+// NewSent is the answer to a send. A duplicate has the same content, so only id, mark and time are those of the first.
+func NewSent(e Entry, a Append, done Appended) Sent {
 	rest := a.Rest
 	if done.SentAtMs != a.SentAtMs {
 		e.SentAt = TimeMs(done.SentAtMs)

@@ -78,7 +78,7 @@ type NewGroup struct {
 	Group            // ID, Name, Visibility, CreatedBy, CreatedAt, Epoch and the settings
 	Key     string   // retry key hash, or empty: creating again with the same key is no error
 	Members []string // besides the owner, each once
-	// Notices are: created, then joined for each of Members, in order. Ids are 1..1+len(Members).
+	// Notices are: created, then joined for each NoticeUsersMax of Members, in order.
 	Notices []NoticeEntry
 }
 
@@ -117,6 +117,12 @@ type Membership struct {
 	HeirHead, HeirTail []byte
 }
 
+// UsersNotice is a notice in two halves around whom it concerns: `"user":"<id>"`, or `"users":["<id>",...]` for several.
+type UsersNotice struct {
+	Mark       string
+	Head, Tail []byte
+}
+
 // InfoStore tells how users stand to groups.
 type InfoStore interface {
 	// Infos reads each group as user stands to it, in order; one round trip a partition. A group that does not exist
@@ -130,11 +136,10 @@ type GroupStore interface {
 	// wait to become members. ErrExists when the id is taken by another creation, ErrGone while a deleted group of this
 	// id is not cleaned up yet.
 	CreateGroup(ctx context.Context, g NewGroup) error
-	// Waiting reads some of the users who still have to be added since the creation; none: everyone is a member.
+	// Waiting reads NoticeUsersMax of the users who still have to be added since the creation; none: everyone is a member.
 	Waiting(ctx context.Context, group string) ([]string, error)
-	// Invite adds those of users who still have to be added, with the notices of joining. ErrNotFound: no such life of the
-	// group.
-	Invite(ctx context.Context, group, epoch string, atMs int64, users []string, notices []NoticeEntry) error
+	// Invite adds those of users who still have to be added, with one notice of joining. ErrNotFound: no such life of the group.
+	Invite(ctx context.Context, group, epoch string, atMs int64, users []string, notice UsersNotice) error
 	// UpdateGroup changes name and settings and appends the notices (renamed, settings). ErrNotFound, ErrForbidden.
 	UpdateGroup(ctx context.Context, by Caller, group string, change GroupChange, notices []NoticeEntry, atMs int64) error
 	// DeleteGroup removes the group (owner or operator). What is left of it beyond one step is removed by a task.
@@ -162,8 +167,8 @@ type MemberStore interface {
 	// deletion of the group with the last one out, happen in the same step. Not a member: ErrNotFound.
 	Leave(ctx context.Context, m Membership) (deleted bool, err error)
 	// Members pages through the members by the order of joining, for a member; user "" is an operator, who manages every
-	// group. after is the joined id of the last one of the page before, 0 for the first page.
-	Members(ctx context.Context, group, user string, after int64, limit int) (members []Member, next int64, err error)
+	// group. after is next of the page before, `<joined id>.<user>` of its last one, "" for the first page.
+	Members(ctx context.Context, group, user, after string, limit int) (members []Member, next string, err error)
 	// Blockers reads which members hold back trimming or, with OverflowBlock, may have a send refused, the slowest first, at most
 	// BlockersMax: owner, admin or operator. by is left out, unless it is an operator.
 	// ErrNotFound, ErrForbidden.
@@ -308,7 +313,7 @@ type Receipts struct {
 	Read    int64     // how many have read it
 	SeenBy  []Receipt // of this page
 	Pending []string  // of this page
-	Next    int64     // joined id to go on from; 0: no more
+	Next    string    // `<joined id>.<user>` to go on from; empty: no more
 }
 
 // CursorStore moves cursors.
@@ -322,7 +327,7 @@ type CursorStore interface {
 	Unread(ctx context.Context, group, user string, id int64) (Cursors, error)
 	// Receipts of message id, paged by the order of joining. For members. A trimmed message is answered from the cursors
 	// alone, over all members. ErrNotFound: no such id yet, or hidden from user.
-	Receipts(ctx context.Context, group, user string, id, after int64, limit int) (Receipts, error)
+	Receipts(ctx context.Context, group, user string, id int64, after string, limit int) (Receipts, error)
 }
 
 // UserGroup is an entry of a user's index: a hint, which may lag behind the group.

@@ -46,6 +46,14 @@ func (s *strangers) MayWrite(ctx context.Context, by Caller, to string) error {
 	})
 }
 
+// MayPut checks whether by may put users, who are not in it, into a group, and counts that.
+func (s *strangers) MayPut(ctx context.Context, by Caller, group string, users ...string) error {
+	if err := s.mayAdd(ctx, by, users...); err != nil {
+		return err
+	}
+	return s.roomFor(ctx, by, group, users...)
+}
+
 // mayAdd checks whom by may put into a group.
 func (s *strangers) mayAdd(ctx context.Context, by Caller, users ...string) error {
 	users = slices.DeleteFunc(slices.Clone(users), func(u string) bool { return u == by.User })

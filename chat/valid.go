@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	spelling "github.com/chatd/chatd/internal/text"
 )
 
 // Bounds of single fields. What makes answers or stored state grow without a natural bound is in Limits.
@@ -151,7 +153,7 @@ func CheckGroup(by Caller, group string) error {
 // Line is a short text of one line as it is stored, such as the name of a group. It refuses what would garble a list of them:
 // control characters and line breaks.
 func Line(field, text string, most int) (string, error) {
-	clean := CleanName(text)
+	clean := spelling.CleanName(text)
 	switch {
 	case !utf8.ValidString(text):
 		return "", Invalid("%s: not valid UTF-8", field)

@@ -3,6 +3,8 @@ package chat
 import (
 	"strings"
 	"testing"
+
+	spelling "github.com/chatd/chatd/internal/text"
 )
 
 func TestValidID(t *testing.T) {
@@ -64,12 +66,12 @@ func TestVisible(t *testing.T) {
 	for _, text := range []string{"", " ", "\t\r\n", "\u00a0\u2003\u3000\u1680\u2028\u205f", "\u200b\u200c\u200d\u2060\ufeff\u180e", "\u00ad\u034f\u061c",
 		"\u115f\u1160\u3164\uffa0", "\u2800\u2800", "\ufe0f", "\ufe0e\U000e0100", "\u202e\u2066\u2069", "\U000e0020\U000e007f", "\U0001d159", "\U0001d173", "\u17b4\u17b5",
 		"\u0085\u009f", "\ufff9\ufffb", "\ufdd0\U0010ffff", "\u0301", "\u20dd", "\u0301\u0300 \u200b", "\ufe0f\u20e3"} {
-		if visible(text) {
+		if spelling.Visible(text) {
 			t.Errorf("%+q is visible", text)
 		}
 	}
 	for _, text := range []string{"a", " a ", "\u200b.", "0", "👍", "\u200d👩", "日", "\u0600", "e\u0301", "\u0903", "\ufffd", "\ue000", "\U0001fadd", "\u2801"} {
-		if !visible(text) {
+		if !spelling.Visible(text) {
 			t.Errorf("%+q is not visible", text)
 		}
 	}

@@ -100,6 +100,11 @@ func (c *Client) PutMember(ctx context.Context, group, user, role string) (Membe
 	return answerTo[Member](ctx, c, call{method: http.MethodPut, path: []string{"groups", group, "members", user}, body: body, again: true})
 }
 
+// ChangeMembers adds and removes up to 1,000 users each. It may be repeated.
+func (c *Client) ChangeMembers(ctx context.Context, group string, change MembersChange) (MembersChanged, error) {
+	return answerTo[MembersChanged](ctx, c, call{method: http.MethodPut, path: []string{"groups", group, "members"}, body: change, again: true})
+}
+
 // RemoveMember removes user from the group; removing yourself leaves it. It is not repeated if its outcome is unknown.
 func (c *Client) RemoveMember(ctx context.Context, group, user string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group, "members", user}}, nil)

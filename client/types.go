@@ -44,6 +44,7 @@ type Message struct {
 	SentAt    time.Time           `json:"sent_at"`
 	Notice    string              `json:"notice,omitempty"`   // created, joined, left, removed, role, renamed, settings
 	User      string              `json:"user,omitempty"`     // the user that a notice is about
+	Users     []string            `json:"users,omitempty"`    // in place of User where a notice is about several
 	Role      string              `json:"role,omitempty"`     // the new role, in a notice of role
 	Name      *string             `json:"name,omitempty"`     // the new name, in a notice of renamed; may be empty
 	Settings  *GroupChange        `json:"settings,omitempty"` // the new values, in a notice of settings
@@ -161,6 +162,28 @@ type GroupChange struct {
 	Post         *string `json:"post,omitempty"`
 	History      *bool   `json:"history,omitempty"`
 	RetainDays   *int64  `json:"retain_days,omitempty"`
+}
+
+// MembersChange is whom to add to a group, or give a role, and whom to remove.
+type MembersChange struct {
+	Add    []Addition `json:"add,omitempty"`
+	Remove []string   `json:"remove,omitempty"`
+}
+
+// Addition is a user to add; without a Role as a member.
+type Addition struct {
+	User string `json:"user"`
+	Role string `json:"role,omitempty"`
+}
+
+// MembersChanged counts what a MembersChange changed, and says for whom it was refused.
+type MembersChanged struct {
+	Added   int `json:"added"`
+	Removed int `json:"removed"`
+	Errors  []struct {
+		User string `json:"user"`
+		Code string `json:"code"`
+	} `json:"errors"`
 }
 
 // Member is one user in one group.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -43,7 +44,7 @@ func asCursors(r reply, err error) (chat.Cursors, error) {
 
 // Receipts of message id, over all members but its sender; over all members where it is trimmed. The sender is read first,
 // because it never changes.
-func (s *Cursors) Receipts(ctx context.Context, group, user string, id, after int64, limit int) (chat.Receipts, error) {
+func (s *Cursors) Receipts(ctx context.Context, group, user string, id int64, after string, limit int) (chat.Receipts, error) {
 	k := s.keys.group(group)
 	sender := ""
 	found, err := s.logs.Entries(ctx, group, []int64{id})
@@ -58,11 +59,11 @@ func (s *Cursors) Receipts(ctx context.Context, group, user string, id, after in
 		sender = entry.From
 	}
 	r, err := s.runSafe(ctx, receiptsScript.On(k).Arg("user", user).Arg("id", id).Arg("found", len(found)).Arg("sender", sender).
-		Arg("after", after).Arg("limit", limit))
+		Arg("after", cmp.Or(after, "0")).Arg("limit", limit))
 	if err != nil {
 		return chat.Receipts{}, err
 	}
-	out := chat.Receipts{ID: id, Members: r.number(1), Seen: r.number(2), Read: r.number(3), Next: r.number(4)}
+	out := chat.Receipts{ID: id, Members: r.number(1), Seen: r.number(2), Read: r.number(3), Next: r.text(4)}
 	for i := 5; i+2 < len(r); i += 3 {
 		receipt := chat.Receipt{User: r.text(i), Seen: r.number(i + 1), Read: r.number(i + 2)}
 		if receipt.Seen >= id {

@@ -22,7 +22,7 @@ var (
 	standingsScript = newReader("group/standings", partNames)
 )
 
-// createAtOnce is how many members one step of a creation adds: it blocks the server for about 2 ms.
+// createAtOnce is how many members one step of a creation adds, a multiple of chat.NoticeUsersMax: it blocks the server for about 2 ms.
 const createAtOnce = 200
 
 // Groups are the groups and their members.
@@ -34,17 +34,18 @@ type Groups struct {
 // CreateGroup makes the group with its first members and their notices.
 func (s *Groups) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 	k := s.keys.group(g.ID)
-	if len(g.Notices) != 1+len(g.Members) {
-		return broke("create", errors.New("a notice for the creation and for each member is needed"))
+	notices := func(users int) int { return 1 + (users+chat.NoticeUsersMax-1)/chat.NoticeUsersMax }
+	if len(g.Notices) != notices(len(g.Members)) {
+		return broke("create", errors.New("a notice for the creation and for each part of the members is needed"))
 	}
 	now := min(len(g.Members), createAtOnce)
-	c := createScript.Sized(k, len(g.Members)+2*(1+now)).Arg("creator", g.CreatedBy).Arg("owner", g.Owner()).Arg("epoch", g.Epoch).
+	c := createScript.Sized(k, len(g.Members)+2*notices(now)).Arg("creator", g.CreatedBy).Arg("owner", g.Owner()).Arg("epoch", g.Epoch).
 		Arg("name", g.Name).Arg("visibility", string(g.Visibility)).Arg("created_ms", g.CreatedAt.UnixMilli()).
 		Arg("keep", g.Keep).Arg("backlog_max", g.BacklogMax).
 		Arg("overflow", string(g.Overflow)).Arg("backlog_bytes", g.BacklogBytes).Arg("post", string(g.Post)).Arg("history", flag(g.History)).Arg("retain_days", g.RetainDays).
 		Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", g.ID).
-		Arg("others", len(g.Members)).Arg("now", now).List("invited", g.Members)
-	for _, n := range g.Notices[:1+now] {
+		Arg("others", len(g.Members)).Arg("now", now).Arg("per", chat.NoticeUsersMax).List("invited", g.Members)
+	for _, n := range g.Notices[:notices(now)] {
 		c = c.MoreArgs("notices", "mark", n.Mark, "rest", n.Rest)
 	}
 	return s.do(ctx, c)
@@ -54,7 +55,7 @@ func (s *Groups) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 func (s *Groups) Waiting(ctx context.Context, group string) ([]string, error) {
 	var users *redis.StringSliceCmd
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
-		users = pipe.ZRange(ctx, s.keys.group(group).waiting(), 0, createAtOnce-1)
+		users = pipe.ZRange(ctx, s.keys.group(group).waiting(), 0, chat.NoticeUsersMax-1)
 	})
 	if err != nil {
 		return nil, err
@@ -63,13 +64,10 @@ func (s *Groups) Waiting(ctx context.Context, group string) ([]string, error) {
 }
 
 // Invite adds those of users who still have to be added.
-func (s *Groups) Invite(ctx context.Context, group, epoch string, atMs int64, users []string, notices []chat.NoticeEntry) error {
+func (s *Groups) Invite(ctx context.Context, group, epoch string, atMs int64, users []string, notice chat.UsersNotice) error {
 	k := s.keys.group(group)
-	c := inviteScript.Sized(k, 3*len(users)).Arg("epoch", epoch).Arg("at_ms", atMs).Arg("channel", k.channel()).Arg("group", group)
-	for i, user := range users {
-		c = c.MoreArgs("users", "user", user, "mark", notices[i].Mark, "rest", notices[i].Rest)
-	}
-	return s.doSafe(ctx, c)
+	return s.doSafe(ctx, inviteScript.Sized(k, len(users)).Arg("epoch", epoch).Arg("at_ms", atMs).Arg("channel", k.channel()).Arg("group", group).
+		Arg("mark", notice.Mark).Arg("head", notice.Head).Arg("tail", notice.Tail).List("users", users))
 }
 
 // Infos reads each group from the view of user.

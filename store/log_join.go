@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/chatd/chatd/chat"
+	batching "github.com/chatd/chatd/chat/batch"
 	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/queue/batch"
 	"github.com/chatd/chatd/store/conn"
@@ -49,6 +50,33 @@ func (s *Logs) appendTogether(ctx context.Context, server conn.Server, list []*c
 		}
 	}
 	return outcomes
+}
+
+// AppendAll appends plain messages of one group in their order. Each that the joined call did not take is sent alone, as by Append.
+func (s *Logs) AppendAll(ctx context.Context, list []chat.Append) []batching.Appended {
+	out := make([]batching.Appended, len(list))
+	if len(list) == 1 {
+		out[0].Appended, out[0].Err = s.Append(ctx, list[0])
+		return out
+	}
+	server, err := s.conn.MasterOf(ctx, s.keys.home(list[0].Group).base)
+	if err != nil {
+		for i := range out {
+			out[i].Err = fail(appendScript.Name, err)
+		}
+		return out
+	}
+	pointers := make([]*chat.Append, len(list))
+	for i := range list {
+		pointers[i] = &list[i]
+	}
+	for i, o := range s.appendTogether(ctx, server, pointers) {
+		out[i].Appended, out[i].Err = o.done, o.err
+		if o.alone || o.refused || conn.Broken(o.err) && list[i].Key != "" && ctx.Err() == nil {
+			out[i].Appended, out[i].Err = s.appendAlone(ctx, list[i])
+		}
+	}
+	return out
 }
 
 // joinedCall is what one script call appends: messages of one group, in the order of arrival.

@@ -1,15 +1,19 @@
 package store
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/bulk"
 )
 
 var (
 	joinScript    = newScript("member/join", groupNames)
 	roleScript    = newScript("member/role", groupNames)
 	leaveScript   = newFreeing("member/leave", memberNames)
+	addScript     = newScript("member/add", groupNames)
+	removeScript  = newFreeing("member/remove", groupNames)
 	membersScript = newReader("member/list", groupNames)
 )
 
@@ -59,6 +63,50 @@ func (s *Groups) Leave(ctx context.Context, m chat.Membership) (deleted bool, er
 	return r.number(1) == 1, err
 }
 
+// AddMembers adds users with one notice.
+func (s *Groups) AddMembers(ctx context.Context, ch bulk.Change) (bulk.Added, error) {
+	k := s.keys.group(ch.Group)
+	c := addScript.Sized(k, 2*len(ch.Users)).Arg("caller", ch.By.User).Arg("operator", ch.By.Admin).Arg("at_ms", ch.AtMs).
+		Arg("mark", ch.Notice.Mark).Arg("head", ch.Notice.Head).Arg("tail", ch.Notice.Tail).Arg("members_max", s.limits.GroupMembersMax).
+		Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", ch.Group).Arg("trim_id", k.taskID())
+	for i, user := range ch.Users {
+		c = c.MoreArgs("users", "user", user, "role", string(ch.Roles[i]))
+	}
+	r, err := s.run(ctx, c)
+	if err != nil {
+		return bulk.Added{}, err
+	}
+	added := bulk.Added{Epoch: r.text(1), Start: r.number(2), Last: r.number(3)}
+	for i := range ch.Users {
+		added.Had = append(added.Had, chat.Role(r.text(4+i)))
+	}
+	return added, nil
+}
+
+// RemoveMembers removes users with one notice.
+func (s *Groups) RemoveMembers(ctx context.Context, ch bulk.Change) (removed, left []string, err error) {
+	k := s.keys.group(ch.Group)
+	c := removeScript.Sized(k, 2*len(ch.Users)).Arg("caller", ch.By.User).Arg("operator", ch.By.Admin).Arg("at_ms", ch.AtMs).
+		Arg("mark", ch.Notice.Mark).Arg("head", ch.Notice.Head).Arg("tail", ch.Notice.Tail).Arg("channel", k.channel()).
+		Arg("task_id", k.taskID()).Arg("trim_id", k.taskID()).Arg("group", ch.Group)
+	for _, user := range ch.Users {
+		c = c.More("at", k.at(user))
+	}
+	r, err := s.run(ctx, c.List("users", ch.Users))
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, user := range ch.Users {
+		switch r.number(1 + i) {
+		case 1:
+			removed = append(removed, user)
+		case 2:
+			left = append(left, user)
+		}
+	}
+	return removed, left, nil
+}
+
 // asMember reads role, joined_at, seen and read.
 func asMember(user string, r reply) chat.Member {
 	return chat.Member{User: user, Role: chat.Role(r.text(0)), JoinedAt: chat.TimeMs(r.number(1)), Seen: r.number(2),
@@ -66,15 +114,15 @@ func asMember(user string, r reply) chat.Member {
 }
 
 // Members pages through the members by the order of joining, for a member.
-func (s *Groups) Members(ctx context.Context, group, user string, after int64, limit int) ([]chat.Member, int64, error) {
+func (s *Groups) Members(ctx context.Context, group, user, after string, limit int) ([]chat.Member, string, error) {
 	k := s.keys.group(group)
-	r, err := s.runSafe(ctx, membersScript.On(k).Arg("user", user).Arg("after", after).Arg("limit", limit))
+	r, err := s.runSafe(ctx, membersScript.On(k).Arg("user", user).Arg("after", cmp.Or(after, "0")).Arg("limit", limit))
 	if err != nil {
-		return nil, 0, err
+		return nil, "", err
 	}
 	members := []chat.Member{}
 	for i := 2; i+4 < len(r); i += 5 {
 		members = append(members, asMember(r.text(i), r[i+1:]))
 	}
-	return members, r.number(1), nil
+	return members, r.text(1), nil
 }

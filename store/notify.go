@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,18 +75,18 @@ func (s *Notifications) Level(ctx context.Context, group, user string) (notify.S
 }
 
 // Behind pages through the members who have not read up to the newest text or data.
-func (s *Notifications) Behind(ctx context.Context, group, epoch string, after int64, limit int) ([]string, int64, error) {
+func (s *Notifications) Behind(ctx context.Context, group, epoch, after string, limit int) ([]string, string, error) {
 	k := s.keys.group(group)
-	r, err := s.runSafe(ctx, behindScript.On(k).Arg("epoch", epoch).Arg("after", after).
+	r, err := s.runSafe(ctx, behindScript.On(k).Arg("epoch", epoch).Arg("after", cmp.Or(after, "0")).
 		Arg("limit", min(limit, rangeBatch)))
 	if err != nil {
-		return nil, 0, err
+		return nil, "", err
 	}
 	users := make([]string, 0, len(r)-2)
 	for i := 2; i < len(r); i++ {
 		users = append(users, r.text(i))
 	}
-	return users, r.number(1), nil
+	return users, r.text(1), nil
 }
 
 // NotifyUsers decides which of these offline users to notify, records how far, and enqueues the task that makes the deliveries.

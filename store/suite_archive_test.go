@@ -381,12 +381,12 @@ func testArchiverIsNoMember(w *fixture) {
 	w.archiveAll("g")
 	info := w.info("g", "bob")
 	w.equal([]int64{info.Group.Members, info.Unread, info.Seen}, []int64{2, 1, 0})
-	list, _, err := w.Members(w.ctx, "g", "bob", 0, 10)
+	list, _, err := w.Members(w.ctx, "g", "bob", "", 10)
 	w.ok(err)
 	if slices.ContainsFunc(list, func(m chat.Member) bool { return m.User == "$archive" }) || len(list) != 2 {
 		w.Errorf("got members %+v", list)
 	}
-	r, err := w.Receipts(w.ctx, "g", "bob", id, 0, 10)
+	r, err := w.Receipts(w.ctx, "g", "bob", id, "", 10)
 	w.ok(err)
 	w.equal([]int64{r.Members, r.Seen, r.Read, int64(len(r.SeenBy) + len(r.Pending))}, []int64{1, 0, 0, 1})
 	if info := w.info("g", "$archive"); info.Role != "" {

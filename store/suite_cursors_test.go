@@ -27,7 +27,7 @@ var cursorTests = map[string]func(*fixture){
 			w.fails(err, want)
 			_, err = w.Unread(w.ctx, group, "dora", 1)
 			w.fails(err, want)
-			_, err = w.Receipts(w.ctx, group, "dora", 1, 0, 10)
+			_, err = w.Receipts(w.ctx, group, "dora", 1, "", 10)
 			w.fails(err, want)
 		}
 	},
@@ -163,25 +163,25 @@ var cursorTests = map[string]func(*fixture){
 		id := w.say("g", "bob", "x") // 5
 		w.ack("g", "carl", id)
 		w.markRead("g", "dora", id)
-		got, err := w.Receipts(w.ctx, "g", "alice", id, 0, 10)
+		got, err := w.Receipts(w.ctx, "g", "alice", id, "", 10)
 		w.ok(err)
 		w.equal(got, chat.Receipts{ID: id, Members: 3, Seen: 2, Read: 1, Pending: []string{"alice"},
 			SeenBy: []chat.Receipt{{User: "carl", Seen: 5}, {User: "dora", Seen: 5, Read: 5}}})
-		page, err := w.Receipts(w.ctx, "g", "alice", id, 0, 2)
+		page, err := w.Receipts(w.ctx, "g", "alice", id, "", 2)
 		w.ok(err)
-		w.equal([]any{page.Pending, len(page.SeenBy), page.Next}, []any{[]string{"alice"}, 1, int64(3)})
+		w.equal([]any{page.Pending, len(page.SeenBy), page.Next}, []any{[]string{"alice"}, 1, "3.carl"})
 		page, err = w.Receipts(w.ctx, "g", "alice", id, page.Next, 2)
 		w.ok(err)
-		w.equal([]any{len(page.SeenBy), page.Next}, []any{1, int64(0)})
-		page, err = w.Receipts(w.ctx, "g", "alice", id, 0, 3) // the page is full, and there is no other
+		w.equal([]any{len(page.SeenBy), page.Next}, []any{1, ""})
+		page, err = w.Receipts(w.ctx, "g", "alice", id, "", 3) // the page is full, and there is no other
 		w.ok(err)
-		w.equal([]any{len(page.Pending) + len(page.SeenBy), page.Next}, []any{3, int64(0)})
+		w.equal([]any{len(page.Pending) + len(page.SeenBy), page.Next}, []any{3, ""})
 		w.leave("g", "bob") // the sender counts neither way
-		got, err = w.Receipts(w.ctx, "g", "alice", id, 0, 10)
+		got, err = w.Receipts(w.ctx, "g", "alice", id, "", 10)
 		w.ok(err)
 		w.equal([]int64{got.Members, got.Seen}, []int64{3, 2})
 		for _, wrong := range []int64{0, 99} {
-			_, err = w.Receipts(w.ctx, "g", "alice", wrong, 0, 10)
+			_, err = w.Receipts(w.ctx, "g", "alice", wrong, "", 10)
 			w.fails(err, chat.ErrNotFound)
 		}
 	},
@@ -192,12 +192,12 @@ var cursorTests = map[string]func(*fixture){
 		w.ack("g", "alice", 7)
 		w.markRead("g", "bob", 7) // carl is too far behind to be waited for
 		w.equal(w.info("g", "bob").Held > id, true)
-		got, err := w.Receipts(w.ctx, "g", "alice", id, 0, 10)
+		got, err := w.Receipts(w.ctx, "g", "alice", id, "", 10)
 		w.ok(err)
 		w.equal(got, chat.Receipts{ID: id, Members: 3, Seen: 2, Read: 1, Pending: []string{"carl"},
 			SeenBy: []chat.Receipt{{User: "alice", Seen: 7}, {User: "bob", Seen: 7, Read: 7}}})
 		w.join("g", "dora", "alice") // who came later does not stand behind what was trimmed before
-		got, err = w.Receipts(w.ctx, "g", "dora", id, 0, 10)
+		got, err = w.Receipts(w.ctx, "g", "dora", id, "", 10)
 		w.ok(err)
 		w.equal([]int64{got.Members, got.Seen}, []int64{4, 3})
 	},
@@ -208,9 +208,9 @@ var cursorTests = map[string]func(*fixture){
 		w.ack("g", "alice", 3)
 		w.ack("g", "bob", 3)
 		w.equal(w.info("g", "alice").Held, int64(4))
-		_, err := w.Receipts(w.ctx, "g", "bob", id, 0, 10)
+		_, err := w.Receipts(w.ctx, "g", "bob", id, "", 10)
 		w.fails(err, chat.ErrNotFound)
-		_, err = w.Receipts(w.ctx, "g", "bob", 3, 0, 10)
+		_, err = w.Receipts(w.ctx, "g", "bob", 3, "", 10)
 		w.ok(err)
 	},
 }

@@ -14,13 +14,13 @@ var groupTests = map[string]func(*fixture){
 		g := newGroup("g", []string{"bob", "carl"}, public)
 		w.ok(w.CreateGroup(w.ctx, g))
 		in := w.info("g", "bob")
-		want := chat.Info{Group: g.Group, Role: chat.Ordinary, Joined: 2, ActiveMs: 1000, LastMark: g.Notices[2].Mark}
-		want.First, want.Held, want.Last, want.Group.Members = 1, 1, 3, 3
+		want := chat.Info{Group: g.Group, Role: chat.Ordinary, Joined: 2, ActiveMs: 1000, LastMark: g.Notices[1].Mark}
+		want.First, want.Held, want.Last, want.Group.Members = 1, 1, 2, 3
 		w.equal(in, want)
 		w.equal(w.info("g", "alice").Role, chat.Owner)
 		w.equal(w.info("g", "dora").Role, chat.Role(""))
-		w.equal(ids(w.entries("g")), span(1, 3))
-		w.equal(w.entry("g", 3).Mark, g.Notices[2].Mark)
+		w.equal(ids(w.entries("g")), span(1, 2))
+		w.equal(w.entry("g", 2).Mark, g.Notices[1].Mark)
 	},
 	"create without history begins at the notice": func(w *fixture) {
 		w.group("g", []string{"bob"}, noHistory)
@@ -76,7 +76,7 @@ var groupTests = map[string]func(*fixture){
 		}
 		w.group("g", users, noHistory)
 		for i, got := range w.standings(users, []string{"g"}) {
-			w.equal(got[0].Joined, int64(2+i))
+			w.equal(got[0].Joined, w.info("g", users[i]).Joined)
 		}
 	},
 	"what is archived can be read": func(w *fixture) {
@@ -193,13 +193,15 @@ var groupTests = map[string]func(*fixture){
 		first := w.info("g", "alice").Group.Members
 		users := w.invited("g")
 		w.equal([]any{first < 601, len(users) > 0}, []any{true, true})
-		w.fails(w.Invite(w.ctx, "g", "another life", 1, nil, nil), chat.ErrNotFound)
+		w.fails(w.Invite(w.ctx, "g", "another life", 1, nil, chat.UsersNotice{}), chat.ErrNotFound)
 		w.invite("g", g.Epoch, append(users, "stranger", "alice", "u0"))
 		w.invite("g", g.Epoch, users)
 		w.equal(w.info("g", "alice").Group.Members, first+int64(len(users)))
 		late := w.info("g", users[0])
-		w.equal([]any{late.Role, late.Seen, late.Joined > first}, []any{chat.Ordinary, late.Joined - 1, true})
-		w.equal(ids(w.entries("g")), span(1, first+int64(len(users))))
+		w.equal([]any{late.Role, late.Seen, late.Joined}, []any{chat.Ordinary, int64(3), int64(4)})
+		w.equal(ids(w.entries("g")), span(1, 4)) // created, and three notices of 100 each
+		e := decode(w, w.entry("g", 4))
+		w.equal([]any{e.Notice, e.User, e.Users}, []any{chat.NoticeJoined, "", users})
 		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
 		w.equal(len(w.invited("g")), 0)
 	},

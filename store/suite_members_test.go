@@ -2,8 +2,10 @@ package store_test
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/bulk"
 )
 
 var memberTests = map[string]func(*fixture){
@@ -163,6 +165,60 @@ var memberTests = map[string]func(*fixture){
 		w.ok(err)
 		w.equal([]any{deleted, w.info("g", "carl").Epoch}, []any{true, ""})
 	},
+	"several at once": func(w *fixture) {
+		w.group("g", []string{"bob"}, noHistory)
+		step := func(by, what string, users ...string) bulk.Change {
+			return bulk.Change{Group: "g", By: chat.Caller{User: by}, Users: users, Roles: slices.Repeat([]chat.Role{chat.Ordinary}, len(users)), AtMs: 1000,
+				Notice: chat.NewUsersNotice(chat.Caller{User: by}, "g", 1000, chat.Entry{Notice: what})}
+		}
+		_, err := w.AddMembers(w.ctx, step("bob", chat.NoticeJoined, "carl"))
+		w.fails(err, chat.ErrForbidden)
+		_, err = w.AddMembers(w.ctx, step("dora", chat.NoticeJoined, "carl"))
+		w.fails(err, chat.ErrNotFound)
+		adding := step("alice", chat.NoticeJoined, "bob", "dora", "carl", "alice")
+		adding.Roles[1] = chat.Admin
+		added, err := w.AddMembers(w.ctx, adding)
+		w.ok(err)
+		w.equal(added, bulk.Added{Epoch: w.info("g", "alice").Epoch, Start: 2, Last: 3, Had: []chat.Role{chat.Ordinary, "", "", chat.Owner}})
+		e := decode(w, w.entry("g", 3))
+		w.equal([]any{e.Notice, e.User, e.Users, e.From}, []any{chat.NoticeJoined, "", []string{"dora", "carl"}, "alice"})
+		for user, role := range map[string]chat.Role{"carl": chat.Ordinary, "dora": chat.Admin} {
+			in := w.info("g", user)
+			w.equal([]any{in.Role, in.Joined, in.Seen, in.Read, in.Visible()}, []any{role, int64(3), int64(2), int64(2), int64(3)})
+		}
+		var all []string
+		for after := ""; ; { // carl and dora joined with the same notice
+			page, next, err := w.Members(w.ctx, "g", "bob", after, 1)
+			w.ok(err)
+			for _, m := range page {
+				all = append(all, m.User)
+			}
+			if after = next; next == "" {
+				break
+			}
+		}
+		w.equal(all, []string{"alice", "bob", "carl", "dora"})
+		added, err = w.AddMembers(w.ctx, adding)
+		w.ok(err)
+		w.equal([]any{added.Last, w.info("g", "alice").Last}, []any{int64(0), int64(3)})
+
+		_, _, err = w.RemoveMembers(w.ctx, step("bob", chat.NoticeRemoved, "carl"))
+		w.fails(err, chat.ErrForbidden)
+		removed, left, err := w.RemoveMembers(w.ctx, step("dora", chat.NoticeRemoved, "carl", "nobody", "alice", "bob"))
+		w.ok(err)
+		w.equal([]any{removed, left}, []any{[]string{"carl", "bob"}, []string{"alice"}})
+		e = decode(w, w.entry("g", 4))
+		w.equal([]any{e.Notice, e.Users, e.From}, []any{chat.NoticeRemoved, []string{"carl", "bob"}, "dora"})
+		w.equal([]any{w.info("g", "bob").Role, w.info("g", "carl").Role, w.info("g", "alice").Group.Members}, []any{chat.Role(""), chat.Role(""), int64(2)})
+		removed, left, err = w.RemoveMembers(w.ctx, step("dora", chat.NoticeRemoved, "carl", "bob"))
+		w.ok(err)
+		w.equal([]any{len(removed), len(left), w.info("g", "alice").Last}, []any{0, 0, int64(4)})
+		step1 := step("alice", chat.NoticeRemoved, "dora")
+		removed, _, err = w.RemoveMembers(w.ctx, step1)
+		w.ok(err)
+		w.equal(removed, []string{"dora"})
+		w.equal(decode(w, w.entry("g", 5)).User, "dora") // one alone is named as always
+	},
 	"members": func(w *fixture) {
 		var want []string
 		for i := range 25 {
@@ -171,28 +227,28 @@ var memberTests = map[string]func(*fixture){
 		w.group("g", want, public)
 		want = append([]string{"alice"}, want...)
 		var got []string
-		for after := int64(0); ; {
+		for after := ""; ; {
 			page, next, err := w.Members(w.ctx, "g", "u03", after, 10)
 			w.ok(err)
 			for _, m := range page {
 				got = append(got, m.User)
 			}
-			if after = next; next == 0 {
+			if after = next; next == "" {
 				break
 			}
 		}
 		w.equal(got, want)
-		page, next, err := w.Members(w.ctx, "g", "u03", 0, len(want)) // the page is full, and there is no other
+		page, next, err := w.Members(w.ctx, "g", "u03", "", len(want)) // the page is full, and there is no other
 		w.ok(err)
-		w.equal([]any{len(page), next}, []any{len(want), int64(0)})
-		page, _, err = w.Members(w.ctx, "g", "", 0, 1) // an operator
+		w.equal([]any{len(page), next}, []any{len(want), ""})
+		page, _, err = w.Members(w.ctx, "g", "", "", 1) // an operator
 		w.ok(err)
 		w.equal(page[0].User, "alice")
-		_, _, err = w.Members(w.ctx, "none", "", 0, 10)
+		_, _, err = w.Members(w.ctx, "none", "", "", 10)
 		w.fails(err, chat.ErrNotFound)
-		_, _, err = w.Members(w.ctx, "g", "dora", 0, 10)
+		_, _, err = w.Members(w.ctx, "g", "dora", "", 10)
 		w.fails(err, chat.ErrForbidden)
-		_, _, err = w.Members(w.ctx, "none", "dora", 0, 10)
+		_, _, err = w.Members(w.ctx, "none", "dora", "", 10)
 		w.fails(err, chat.ErrNotFound)
 	},
 }

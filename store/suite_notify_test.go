@@ -220,30 +220,30 @@ var notifyTests = map[string]func(*fixture){
 	"who is behind": func(w *fixture) {
 		w.group("g", []string{"bob", "carl", "dora"})
 		epoch := w.info("g", "alice").Epoch
-		behind := func(after int64, limit int) ([]string, int64) {
+		behind := func(after string, limit int) ([]string, string) {
 			w.Helper()
 			got, next, err := w.Behind(w.ctx, "g", epoch, after, limit)
 			w.ok(err)
 			return got, next
 		}
-		_, _, err := w.Behind(w.ctx, "g", "other", 0, 10)
+		_, _, err := w.Behind(w.ctx, "g", "other", "", 10)
 		w.fails(err, chat.ErrNotFound)
-		_, _, err = w.Behind(w.ctx, "none", epoch, 0, 10)
+		_, _, err = w.Behind(w.ctx, "none", epoch, "", 10)
 		w.fails(err, chat.ErrNotFound)
-		users, next := behind(0, 10)
-		w.equal([]any{users, next}, []any{[]string{}, int64(0)}) // no message yet
+		users, next := behind("", 10)
+		w.equal([]any{users, next}, []any{[]string{}, ""}) // no message yet
 		id := w.say("g", "alice", "hi")
 		w.markRead("g", "alice", id)
 		w.markRead("g", "carl", id)
-		users, next = behind(0, 10)
+		users, next = behind("", 10)
 		slices.Sort(users)
-		w.equal([]any{users, next}, []any{[]string{"bob", "dora"}, int64(0)})
+		w.equal([]any{users, next}, []any{[]string{"bob", "dora"}, ""})
 		var paged []string
-		for after := int64(0); ; {
+		for after := ""; ; {
 			var some []string
 			some, after = behind(after, 1)
 			paged = append(paged, some...)
-			if after == 0 {
+			if after == "" {
 				break
 			}
 		}
@@ -251,7 +251,7 @@ var notifyTests = map[string]func(*fixture){
 		w.equal(paged, []string{"bob", "dora"})
 		w.markRead("g", "bob", id)
 		w.markRead("g", "dora", id)
-		users, _ = behind(0, 1)
+		users, _ = behind("", 1)
 		w.equal(users, []string{})
 	},
 	"who is told": func(w *fixture) {

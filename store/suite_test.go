@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -96,15 +97,36 @@ func rest(e chat.Entry) []byte {
 	return text[len(`{"id":0,`):]
 }
 
-func noticeEntry(group, by, what, user string) chat.NoticeEntry {
-	return chat.NoticeEntry{Mark: mark(), Rest: rest(chat.Entry{Group: group, From: by, Content: chat.Content{Kind: chat.Notice}, Notice: what, User: user, SentAt: chat.TimeMs(2000)})}
+func noticeEntry(group, by, what string, users ...string) chat.NoticeEntry {
+	e := chat.Entry{Group: group, From: by, Content: chat.Content{Kind: chat.Notice}, Notice: what, SentAt: chat.TimeMs(2000)}
+	if len(users) == 1 {
+		e.User = users[0]
+	} else {
+		e.Users = users
+	}
+	return chat.NoticeEntry{Mark: mark(), Rest: rest(e)}
+}
+
+// usersNotice is a notice of alice's that names whom the store's step finds.
+func usersNotice(group, what string) chat.UsersNotice {
+	return chat.NewUsersNotice(chat.Caller{User: "alice"}, group, 2000, chat.Entry{Notice: what})
 }
 
 // group makes a group of alice's with members, changed by options.
 func (w *fixture) group(id string, members []string, options ...func(*chat.NewGroup)) {
 	w.Helper()
+	var few []string // each with a notice of their own, so that ids are easily counted
+	if len(members) < 20 && len(members) > 1 {
+		members, few = members[:1], members[1:]
+	}
 	g := newGroup(id, members, options...)
 	w.ok(w.CreateGroup(w.ctx, g))
+	for _, user := range few {
+		m := membership(id, user, "alice", chat.Ordinary)
+		m.AtMs = 1000
+		_, _, err := w.Join(w.ctx, m)
+		w.ok(err)
+	}
 	for users := w.invited(id); len(users) > 0; users = w.invited(id) {
 		w.invite(id, g.Epoch, users)
 	}
@@ -121,11 +143,7 @@ func (w *fixture) invited(group string) []string {
 // invite makes members of those of users who wait for it.
 func (w *fixture) invite(group, epoch string, users []string) {
 	w.Helper()
-	var notices []chat.NoticeEntry
-	for _, user := range users {
-		notices = append(notices, noticeEntry(group, "alice", chat.NoticeJoined, user))
-	}
-	w.ok(w.Invite(w.ctx, group, epoch, 1000, users, notices))
+	w.ok(w.Invite(w.ctx, group, epoch, 1000, users, usersNotice(group, chat.NoticeJoined)))
 }
 
 func newGroup(id string, members []string, options ...func(*chat.NewGroup)) chat.NewGroup {
@@ -133,8 +151,8 @@ func newGroup(id string, members []string, options ...func(*chat.NewGroup)) chat
 		CreatedAt: chat.TimeMs(1000), Epoch: "e-" + mark(), Keep: 100, BacklogMax: 10000, Post: chat.PostMembers,
 		History: true}, Members: members}
 	g.Notices = append(g.Notices, noticeEntry(id, "alice", chat.NoticeCreated, "alice"))
-	for _, m := range members {
-		g.Notices = append(g.Notices, noticeEntry(id, "alice", chat.NoticeJoined, m))
+	for some := range slices.Chunk(members, chat.NoticeUsersMax) {
+		g.Notices = append(g.Notices, noticeEntry(id, "alice", chat.NoticeJoined, some...))
 	}
 	for _, o := range options {
 		o(&g)

@@ -96,7 +96,7 @@ func (a *admitter) admitCaller(c echo.Context, r *route) (*call, error) {
 	if t != nil {
 		t.room, t.most = a.unsent.Answer(by.User), a.answerMost(r, a.pageOf(c))
 	}
-	one := &call{by: by, key: who.Key, limits: a.callers, header: c.Response().Header(), turn: t}
+	one := &call{by: by, who: who, request: req, admits: a, key: who.Key, limits: a.callers, header: c.Response().Header(), turn: t}
 	one.paid = one.limits.Index(one.by, cost)
 	cost.User += one.paid.User
 	if err := one.charge(cost); err != nil {

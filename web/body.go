@@ -18,6 +18,7 @@ import (
 // binder reads the body of a request into a generated type: the one place where request bodies are read.
 type binder struct {
 	bytesMax int64
+	batchMax int64 // of POST /v1/batch
 }
 
 // Bind implements echo.Binder. An empty body is io.EOF, which the generated code takes for an absent optional body.
@@ -26,14 +27,18 @@ func (b *binder) Bind(into any, c echo.Context) error {
 	if err := checkContentType(r.Header.Get(echo.HeaderContentType)); err != nil {
 		return err
 	}
-	if r.ContentLength > b.bytesMax {
-		return errTooLarge(b.bytesMax)
+	most := b.bytesMax
+	if c.Path() == batchPath {
+		most = b.batchMax
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, b.bytesMax))
+	if r.ContentLength > most {
+		return errTooLarge(most)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, most))
 	if err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			return errTooLarge(b.bytesMax)
+			return errTooLarge(most)
 		}
 		return &chat.Error{Code: chat.CodeInvalid, Message: "the body could not be read to its end", Cause: err}
 	}

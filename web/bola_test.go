@@ -19,6 +19,7 @@ var callers = []string{"anonymous", "non-member", "ex-member", "member", "admin"
 var matrix = map[string]struct{ private, public string }{
 	"GET /v1/groups":                                {"401 200 200 200 200 200 200", ""},
 	"POST /v1/groups":                               {"401 201 201 201 201 201 201", ""},
+	"POST /v1/batch":                                {"401 200 200 200 200 200 200", ""},
 	"GET /v1/groups/public":                         {"401 200 200 200 200 200 200", ""},
 	"GET /v1/groups/{group}":                        {"401 404 404 200 200 200 200", "401 200 200 200 200 200 200"},
 	"PATCH /v1/groups/{group}":                      {"401 404 404 403 200 200 200", "401 403 403 403 200 200 200"},
@@ -28,6 +29,7 @@ var matrix = map[string]struct{ private, public string }{
 	"PUT /v1/groups/{group}/hold":                   {"401 403 403 403 403 403 200", "401 403 403 403 403 403 200"},
 	"DELETE /v1/groups/{group}/hold":                {"401 403 403 403 403 403 204", "401 403 403 403 403 403 204"},
 	"GET /v1/groups/{group}/members":                {"401 404 404 200 200 200 200", "401 403 403 200 200 200 200"},
+	"PUT /v1/groups/{group}/members":                {"401 404 404 403 200 200 200", "401 403 403 403 200 200 200"},
 	"PUT /v1/groups/{group}/members/{user}":         {"401 404 404 403 201 201 201", "401 403 403 403 201 201 201"},
 	"DELETE /v1/groups/{group}/members/{user}":      {"401 404 404 403 204 204 204", "401 403 403 403 204 204 204"},
 	"POST /v1/groups/{group}/messages":              {"401 404 404 201 201 201 403", "401 403 403 201 201 201 403"},

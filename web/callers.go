@@ -10,12 +10,16 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/limit"
 )
 
 // call is a request with a valid token, in the context of its handler.
 type call struct {
 	by      chat.Caller
+	who     auth.Identity
+	request *http.Request
+	admits  *admitter // that let it in
 	key     *keys.Key // by which the caller acts; nil: by a token
 	limits  *limit.Limits
 	header  http.Header // of the answer

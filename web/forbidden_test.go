@@ -8,9 +8,10 @@ import (
 // TestForbiddenSaysWhoMay reads the details of refusals.
 func TestForbiddenSaysWhoMay(t *testing.T) {
 	s := start(t, nil)
-	s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob","carl"]}`) // 1..3
-	s.must("alice", "PUT", "/v1/groups/g/members/carl", `{"role":"admin"}`)      // 4
-	s.must("alice", "POST", "/v1/groups/g/messages", `{"body":"hi"}`)            // 5
+	s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"]}`)
+	s.must("alice", "PUT", "/v1/groups/g/members/carl", "")                 // 3
+	s.must("alice", "PUT", "/v1/groups/g/members/carl", `{"role":"admin"}`) // 4
+	s.must("alice", "POST", "/v1/groups/g/messages", `{"body":"hi"}`)       // 5
 	s.must("alice", "POST", "/v1/groups", `{"id":"p","members":["bob"],"visibility":"public"}`)
 	s.must("alice", "POST", "/v1/groups/p/messages", `{"body":"hi"}`)
 	s.must("bob", "POST", "/v1/groups/p/messages", `{"body":"hi"}`) // 4

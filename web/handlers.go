@@ -10,6 +10,7 @@ import (
 // what its calls need.
 type handlers struct {
 	announcementHandlers
+	batchHandlers
 	cursorHandlers
 	deviceHandlers
 	doctorHandlers
@@ -33,7 +34,7 @@ type handlers struct {
 var _ api.StrictServerInterface = handlers{}
 
 func newHandlers(of Services, s *Server) handlers {
-	return handlers{
+	h := handlers{
 		announcementHandlers: announcementHandlers{of.Chat, of.Announcements},
 		cursorHandlers:       cursorHandlers{of.Chat, of.Live, s.polls},
 		deviceHandlers:       deviceHandlers{of.Notifications},
@@ -44,7 +45,7 @@ func newHandlers(of Services, s *Server) handlers {
 		groupHandlers:        groupHandlers{of.Chat},
 		inboxHandlers:        inboxHandlers{of.Chat, of.Schedules, s.metrics.sent},
 		keyHandlers:          keyHandlers{of.Chat, of.Keys},
-		memberHandlers:       memberHandlers{of.Chat},
+		memberHandlers:       memberHandlers{of.Chat, of.Members},
 		messageHandlers:      messageHandlers{of.Chat, of.Schedules, s.opt.Durability, s.metrics.sent},
 		scheduleHandlers:     scheduleHandlers{of.Chat, of.Schedules},
 		searchHandlers:       searchHandlers{of.Search},
@@ -53,6 +54,8 @@ func newHandlers(of Services, s *Server) handlers {
 		userHandlers:         userHandlers{of.Users},
 		webhookHandlers:      webhookHandlers{of.Chat, of.Webhooks},
 	}
+	h.batchHandlers = newBatchHandlers(h, of, s)
+	return h
 }
 
 // deref is the value, or the zero value of an absent field.

@@ -27,6 +27,8 @@ var bodies = map[string]string{
 	"POST /v1/users/{user}/revoke":          `{"before":"2026-11-20T10:00:00Z"}`,
 	"POST /v1/users/{user}/disconnect":      "",
 	"PATCH /v1/groups/{group}":              `{"name":"n"}`,
+	"POST /v1/batch":                        `{"ops":[]}`,
+	"PUT /v1/groups/{group}/members":        `{"add":[{"user":"newcomer"}]}`,
 	"PUT /v1/groups/{group}/members/{user}": `{"role":"member"}`,
 	"POST /v1/groups/{group}/messages":      `{"body":"hi"}`,
 	"POST /v1/groups/{group}/ack":           `{"id":1}`,
@@ -135,7 +137,11 @@ func TestBadInput(t *testing.T) {
 		for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "multipart/form-data; boundary=x", "x y"} {
 			checkProblem(t, key+" "+kind, call(path, body, map[string]string{"Content-Type": kind}), 415, "invalid_request")
 		}
-		large := `{"name":"` + strings.Repeat("x", 1<<20) + `"}`
+		most := 1 << 20
+		if key == "POST /v1/batch" {
+			most = 8 << 20
+		}
+		large := `{"name":"` + strings.Repeat("x", most) + `"}`
 		checkProblem(t, key+" 1 MiB and more", call(path, large, nil), 413, "too_large")
 	}
 }

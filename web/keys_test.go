@@ -59,6 +59,9 @@ func TestAuthorisationOfKeys(t *testing.T) {
 		route := r.method + " " + r.template
 		wants := strings.Fields(matrix[route].private)
 		asMember, asOperator := wants[3], wants[6]
+		if r.scope == "any" {
+			continue // what it does is checked by itself: TestBatchOfKeys
+		}
 		personal := r.scope == "send" || r.scope == "read"
 		call := func(what, key, as, want string) {
 			t.Helper()
@@ -331,8 +334,8 @@ func TestProgramsWrite(t *testing.T) {
 	if made.status != 201 || made.field("created_by") != "key:"+id || fmt.Sprint(made.field("members")) != "2" {
 		t.Fatalf("got %d %s", made.status, made.body)
 	}
-	if a := s.by(key, "bot", request{method: "GET", path: "/v1/groups/g/messages?after=0"}); strings.Count(a.body, via) != 3 || strings.Count(a.body, `"from":"key:`+id) != 3 {
-		t.Errorf("got %s, want three notices of the key", a.body)
+	if a := s.by(key, "bot", request{method: "GET", path: "/v1/groups/g/messages?after=0"}); strings.Count(a.body, via) != 2 || strings.Count(a.body, `"from":"key:`+id) != 2 {
+		t.Errorf("got %s, want two notices of the key", a.body)
 	}
 	if a := s.by(key, "", request{method: "GET", path: "/v1/groups/g/members"}); a.status != 200 || strings.Contains(a.body, "owner") || strings.Contains(a.body, "key:") {
 		t.Errorf("got %d %s, want no owner", a.status, a.body)
@@ -345,10 +348,10 @@ func TestProgramsWrite(t *testing.T) {
 	if sent.status != 201 || !strings.Contains(sent.body, via) || again.status != 200 || !strings.Contains(again.body, via) {
 		t.Errorf("got %d %s and %d %s, want the key in both", sent.status, sent.body, again.status, again.body)
 	}
-	s.by(key, "bot", request{method: "POST", path: "/v1/groups/g/messages", body: `{"kind":"reaction","target":4,"emoji":"👍"}`})
-	s.by(key, "bot", request{method: "POST", path: "/v1/groups/g/messages", body: `{"kind":"edit","target":4,"body":"hello"}`})
-	if a := s.must("alice", "POST", "/v1/sync", `{"only":["g"]}`); strings.Count(a.body, via) != 6 {
-		t.Errorf("got %s, want the key in six entries", a.body)
+	s.by(key, "bot", request{method: "POST", path: "/v1/groups/g/messages", body: `{"kind":"reaction","target":3,"emoji":"👍"}`})
+	s.by(key, "bot", request{method: "POST", path: "/v1/groups/g/messages", body: `{"kind":"edit","target":3,"body":"hello"}`})
+	if a := s.must("alice", "POST", "/v1/sync", `{"only":["g"]}`); strings.Count(a.body, via) != 5 {
+		t.Errorf("got %s, want the key in five entries", a.body)
 	}
 	if a := s.by(key, "bot", request{method: "POST", path: "/v1/users/alice/messages", body: `{"body":"psst"}`}); a.status != 201 || !strings.Contains(a.body, via) {
 		t.Errorf("a direct message: got %d %s", a.status, a.body)

@@ -50,7 +50,7 @@ func TestRateOfSends(t *testing.T) {
 	if a := s.do(post); a.status != http.StatusCreated {
 		t.Errorf("another user: %d %s", a.status, a.body)
 	}
-	if g := s.must("alice", "GET", "/v1/groups/g", ""); g.field("last") != 5. || g.field("members") != 3. || g.field("name") != "" {
+	if g := s.must("alice", "GET", "/v1/groups/g", ""); g.field("last") != 4. || g.field("members") != 3. || g.field("name") != "" {
 		t.Errorf("something refused was done: %s", g.body)
 	}
 	post.user, post.role = "root", "admin"
@@ -69,7 +69,7 @@ func TestTogglesPushOutNoMoreThanSends(t *testing.T) {
 	for member, entry := range map[string]func(n int) string{
 		"sender": func(int) string { return `{"body":"x"}` },
 		"toggler": func(n int) string {
-			return fmt.Sprintf(`{"kind":"reaction","target":4,"emoji":":+1:","removed":%v}`, n%2 == 1)
+			return fmt.Sprintf(`{"kind":"reaction","target":3,"emoji":":+1:","removed":%v}`, n%2 == 1)
 		},
 	} {
 		group := "/v1/groups/" + member
@@ -77,28 +77,28 @@ func TestTogglesPushOutNoMoreThanSends(t *testing.T) {
 			return s.do(request{method: method, path: path, body: body, user: user, role: role}).status
 		}
 		call("op", "admin", "POST", "/v1/groups", fmt.Sprintf(`{"id":%q,"members":["reader",%q],"keep":0,"backlog_max":%d}`, member, member, backlog))
-		s.must("op", "POST", group+"/ack", `{"id":3}`)
-		s.must("reader", "POST", group+"/ack", `{"id":3}`)
+		s.must("op", "POST", group+"/ack", `{"id":2}`)
+		s.must("reader", "POST", group+"/ack", `{"id":2}`)
 		const unread = backlog - burst
 		for range unread {
 			call("op", "admin", "POST", group+"/messages", `{"body":"unread"}`)
 		}
-		s.must(member, "POST", group+"/ack", fmt.Sprintf(`{"id":%d}`, 3+unread))
+		s.must(member, "POST", group+"/ack", fmt.Sprintf(`{"id":%d}`, 2+unread))
 		refused := 0
 		for n := range 5 * burst {
 			if call(member, "", "POST", group+"/messages", entry(n)) == http.StatusTooManyRequests {
 				refused++
 			}
 		}
-		trim := func() { s.must("op", "POST", group+"/ack", `{"id":3}`) }
+		trim := func() { s.must("op", "POST", group+"/ack", `{"id":2}`) }
 		trim()
-		held := s.messages("reader", group+"/messages?after=3&limit=1000")
-		if len(held) != backlog || held[0]["id"] != 4. || refused != 4*burst {
+		held := s.messages("reader", group+"/messages?after=2&limit=1000")
+		if len(held) != backlog || held[0]["id"] != 3. || refused != 4*burst {
 			t.Errorf("%s: %d of %d are refused, and of %d unread messages and %d more the reader has %d", member, refused, 5*burst, unread, burst, len(held))
 		}
 		call("op", "admin", "POST", group+"/messages", `{"body":"one more"}`)
 		trim()
-		if first := s.must("reader", "GET", group, "").field("first"); first != 4.+unread {
+		if first := s.must("reader", "GET", group, "").field("first"); first != 3.+unread {
 			t.Errorf("%s: with one more the log begins with %v, want what others have not seen", member, first)
 		}
 	}

@@ -4,15 +4,33 @@ import (
 	"context"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/limit"
 )
 
-type memberHandlers struct{ core *chat.Service }
+type memberHandlers struct {
+	core *chat.Service
+	bulk *bulk.Service
+}
 
 // ListMembers serves GET /v1/groups/{group}/members.
 func (h memberHandlers) ListMembers(ctx context.Context, r api.ListMembersRequestObject) (api.ListMembersResponseObject, error) {
 	list, err := h.core.Members(ctx, callerOf(ctx), r.Group, limitOf(r.Params.Limit), deref(r.Params.Cursor))
 	return api.ListMembers200JSONResponse{Members: orEmpty(list.Items), Next: next(list.Next)}, err
+}
+
+// ChangeMembers serves PUT /v1/groups/{group}/members.
+func (h memberHandlers) ChangeMembers(ctx context.Context, r api.ChangeMembersRequestObject) (api.ChangeMembersResponseObject, error) {
+	add := make([]bulk.Draft, len(r.Body.Add))
+	for i, a := range r.Body.Add {
+		add[i] = bulk.Draft{User: a.User, Role: deref(a.Role)}
+	}
+	if err := callOf(ctx).charge(limit.Members(len(add) + len(r.Body.Remove))); err != nil {
+		return nil, err
+	}
+	result, err := h.bulk.ChangeMembers(ctx, callerOf(ctx), r.Group, add, r.Body.Remove)
+	return api.ChangeMembers200JSONResponse(result), err
 }
 
 // PutMember serves PUT /v1/groups/{group}/members/{user}.

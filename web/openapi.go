@@ -36,6 +36,9 @@ type route struct {
 	query    map[string]parameter
 }
 
+// anyScope stands where any key may call.
+const anyScope keys.Scope = "any"
+
 // routes are those of the description, by method and Echo path.
 type routes map[string]*route
 
@@ -85,6 +88,9 @@ func (r *route) need(acts bool) keys.Scope {
 
 // allowsKey refuses a key without the scope, without a user where there has to be one, and outside its groups.
 func (r *route) allowsKey(who auth.Identity, group string) error {
+	if r.scope == anyScope {
+		return nil // it checks what it does by itself
+	}
 	need := r.need(who.User != "")
 	switch {
 	case !who.Key.Has(need):

@@ -82,7 +82,7 @@ func (a *admitter) answerMost(r *route, limit int) int64 {
 		return chat.ExportPageBytes
 	case paged:
 		return min(page, int64(limit)*int64(a.limits.BodyBytesMax))
-	case r.id == "sync", r.id == "getUnread":
+	case r.id == "sync", r.id == "getUnread", r.id == "batch":
 		return page
 	}
 	return 0

@@ -91,6 +91,17 @@ var reaches = map[string]func(s *bounded){
 			s.want(as, "GET", fmt.Sprintf("/v1/groups/public?limit=2&cursor=%v", a.field("next")), "", 200, `"id":"in:2"`, `"next":null`, "-"+beyond)
 		}
 	},
+	"POST /v1/batch": func(s *bounded) {
+		s.want("", "POST", "/v1/batch", `{"ops":[{"op":"send","as":"member","group":"in:0","body":"x"},{"op":"update_group","group":"in:0","name":"N"}]}`, 200, `{"status":201`, `{"status":200`, `-"status":403`)
+		for _, op := range []string{
+			`{"op":"send","as":"member","group":"` + beyond + `0","body":"x"}`, `{"op":"update_group","group":"` + beyond + `0","name":"N"}`,
+			`{"op":"add_member","group":"` + beyond + `0","user":"other"}`, `{"op":"remove_member","as":"owner","group":"` + beyond + `0","user":"member"}`,
+			`{"op":"set_role","group":"` + beyond + `0","user":"member","role":"admin"}`, `{"op":"create_group","id":"` + beyond + `"}`, `{"op":"create_group"}`,
+			`{"op":"direct","as":"member","user":"owner","body":"x"}`,
+		} {
+			s.want("", "POST", "/v1/batch", `{"ops":[`+op+`]}`, 200, `"status":403`, "scope ", `-{"status":2`)
+		}
+	},
 	"POST /v1/groups": func(s *bounded) {
 		s.must("member", "POST", "/v1/groups", `{"id":"mine"}`)
 		for _, as := range []string{"", "member"} {

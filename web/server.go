@@ -12,6 +12,8 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/batch"
+	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/keys"
@@ -76,6 +78,8 @@ type Services struct {
 	Files         *files.Service
 	Keys          *keys.Service
 	Users         *users.Service
+	Members       *bulk.Service
+	Batches       *batch.Service
 }
 
 // Server is the HTTP layer. Make one with New.
@@ -107,7 +111,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	}
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail
-	e.Binder = &binder{bytesMax: int64(opt.Limits.RequestBytesMax)}
+	e.Binder = &binder{int64(opt.Limits.RequestBytesMax), int64(opt.Limits.BatchBytesMax)}
 	if opt.Traces != nil {
 		e.Use(s.trace)
 	}

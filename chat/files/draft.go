@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/chatd/chatd/chat"
+
+	spelling "github.com/chatd/chatd/internal/text"
 )
 
 // Draft is what a creation says about a file.
@@ -52,7 +54,7 @@ func (d *Draft) check(sizeMax int64) error {
 
 // fileName is the name of a file as it is stored. It refuses names that would mislead people, or programs that save under them.
 func fileName(name string) (string, error) {
-	clean := chat.CleanName(name)
+	clean := spelling.CleanName(name)
 	switch {
 	case clean == "" || !utf8.ValidString(name) || utf8.RuneCountInString(clean) > nameMax:
 		return "", chat.Errorf(chat.CodeInvalid, "name: want 1 to %d characters of UTF-8", nameMax)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/live"
 )
 
@@ -130,6 +131,34 @@ func TestFollowMembership(t *testing.T) {
 }
 
 // Where a session stood in a group that was deleted says nothing of the group that has its name later.
+// TestFollowRemovedTogether adds and removes several members with one notice each: they follow up to the notice, and see nothing after it.
+func TestFollowRemovedTogether(t *testing.T) {
+	l := startLive(t, signalsOnly)
+	ctx, ann := t.Context(), chat.Caller{User: "ann"}
+	l.group(t, "red", "ann")
+	members := bulk.New(l.domain.Service, l.store.Groups)
+	bob, cid := l.listen(t, "bob", nil), l.listen(t, "cid", nil)
+	watching := l.listen(t, "ann", nil)
+	if _, err := members.ChangeMembers(ctx, ann, "red", []bulk.Draft{{User: "bob"}, {User: "cid"}, {User: "dora"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	bob.until("joined", func(e live.Event) bool { return e.Joined == "red" })
+	cid.until("joined", func(e live.Event) bool { return e.Joined == "red" })
+	at := l.say(t, "red", "ann", "hello")
+	bob.reach("red", at)
+	cid.reach("red", at)
+	if _, err := members.ChangeMembers(ctx, ann, "red", nil, []string{"bob", "cid"}); err != nil {
+		t.Fatal(err)
+	}
+	watching.reach("red", l.say(t, "red", "ann", "secret"))
+	for _, one := range []*listener{bob, cid} {
+		one.until("left", func(e live.Event) bool { return e.Left == "red" })
+		if got := one.bodies["red"]; len(got) != 1 {
+			t.Errorf("a removed member got %q, want hello alone", got)
+		}
+	}
+}
+
 func TestFollowJoinsAnotherLife(t *testing.T) {
 	l := startLive(t, nil)
 	ann := chat.Caller{User: "ann"}

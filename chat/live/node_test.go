@@ -120,8 +120,13 @@ func connectLive(t testing.TB, redis *redistest.Server, url string, limits func(
 
 func (l *node) group(t testing.TB, id, owner string, members ...string) {
 	t.Helper()
-	if _, err := l.CreateGroup(t.Context(), chat.Caller{User: owner}, chat.GroupDraft{ID: id, Members: members}); err != nil {
+	if _, err := l.CreateGroup(t.Context(), chat.Caller{User: owner}, chat.GroupDraft{ID: id, Members: members[:min(1, len(members))]}); err != nil {
 		t.Fatal(err)
+	}
+	for _, user := range members[min(1, len(members)):] { // each with a notice of their own
+		if _, _, err := l.PutMember(t.Context(), chat.Caller{User: owner}, id, user, ""); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -287,9 +287,9 @@ func (r *ring) push(m chat.Message) {
 	if facts.Kind == chat.Notice && m.ID > r.membersAt && r.members > 0 {
 		switch facts.Notice {
 		case chat.NoticeJoined:
-			r.members++
+			r.members += int64(len(facts.concerned()))
 		case chat.NoticeLeft, chat.NoticeRemoved:
-			r.members--
+			r.members -= int64(len(facts.concerned()))
 		}
 		r.membersAt = m.ID
 	}

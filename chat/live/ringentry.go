@@ -15,17 +15,18 @@ type ringEntry struct {
 
 // effect is what an entry does to others, or to a member.
 type effect struct {
-	kind   chat.Kind     // Edit, Delete, or Notice for the one that ends a membership
-	target int64         // of an edit or a delete
-	leaver string        // whose membership a notice ends
-	blank  *chat.Message // an edit without its content; made when first needed, under the lock of the feed
+	kind    chat.Kind     // Edit, Delete, or Notice for the one that ends a membership
+	target  int64         // of an edit or a delete
+	leavers []string      // whose memberships a notice ends
+	blank   *chat.Message // an edit without its content; made when first needed, under the lock of the feed
 }
 
 // facts are the fields of an entry that tell what it does. The JSON of one that does nothing is not decoded.
 type facts struct {
 	Kind   chat.Kind `json:"kind"`
 	Notice string    `json:"notice"`
-	User   string    `json:"user"` // whom a notice concerns
+	User   string    `json:"user"`  // whom a notice concerns
+	Users  []string  `json:"users"` // in place of User where it concerns several
 	Target int64     `json:"target"`
 
 	Settings struct {
@@ -40,6 +41,14 @@ func (f *facts) leaves() bool {
 	return f.Kind == chat.Notice && (f.Notice == chat.NoticeLeft || f.Notice == chat.NoticeRemoved)
 }
 
+// concerned are the users whom a notice concerns.
+func (f *facts) concerned() []string {
+	if len(f.Users) > 0 {
+		return f.Users
+	}
+	return []string{f.User}
+}
+
 func newRingEntry(m chat.Message) (e ringEntry, f facts) {
 	e.Message = m
 	// An entry that cannot be decoded is served as it is and has no effect; a pull from the store checks membership anyway.
@@ -52,7 +61,7 @@ func newRingEntry(m chat.Message) (e ringEntry, f facts) {
 	case f.Kind == chat.Delete:
 		e.effect = &effect{kind: chat.Delete, target: f.Target}
 	case f.leaves():
-		e.effect = &effect{kind: chat.Notice, leaver: f.User}
+		e.effect = &effect{kind: chat.Notice, leavers: f.concerned()}
 	}
 	return e, f
 }
@@ -93,10 +102,10 @@ func (e *ringEntry) shownTo(hidden int64) *chat.Message {
 
 func (e *ringEntry) edits() bool { return e.effect != nil && e.effect.kind == chat.Edit }
 
-// leaver is the user whose membership the entry ends; empty: it ends none.
-func (e *ringEntry) leaver() string {
+// leavers are the users whose memberships the entry ends.
+func (e *ringEntry) leavers() []string {
 	if e.effect == nil {
-		return ""
+		return nil
 	}
-	return e.effect.leaver
+	return e.effect.leavers
 }

@@ -44,11 +44,8 @@ func (r *ring) newStretch(group string, from, hidden, member int64, user string)
 		}
 		messages = append(messages, *m)
 		s.edits = s.edits || e.edits()
-		leaver := e.leaver()
-		if leaver != "" {
-			s.gone = append(s.gone, leaver)
-		}
-		if removed = leaver == user && e.ID > member; removed {
+		s.gone = append(s.gone, e.leavers()...)
+		if removed = e.ID > member && slices.Contains(e.leavers(), user); removed {
 			break
 		}
 	}

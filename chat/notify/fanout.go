@@ -64,7 +64,7 @@ func (s *Service) fanOut(ctx context.Context, t FanOutTask) error {
 		return err
 	}
 	there := false
-	for after := int64(0); ; {
+	for after := ""; ; {
 		users, next, err := s.store.Behind(ctx, t.Group, t.Epoch, after, membersMax)
 		if errors.Is(err, chat.ErrNotFound) {
 			return nil
@@ -77,7 +77,7 @@ func (s *Service) fanOut(ctx context.Context, t FanOutTask) error {
 			return err
 		}
 		there = there || live
-		if after = next; after == 0 {
+		if after = next; after == "" {
 			break
 		}
 	}

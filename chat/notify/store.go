@@ -27,9 +27,9 @@ type FanOuts interface {
 	// WantNotify makes the store enqueue a group's fan-out delay after a new message. If only is true, it does so only
 	// if the store enqueues them already. Repeating it is harmless.
 	WantNotify(ctx context.Context, delay time.Duration, only bool) error
-	// Behind returns members who have not read up to the newest text or data, paged in the order of joining; next 0: no
+	// Behind returns members who have not read up to the newest text or data, paged in the order of joining; next "": no
 	// more. ErrNotFound: the group has another epoch, or is gone.
-	Behind(ctx context.Context, group, epoch string, after int64, limit int) (users []string, next int64, err error)
+	Behind(ctx context.Context, group, epoch, after string, limit int) (users []string, next string, err error)
 	// NotifyUsers decides which of these offline users to notify, records up to which message they are notified, and
 	// enqueues the task that makes the deliveries, all in one step. Nobody is notified of the same message twice.
 	NotifyUsers(ctx context.Context, group, epoch string, users []string) error

@@ -200,9 +200,11 @@ func (m *machine) create(t *rapid.T, user, group string) {
 	g.last = 1
 	g.messages[1] = &modelMessage{from: user, kind: chat.Notice}
 	g.members[user] = newModelMember(g, chat.Owner, 1)
-	for _, u := range others {
+	if len(others) > 0 { // all with one notice
 		g.last++
 		g.messages[g.last] = &modelMessage{from: user, kind: chat.Notice}
+	}
+	for _, u := range others {
 		g.members[u] = newModelMember(g, chat.Ordinary, g.last)
 	}
 	g.free()

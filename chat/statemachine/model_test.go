@@ -215,6 +215,9 @@ func (g *modelGroup) heir() string {
 		if (a.role == chat.Admin) != (b.role == chat.Admin) {
 			return a.role == chat.Admin
 		}
+		if a.joined == b.joined { // with the same notice
+			return users[i] < users[j]
+		}
 		return a.joined < b.joined
 	})
 	if len(users) == 0 {

@@ -178,12 +178,11 @@ func deliveriesOf(page Unpublished, webhooks []Webhook) (deliveries []DeliveryTa
 			return nil, 0, fmt.Errorf("message %d of an event: %w", m.ID, err)
 		}
 		var more []DeliveryTask
-		if what := eventOf(e); what != "" {
-			event := Event{Type: what, Key: entryKey(page.Epoch, m.ID), At: e.SentAt, Data: json.RawMessage(m.JSON), epoch: page.Epoch}
-			more = event.deliveries(webhooks)
+		for _, event := range eventsOf(e, page.Epoch, m.JSON) {
+			more = append(more, event.deliveries(webhooks)...)
 		}
 		if len(more) > 0 {
-			bytes += len(more) * len(more[0].Body) // all have the same body
+			bytes += len(more) * len(more[0].Body) // all have the same body, but for the user
 		}
 		if len(deliveries) > 0 && (len(deliveries)+len(more) > deliveriesMax || bytes > deliveryBytes) {
 			break
@@ -198,6 +197,25 @@ func deliveriesOf(page Unpublished, webhooks []Webhook) (deliveries []DeliveryTa
 
 // entryKey is the Key of the event that reports an entry.
 func entryKey(epoch string, id int64) string { return fmt.Sprintf("%s %d", epoch, id) }
+
+// eventsOf are the events that report an entry with this JSON: one, or none; one for each user whom a notice names.
+func eventsOf(e chat.Entry, epoch string, raw json.RawMessage) []Event {
+	event := Event{Type: eventOf(e), Key: entryKey(epoch, e.ID), At: e.SentAt, Data: raw, epoch: epoch}
+	switch {
+	case event.Type == "":
+		return nil
+	case len(e.Users) == 0:
+		return []Event{event}
+	}
+	events := make([]Event, len(e.Users))
+	for i, user := range e.Users {
+		one := e
+		one.User, one.Users = user, nil
+		events[i] = event
+		events[i].Key, events[i].Data = event.Key+" "+user, json.RawMessage(chat.Encode(one))
+	}
+	return events
+}
 
 // eventOf names the event of an entry; empty: none.
 func eventOf(e chat.Entry) EventType {
@@ -295,9 +313,7 @@ func (s *Service) publishEnded(ctx context.Context, t EndedTask) error {
 		if err := json.Unmarshal(raw, &e); err != nil {
 			return fmt.Errorf("a message of the deleted group %s: %w", t.Group, err)
 		}
-		if what := eventOf(e); what != "" {
-			events = append(events, Event{Type: what, Key: entryKey(t.Epoch, e.ID), At: e.SentAt, Data: left(e, false, at), epoch: t.Epoch})
-		}
+		events = append(events, eventsOf(e, t.Epoch, left(e, false, at))...)
 	}
 	events = append(events, Event{Type: EventGroupDeleted, Key: t.Epoch, At: at, Data: struct {
 		Group     string    `json:"group"`

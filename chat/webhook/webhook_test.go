@@ -44,6 +44,28 @@ func (b *bench) register(url string, events ...webhook.EventType) webhook.View {
 	return w
 }
 
+// TestEachMemberIsAnEvent creates a group of several members, who share a notice: each is an event that names one user.
+func TestEachMemberIsAnEvent(t *testing.T) {
+	b := newBench(t)
+	r := newReceiver(t, nil)
+	b.register(r.URL, webhook.EventMemberJoined)
+	_, err := b.CreateGroup(b.Ctx, chattest.As("alice"), chat.GroupDraft{ID: "g", Members: []string{"bob", "cid", "dora"}})
+	b.Must(err)
+	var users []string
+	ids := map[string]bool{}
+	for _, h := range r.waitFor(b.Ctx, 3) {
+		user, _ := h.Data["user"].(string)
+		users, ids[h.ID] = append(users, user), true
+		if h.Data["users"] != nil || h.Data["id"] != 2.0 {
+			t.Errorf("got %v", h.Data)
+		}
+	}
+	slices.Sort(users)
+	if want := []string{"bob", "cid", "dora"}; !slices.Equal(users, want) || len(ids) != 3 {
+		t.Errorf("got events about %q with %d ids, want %q", users, len(ids), want)
+	}
+}
+
 func TestWebhookEvents(t *testing.T) {
 	b := newBench(t)
 	b.MakeGroup(chat.GroupDraft{ID: "before"}, "alice")

@@ -129,6 +129,9 @@
   const folded = (...list) => timeline(list, [], -1, "ann").filter((l) => l.type === "notice").map((l) => (l.each.length > 1 ? [l.text, l.each.length] : l.text));
   same("one notice", folded(lineOf(1, "joined", "ann", "bob")), ["ann added bob"]);
   same("added", folded(lineOf(1, "created", "ann"), ...["b", "c", "d", "e"].map((u, i) => lineOf(i + 2, "joined", "ann", u))), ["ann created the group", ["ann added b, c and 2 others", 4]]);
+  const about = (what, id, ...users) => ({ ...lineOf(id, what, "ann"), user: undefined, users });
+  same("added together", folded(about("joined", 1, "b", "c", "d", "e"), lineOf(2, "joined", "ann", "f")), [["ann added b, c and 3 others", 2]]);
+  same("one notice about several", folded(about("joined", 1, "b", "c"), text(2, "b"), about("removed", 3, "b", "c")), ["ann added b and c", "ann removed b and c"]);
   same("joined by themselves", folded(lineOf(1, "joined", "b", "b"), lineOf(2, "joined", "c", "c"), lineOf(3, "joined", "ann", "d")), [["b and c joined", 2], "ann added d"]);
   same("left", folded(lineOf(1, "left", "b", "b"), lineOf(2, "left", "c", "c"), lineOf(3, "removed", "ann", "d"), lineOf(4, "removed", "bob", "e")), [["b and c left", 2], "ann removed d", "bob removed e"]);
   same("roles", folded(lineOf(1, "role", "a", "b", { role: "admin" }), lineOf(2, "role", "a", "c", { role: "admin" }), lineOf(3, "role", "a", "d", { role: "member" }), lineOf(4, "role", "a", "e", { role: "owner" })), [["b and c are now admins", 2], "d is now a member", "e is now the owner"]);

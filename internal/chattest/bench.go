@@ -75,11 +75,17 @@ func (b *Bench) Refused(what string, err error, want chat.Code) {
 	}
 }
 
-// MakeGroup creates a group with its members.
+// MakeGroup creates a group with its members, each with a notice of their own.
 func (b *Bench) MakeGroup(d chat.GroupDraft, owner string, members ...string) chat.Group {
 	b.T.Helper()
-	d.Members = members
+	d.Members = members[:min(1, len(members))]
 	g, err := b.CreateGroup(b.Ctx, As(owner), d)
+	b.Must(err)
+	for _, user := range members[len(d.Members):] {
+		_, _, err := b.PutMember(b.Ctx, As(owner), g.ID, user, "")
+		b.Must(err)
+	}
+	g, err = b.Group(b.Ctx, As(owner), g.ID)
 	b.Must(err)
 	return g
 }

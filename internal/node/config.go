@@ -57,6 +57,7 @@ type Config struct {
 
 	MaxBody    number `env:"CHATD_MAX_BODY" default:"16384" max:"1048576" help:"Maximum bytes of a message's body, and of its data."`
 	MaxRequest number `env:"CHATD_MAX_REQUEST" default:"1048576" min:"1024" max:"67108864" help:"Maximum bytes of a request."`
+	MaxBatch   number `env:"CHATD_MAX_BATCH" default:"8388608" min:"1024" max:"67108864" help:"Maximum bytes of a batch of writes."`
 	MaxPage    number `env:"CHATD_MAX_PAGE" default:"1000" max:"10000" help:"Maximum messages in a page."`
 	MaxMembers number `env:"CHATD_MAX_MEMBERS" default:"100000" max:"1000000" help:"Maximum members of a group."`
 	MaxGroups  number `env:"CHATD_MAX_GROUPS" default:"10000" max:"100000" help:"Maximum groups of a user."`

@@ -22,6 +22,7 @@ const (
 func (s *settings) setLimits() {
 	l := chat.DefaultLimits()
 	l.BodyBytesMax, l.RequestBytesMax = s.MaxBody.value(), s.MaxRequest.value()
+	l.BatchBytesMax = s.MaxBatch.value()
 	l.PageMessagesMax = s.MaxPage.value()
 	l.PageMessages = min(l.PageMessages, l.PageMessagesMax)
 	l.GroupMembersMax, l.UserGroupsMax = s.MaxMembers.value(), s.MaxGroups.value()

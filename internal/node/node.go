@@ -15,6 +15,8 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/batch"
+	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/keys"
@@ -195,7 +197,9 @@ func (n *Node) openServices() {
 		Users: users.New(usersStore{n.store.Tables, n.store.Notifications}, users.Options{
 			Node: notifications.Node(), Now: time.Now, Log: n.log,
 		}),
-		Search: archive.NewSearcher(core, n.store.Archive, searched, n.archiver.CatchUp),
+		Search:  archive.NewSearcher(core, n.store.Archive, searched, n.archiver.CatchUp),
+		Batches: batch.New(core, n.store.Logs),
+		Members: bulk.New(core, n.store.Groups),
 	}
 	n.gate = &auth.Gate{Tokens: n.verifier, Keys: n.services.Keys, Users: n.services.Users}
 	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks())

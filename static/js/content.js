@@ -25,3 +25,6 @@ export function revised(m, change, at) {
   const next = change.kind === "edit" && !m.deleted_at ? given(change) : {};
   return Object.keys(next).length > 0 ? { ...m, ...next, edited_at: at } : m;
 }
+
+/** Whom a notice concerns. @param {import("./types.js").Message} e @returns {string[]} */
+export const concerned = (e) => e.users ?? (e.user === undefined ? [] : [e.user]);

@@ -9,7 +9,7 @@
  * @typedef {import("./types.js").Page} Page
  * @typedef {import("./types.js").Message} Message
  */
-import { revised } from "./content.js";
+import { concerned, revised } from "./content.js";
 import { append, emptyLog, shorten } from "./log.js";
 import { settled } from "./outbox.js";
 
@@ -156,8 +156,7 @@ function withNotices(s, batch) {
   if (!held) return s.members;
   const members = new Map(held);
   for (const m of batch.messages) {
-    if (m.kind === "notice" && m.user !== undefined) {
-      const user = m.user;
+    for (const user of m.kind === "notice" ? concerned(m) : []) {
       const was = members.get(user);
       if (m.notice === "joined") members.set(user, was ?? { user, role: "member", joined_at: m.sent_at, seen: 0, read: 0 });
       if (m.notice === "left" || m.notice === "removed") members.delete(user);

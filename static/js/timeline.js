@@ -13,6 +13,7 @@
  * @property {boolean} [tail] whether it ends with it
  * @property {{id: number, text: string}[]} [each] the notices of a line of notices
  */
+import { concerned } from "./content.js";
 import { dayKey, dayName, namesOf } from "./format.js";
 
 /** Messages of one author further apart than this do not stand together. */
@@ -109,7 +110,7 @@ function noticeLine(notices) {
 /** What several notices of one sort say together. @param {Entry[]} notices */
 function noticesText(notices) {
   const last = notices[notices.length - 1];
-  const names = namesOf([...new Set(notices.map((e) => e.user ?? e.from))]);
+  const names = namesOf([...new Set(notices.flatMap((e) => (e.user || e.users ? concerned(e) : [e.from])))]);
   switch (last.notice) {
     case "joined": return last.from === last.user ? `${names} joined` : `${last.from} added ${names}`;
     case "left": return `${names} left`;
@@ -123,11 +124,12 @@ function noticesText(notices) {
 /** @param {Entry} e */
 export function noticeText(e) {
   const own = e.from === e.user;
+  const names = namesOf(concerned(e));
   switch (e.notice) {
     case "created": return `${e.from} created the group`;
-    case "joined": return own ? `${e.from} joined` : `${e.from} added ${e.user}`;
+    case "joined": return own ? `${e.from} joined` : `${e.from} added ${names}`;
     case "left": return `${e.user ?? e.from} left`;
-    case "removed": return `${e.from} removed ${e.user}`;
+    case "removed": return `${e.from} removed ${names}`;
     case "role": return `${e.user} is now ${e.role === "owner" ? "the owner" : e.role === "admin" ? "an admin" : "a member"}`;
     case "renamed": return e.name ? `${e.from} renamed the group to “${e.name}”` : `${e.from} removed the group name`;
     case "settings": return `${e.from} changed the settings${settingsText(e.settings)}`;

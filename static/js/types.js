@@ -17,7 +17,8 @@
  * @property {string} [emoji]
  * @property {boolean} [removed]
  * @property {string} [notice]
- * @property {string} [user]
+ * @property {string} [user] whom a notice concerns
+ * @property {string[]} [users] in place of user where it concerns several
  * @property {string} [role]
  * @property {string} [name]
  * @property {Settings} [settings] what a notice of settings changed, with the new values

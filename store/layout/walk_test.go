@@ -225,8 +225,9 @@ func (f filler) groups() {
 		Keep: 100, BacklogMax: 1000, BacklogBytes: 1 << 30, Overflow: chat.OverflowDrop, Post: chat.PostMembers}}
 	large.Notices = append(large.Notices, notice)
 	for n := range 300 {
-		large.Members, large.Notices = append(large.Members, fmt.Sprint("user", n)), append(large.Notices, notice)
+		large.Members = append(large.Members, fmt.Sprint("user", n))
 	}
+	large.Notices = append(large.Notices, notice, notice, notice)
 	f.Must(f.Store.CreateGroup(f.Ctx, large))
 
 	_, err = f.Store.BeginImport(f.Ctx, "past", "file", "e")

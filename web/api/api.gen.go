@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/chat/live"
@@ -283,6 +284,16 @@ type AnnouncementTarget struct {
 
 // Any Any JSON value, at most 16 KiB.
 type Any = json.RawMessage
+
+// BatchDraft defines model for BatchDraft.
+type BatchDraft struct {
+	Ops []json.RawMessage `json:"ops"`
+}
+
+// BatchResults defines model for BatchResults.
+type BatchResults struct {
+	Results []json.RawMessage `json:"results"`
+}
 
 // Blocker defines model for Blocker.
 type Blocker = chat.Blocker
@@ -739,6 +750,15 @@ type MemberPage struct {
 	Next *Next `json:"next"`
 }
 
+// MembersChanged defines model for MembersChanged.
+type MembersChanged = bulk.Result
+
+// MembersDraft defines model for MembersDraft.
+type MembersDraft struct {
+	Add    []wire.Addition `json:"add,omitempty"`
+	Remove []UserId        `json:"remove,omitempty"`
+}
+
 // Message defines model for Message.
 type Message struct {
 	// Body At most 16 KiB, with at least one visible character.
@@ -795,6 +815,9 @@ type Message struct {
 
 	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
 	User *UserId `json:"user,omitempty"`
+
+	// Users In place of `user` in a notice of `joined` or `removed` about users who were added or removed together.
+	Users *[]UserId `json:"users,omitempty"`
 
 	// Via Id of the key by which a program wrote it, so that a bot skips its own.
 	Via *string `json:"via,omitempty"`
@@ -1457,6 +1480,12 @@ type CreateAnnouncementParams struct {
 	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
 }
 
+// BatchParams defines parameters for Batch.
+type BatchParams struct {
+	// IdempotencyKey 1 to 64 printable ASCII characters, chosen by the client.
+	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
+}
+
 // ListGroupsParams defines parameters for ListGroups.
 type ListGroupsParams struct {
 	// Limit Maximum number of entries.
@@ -1695,6 +1724,9 @@ type CreateWebhookParams struct {
 // CreateAnnouncementJSONRequestBody defines body for CreateAnnouncement for application/json ContentType.
 type CreateAnnouncementJSONRequestBody = AnnouncementDraft
 
+// BatchJSONRequestBody defines body for Batch for application/json ContentType.
+type BatchJSONRequestBody = BatchDraft
+
 // PutDeviceJSONRequestBody defines body for PutDevice for application/json ContentType.
 type PutDeviceJSONRequestBody = DeviceDraft
 
@@ -1712,6 +1744,9 @@ type CreateFileJSONRequestBody = FileDraft
 
 // PutHoldJSONRequestBody defines body for PutHold for application/json ContentType.
 type PutHoldJSONRequestBody = HoldDraft
+
+// ChangeMembersJSONRequestBody defines body for ChangeMembers for application/json ContentType.
+type ChangeMembersJSONRequestBody = MembersDraft
 
 // PutMemberJSONRequestBody defines body for PutMember for application/json ContentType.
 type PutMemberJSONRequestBody = MemberDraft
@@ -1902,6 +1937,9 @@ type ServerInterface interface {
 	// GetAnnouncement Get the progress of an announcement
 	// (GET /v1/announcements/{announcement})
 	GetAnnouncement(ctx echo.Context, announcement AnnouncementParam) error
+	// Batch Many writes in one call
+	// (POST /v1/batch)
+	Batch(ctx echo.Context, params BatchParams) error
 	// ListDevices List the caller's devices
 	// (GET /v1/devices)
 	ListDevices(ctx echo.Context) error
@@ -1962,6 +2000,9 @@ type ServerInterface interface {
 	// ListMembers List members and their cursors
 	// (GET /v1/groups/{group}/members)
 	ListMembers(ctx echo.Context, group GroupParam, params ListMembersParams) error
+	// ChangeMembers Add and remove many members
+	// (PUT /v1/groups/{group}/members)
+	ChangeMembers(ctx echo.Context, group GroupParam) error
 	// RemoveMember Leave, or remove a member
 	// (DELETE /v1/groups/{group}/members/{user})
 	RemoveMember(ctx echo.Context, group GroupParam, user UserParam) error
@@ -2220,6 +2261,35 @@ func (w *ServerInterfaceWrapper) GetAnnouncement(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.GetAnnouncement(ctx, announcement)
+	return err
+}
+
+// Batch converts echo context to params.
+func (w *ServerInterfaceWrapper) Batch(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params BatchParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKeyParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.Batch(ctx, params)
 	return err
 }
 
@@ -2647,6 +2717,22 @@ func (w *ServerInterfaceWrapper) ListMembers(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListMembers(ctx, group, params)
+	return err
+}
+
+// ChangeMembers converts echo context to params.
+func (w *ServerInterfaceWrapper) ChangeMembers(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ChangeMembers(ctx, group)
 	return err
 }
 
@@ -3839,6 +3925,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/announcements", wrapper.CreateAnnouncement, options.OperationMiddlewares["createAnnouncement"]...)
 	router.DELETE(options.BaseURL+"/v1/announcements/:announcement", wrapper.CancelAnnouncement, options.OperationMiddlewares["cancelAnnouncement"]...)
 	router.GET(options.BaseURL+"/v1/announcements/:announcement", wrapper.GetAnnouncement, options.OperationMiddlewares["getAnnouncement"]...)
+	router.POST(options.BaseURL+"/v1/batch", wrapper.Batch, options.OperationMiddlewares["batch"]...)
 	router.GET(options.BaseURL+"/v1/devices", wrapper.ListDevices, options.OperationMiddlewares["listDevices"]...)
 	router.DELETE(options.BaseURL+"/v1/devices/:device", wrapper.DeleteDevice, options.OperationMiddlewares["deleteDevice"]...)
 	router.GET(options.BaseURL+"/v1/devices/:device", wrapper.GetDevice, options.OperationMiddlewares["getDevice"]...)
@@ -3858,6 +3945,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/groups/:group/hold", wrapper.ReleaseHold, options.OperationMiddlewares["releaseHold"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/hold", wrapper.PutHold, options.OperationMiddlewares["putHold"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/members", wrapper.ListMembers, options.OperationMiddlewares["listMembers"]...)
+	router.PUT(options.BaseURL+"/v1/groups/:group/members", wrapper.ChangeMembers, options.OperationMiddlewares["changeMembers"]...)
 	router.DELETE(options.BaseURL+"/v1/groups/:group/members/:user", wrapper.RemoveMember, options.OperationMiddlewares["removeMember"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/members/:user", wrapper.PutMember, options.OperationMiddlewares["putMember"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/messages", wrapper.ListMessages, options.OperationMiddlewares["listMessages"]...)
@@ -4110,6 +4198,56 @@ type GetAnnouncementdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetAnnouncementdefaultApplicationProblemPlusJSONResponse) VisitGetAnnouncementResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BatchRequestObject struct {
+	Params BatchParams
+	Body   *BatchJSONRequestBody
+}
+
+type BatchResponseObject interface {
+	VisitBatchResponse(w http.ResponseWriter) error
+}
+
+type Batch200JSONResponse BatchResults
+
+func (response Batch200JSONResponse) VisitBatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BatchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response BatchdefaultApplicationProblemPlusJSONResponse) VisitBatchResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5143,6 +5281,56 @@ type ListMembersdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListMembersdefaultApplicationProblemPlusJSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeMembersRequestObject struct {
+	Group GroupParam `json:"group"`
+	Body  *ChangeMembersJSONRequestBody
+}
+
+type ChangeMembersResponseObject interface {
+	VisitChangeMembersResponse(w http.ResponseWriter) error
+}
+
+type ChangeMembers200JSONResponse MembersChanged
+
+func (response ChangeMembers200JSONResponse) VisitChangeMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeMembersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ChangeMembersdefaultApplicationProblemPlusJSONResponse) VisitChangeMembersResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -8027,6 +8215,9 @@ type StrictServerInterface interface {
 	// GetAnnouncement Get the progress of an announcement
 	// (GET /v1/announcements/{announcement})
 	GetAnnouncement(ctx context.Context, request GetAnnouncementRequestObject) (GetAnnouncementResponseObject, error)
+	// Batch Many writes in one call
+	// (POST /v1/batch)
+	Batch(ctx context.Context, request BatchRequestObject) (BatchResponseObject, error)
 	// ListDevices List the caller's devices
 	// (GET /v1/devices)
 	ListDevices(ctx context.Context, request ListDevicesRequestObject) (ListDevicesResponseObject, error)
@@ -8087,6 +8278,9 @@ type StrictServerInterface interface {
 	// ListMembers List members and their cursors
 	// (GET /v1/groups/{group}/members)
 	ListMembers(ctx context.Context, request ListMembersRequestObject) (ListMembersResponseObject, error)
+	// ChangeMembers Add and remove many members
+	// (PUT /v1/groups/{group}/members)
+	ChangeMembers(ctx context.Context, request ChangeMembersRequestObject) (ChangeMembersResponseObject, error)
 	// RemoveMember Leave, or remove a member
 	// (DELETE /v1/groups/{group}/members/{user})
 	RemoveMember(ctx context.Context, request RemoveMemberRequestObject) (RemoveMemberResponseObject, error)
@@ -8386,6 +8580,54 @@ func (sh *strictHandler) GetAnnouncement(ctx echo.Context, announcement Announce
 		return err
 	} else if validResponse, ok := response.(GetAnnouncementResponseObject); ok {
 		return validResponse.VisitGetAnnouncementResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// Batch operation middleware
+func (sh *strictHandler) Batch(ctx echo.Context, params BatchParams) error {
+	var request BatchRequestObject
+
+	request.Params = params
+
+	var body BatchJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.Batch(ctx.Request().Context(), request.(BatchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Batch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(BatchResponseObject); ok {
+		return validResponse.VisitBatchResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -9027,6 +9269,54 @@ func (sh *strictHandler) ListMembers(ctx echo.Context, group GroupParam, params 
 		return err
 	} else if validResponse, ok := response.(ListMembersResponseObject); ok {
 		return validResponse.VisitListMembersResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ChangeMembers operation middleware
+func (sh *strictHandler) ChangeMembers(ctx echo.Context, group GroupParam) error {
+	var request ChangeMembersRequestObject
+
+	request.Group = group
+
+	var body ChangeMembersJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangeMembers(ctx.Request().Context(), request.(ChangeMembersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangeMembers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ChangeMembersResponseObject); ok {
+		return validResponse.VisitChangeMembersResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -33,8 +33,9 @@ type parameter struct {
 	Enum                 []string
 }
 
-// scopes are those of a key. A route about its caller has send or read: a key that has it acts for a user there.
-var scopes = []string{"groups", "users", "send", "read", "moderate", "announce", "events", "tasks", "ops", "keys"}
+// scopes are those of a key. A route about its caller has send or read: a key that has it acts for a user there. With any, every
+// key may call, and the route checks what it does by itself.
+var scopes = []string{"any", "groups", "users", "send", "read", "moderate", "announce", "events", "tasks", "ops", "keys"}
 
 // routesOf returns the routes by method and Echo path.
 func routesOf(doc *openapi3.T) (map[string]route, error) {

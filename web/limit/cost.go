@@ -19,8 +19,10 @@ var costs = map[string]Cost{
 	"updateGroup":   {User: 1, Send: 1}, // a notice
 	"putMember":     {User: 2, Send: 1}, // a notice, the index of the member, an item in their inbox
 	"removeMember":  {User: 2, Send: 1},
+	"changeMembers": {User: 3, Send: 1}, // more for each ten: Members
 	"createGroup":   {User: 3, Send: 1},
 	"deleteGroup":   {User: 5, Send: 1}, // every member's index is updated
+	"batch":         {User: 1},          // each op costs what its call does
 	"listMessages":  {User: 1, page: 50},
 	"pullInbox":     {User: 1, page: 50},
 	"listMembers":   {User: 1, page: 100},
@@ -80,7 +82,7 @@ func Sync(acks, positions, limit int) Cost {
 // Users is the cost of changing so many users, beyond the first.
 func Users(n int) Cost { return Cost{User: max(0, n-1)} }
 
-// Members is the added cost of members named at the creation of a group. They are added together, so ten cost as much as one
+// Members is the added cost of members named at the creation of a group, or together later. They are added together, so ten cost as much as one
 // that is added alone.
 func Members(n int) Cost {
 	return Cost{User: (n + 9) / 10, Send: (n + 9) / 10}

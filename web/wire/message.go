@@ -18,6 +18,12 @@ func (d MessageDraft) Message() chat.Content {
 	return c
 }
 
+// Addition is a user to add to a group, and their role; nil: that of a member who is one, else member.
+type Addition struct {
+	User string     `json:"user"`
+	Role *chat.Role `json:"role,omitempty"`
+}
+
 // DirectDraft is a message to one user's inbox, now or later.
 type DirectDraft struct {
 	chat.Direct

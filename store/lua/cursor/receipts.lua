@@ -5,11 +5,12 @@
 --   user    the caller
 --   found   1 if the message was found
 --   sender  of it, '' if it was not found, or its sender was erased
---   after   joined id to continue after
--- Returns {OK, members except the sender, seen by, read by, joined id to continue after or 0, then user, seen, read of each};
+--   after   `<joined id>.<user>` to continue after
+-- Returns {OK, members except the sender, seen by, read by, what to continue after or '', then user, seen, read of each};
 --         all members if the message is trimmed
 -- Refuses NOTFOUND, FORBIDDEN
 -- include: not_member
+-- include: joined_page
 local epoch, visibility, history = unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'history'))
 if not epoch then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
@@ -31,17 +32,17 @@ local function others(set)
   end
   return count
 end
-local out = {'OK', redis.call('HLEN', members) - redis.call('HEXISTS', members, sender), others(seen), others(read), 0}
+local out = {'OK', redis.call('HLEN', members) - redis.call('HEXISTS', members, sender), others(seen), others(read), ''}
 -- Two more than the page: one may be the sender, and one shows whether there is a next page.
-local page = redis.call('ZRANGEBYSCORE', joined, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 2)
-local count, at = 0, 0
+local page = joined_page(after, limit + 2)
+local count, at = 0, ''
 for i = 1, #page, 2 do
   if page[i] ~= sender then
     if count == limit then
       out[5] = at
       break
     end
-    count, at = count + 1, page[i + 1]
+    count, at = count + 1, page[i + 1] .. '.' .. page[i]
     out[#out + 1] = page[i]
     out[#out + 1] = redis.call('ZSCORE', seen, page[i])
     out[#out + 1] = redis.call('ZSCORE', read, page[i])

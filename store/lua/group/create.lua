@@ -4,15 +4,16 @@
 --       wants waiting retention gone_files
 -- ARGV  creator owner epoch name visibility created_ms keep backlog_max overflow backlog_bytes post history
 --       retain_days key channel task_id
---       retain_id group others:int now:int invited... notices(mark rest)...
+--       retain_id group others:int now:int per:int invited... notices(mark rest)...
 --   history  1 or 0
 --   retain_id  of a task that removes what is too old
 --   key      to repeat with, hashed, or ''
 --   owner    the creator, who becomes a member; '' where a program makes the group, which has no owner then
 --   others   how many members there are besides the owner
 --   now      how many of these become members in this step; the others wait for group/invite.lua
+--   per      how many of them a notice names
 --   invited  all of them
---   notices  of the creation, and of each user who becomes a member now
+--   notices  of the creation, and of joining for those who become members now
 -- Returns {OK, 1 if it was created now, 0 if this same creation was done before}
 -- Refuses EXISTS; GONE if the members or files of an earlier group with this id are not cleaned up yet
 -- include: add_members
@@ -36,20 +37,22 @@ redis.call('HSET', meta, 'epoch', epoch, 'name', name, 'visibility', visibility,
   retain_days, 'key', key, 'active_ms', created_ms, 'newest', '0', 'owner', owner, 'floor', '0')
 
 local position, first = invited + others, {}
-for i = invited - 1, invited + now - 1 do
+for i = invited - per, invited + now - 1, per do
   -- bind: notices at position
-  local n = #first
-  if i >= invited or owner ~= '' then
-    first[n + 1], first[n + 2], first[n + 3] = i < invited and owner or ARGV[i], mark, rest
+  position = position + notices_row
+  if i >= invited then
+    local some, roles = {unpack(ARGV, i, math.min(i + per, invited + now) - 1)}, {}
+    for j = 1, #some do roles[j] = 'member' end
+    first[#first + 1] = {mark = mark, rest = rest, users = some, roles = roles}
+  elseif owner ~= '' then
+    first[1] = {mark = mark, rest = rest, users = {owner}, roles = {'owner'}}
   else
     notice(epoch, mark, rest, created_ms)
   end
-  position = position + notices_row
 end
-if #first > 0 then add_members(epoch, history, 'member', created_ms, first) end
+if #first > 0 then add_members(epoch, history, '0', created_ms, first) end
 local users, later = {}, {}
 if owner ~= '' then
-  redis.call('HSET', members, owner, 'owner ' .. created_ms)
   redis.call('ZADD', managers, '1', owner)
   users[1] = owner
 end
@@ -60,7 +63,7 @@ end
 if #later > 0 then redis.call('ZADD', waiting, unpack(later)) end
 
 if visibility == 'public' then redis.call('ZADD', public, 0, public_member(name, group)) end
-log_grew(epoch, int(1 + now), now_ms, false, 1)
+log_grew(epoch, int(1 + math.ceil(now / per)), now_ms, false, 1)
 enqueue_member(task_id, epoch, '1', creator, 'joined', users, created_ms, now_ms)
 local days = days_of_group()
 if days > 0 then enqueue_retain(retain_id, epoch, days, now_ms + math.min(days, 30) * 86400000, now_ms) end

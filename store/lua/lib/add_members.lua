@@ -1,25 +1,29 @@
 -- include: entry
 -- needs: meta members joined skip
--- add_members makes users members, each with a notice of joining, all in one call: one by one, a thousand take the
--- server 14 ms. invited is user, mark and rest of the notice, for each. It returns the id of the first notice.
-local function add_members(epoch, history, role, at_ms, invited)
-  local count = #invited / 3
+-- add_members makes users members, with notices of joining that name up to 100 each, all in one call: one by one, a
+-- thousand take the server 14 ms. invited has of each notice mark, rest, users and their roles; with history, members
+-- start after start. It returns the id of the first notice.
+local function add_members(epoch, history, start, at_ms, invited)
+  local count = #invited
   local id = tonumber(redis.call('INCRBY', last_id, int(count))) - count
-  local entries, skipped, roles, joins, starts, n, newest = {}, {}, {}, {}, {}, 0, nil
-  for i = 1, #invited, 3 do
-    local user = invited[i]
+  local entries, skipped, roles, joins, starts, e, n, newest = {}, {}, {}, {}, {}, 0, 0, nil
+  for _, one in ipairs(invited) do
     id = id + 1
     local text = int(id)
-    newest = entry_text(text, invited[i + 1], 'x', invited[i + 2])
-    entries[n + 1], entries[n + 2] = text, newest
-    skipped[n + 1], skipped[n + 2] = text, text
-    roles[n + 1], roles[n + 2] = user, role .. ' ' .. at_ms
-    joins[n + 1], joins[n + 2] = text, user
+    newest = entry_text(text, one.mark, 'x', one.rest)
+    entries[e + 1], entries[e + 2] = text, newest
+    skipped[e + 1], skipped[e + 2] = text, text
+    e = e + 2
     -- Without history, a member starts at the notice of joining.
-    starts[n + 1], starts[n + 2] = history == '1' and '0' or int(id - 1), user
-    n = n + 2
+    local from = history == '1' and start or int(id - 1)
+    for i, user in ipairs(one.users) do
+      roles[n + 1], roles[n + 2] = user, one.roles[i] .. ' ' .. at_ms
+      joins[n + 1], joins[n + 2] = text, user
+      starts[n + 1], starts[n + 2] = from, user
+      n = n + 2
+    end
   end
-  redis.call('HSET', meta, 'mark', invited[#invited - 1], 'active_ms', at_ms)
+  redis.call('HSET', meta, 'mark', invited[count].mark, 'active_ms', at_ms)
   redis.call('ZADD', msgs, unpack(entries))
   redis.call('ZADD', skip, unpack(skipped))
   redis.call('HSET', members, unpack(roles))

@@ -3,17 +3,18 @@
 -- KEYS  meta members joined seen read
 -- ARGV  user after limit:int
 --   user   the caller; '': an operator
---   after  joined id to continue after
--- Returns {OK, joined id to continue after or 0, then user, role, joined_at ms, seen, read of each}
+--   after  `<joined id>.<user>` to continue after
+-- Returns {OK, what to continue after or '', then user, role, joined_at ms, seen, read of each}
 -- Refuses NOTFOUND, FORBIDDEN
 -- include: not_member
+-- include: joined_page
 local epoch, visibility = unpack(redis.call('HMGET', meta, 'epoch', 'visibility'))
 if not epoch then return {'NOTFOUND'} end
 if user ~= '' and redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 
-local out = {'OK', 0}
+local out = {'OK', ''}
 -- One more than the page shows whether there is a next one.
-local page = redis.call('ZRANGEBYSCORE', joined, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 1)
+local page = joined_page(after, limit + 1)
 for i = 1, math.min(#page, 2 * limit), 2 do
   local role, joined_ms = string.match(redis.call('HGET', members, page[i]), '^(%S+) (%d+)$')
   out[#out + 1] = page[i]
@@ -22,5 +23,5 @@ for i = 1, math.min(#page, 2 * limit), 2 do
   out[#out + 1] = redis.call('ZSCORE', seen, page[i])
   out[#out + 1] = redis.call('ZSCORE', read, page[i])
 end
-if #page > 2 * limit then out[2] = page[2 * limit] end
+if #page > 2 * limit then out[2] = page[2 * limit] .. '.' .. page[2 * limit - 1] end
 return out

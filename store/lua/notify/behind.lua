@@ -4,24 +4,25 @@
 --
 -- KEYS  meta joined read
 -- ARGV  epoch after limit:int
---   after  id of joining to continue after
+--   after  `<joined id>.<user>` to continue after; 0: from the beginning
 --   limit  members to check, at most 500
--- Returns {OK, id of joining to continue after or 0, the users}
+-- Returns {OK, what to continue after or '', the users}
 -- Refuses NOTFOUND
+-- include: joined_page
 local has_epoch, newest_id = unpack(redis.call('HMGET', meta, 'epoch', 'newest'))
 if has_epoch ~= epoch then return {'NOTFOUND'} end
 local newest = tonumber(newest_id or 0)
-if newest == 0 then return {'OK', 0} end
+if newest == 0 then return {'OK', ''} end
 local below = '(' .. newest_id
 local behind = redis.call('ZCOUNT', read, '-inf', below)
-if behind == 0 then return {'OK', 0} end
-if after == '0' and behind <= limit then return {'OK', 0, unpack(redis.call('ZRANGEBYSCORE', read, '-inf', below))} end
+if behind == 0 then return {'OK', ''} end
+if after == '0' and behind <= limit then return {'OK', '', unpack(redis.call('ZRANGEBYSCORE', read, '-inf', below))} end
 
-local page = redis.call('ZRANGEBYSCORE', joined, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
+local page = joined_page(after, limit)
 local users = {}
 for i = 1, #page, 2 do users[#users + 1] = page[i] end
-if #users == 0 then return {'OK', 0} end
-local out = {'OK', #users == limit and page[#page] or 0}
+if #users == 0 then return {'OK', ''} end
+local out = {'OK', #users == limit and page[#page] .. '.' .. users[#users] or ''}
 for i, at in ipairs(redis.call('ZMSCORE', read, unpack(users))) do
   if at and tonumber(at) < newest then out[#out + 1] = users[i] end
 end

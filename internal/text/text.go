@@ -1,4 +1,5 @@
-package chat
+// Package text says what of a text is kept, and whether anything of it shows.
+package text
 
 import (
 	"strings"
@@ -25,9 +26,9 @@ var blank = map[rune]bool{
 	'\U0001D159': true, // musical note without a head
 }
 
-// visible reports whether a text has a character that shows by itself: no space, control or format character, filler, variation
+// Visible reports whether a text has a character that shows by itself: no space, control or format character, filler, variation
 // selector, or mark for another character. What this version of Unicode does not know yet is taken to show.
-func visible(text string) bool {
+func Visible(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		switch {
 		case unicode.IsSpace(r), unicode.In(r, unicode.Z, unicode.Cc, unicode.Noncharacter_Code_Point), blank[r]:

@@ -1,0 +1,51 @@
+-- Adds users as members, with one notice for all: an owner, an admin or an operator does.
+--
+-- KEYS  last_id meta members joined managers seen read msgs skip reactions reacted core:enqueue wants
+-- ARGV  caller operator:flag at_ms mark head tail members_max:int channel task_id group trim_id users(user role)...
+--   mark, head, tail  of the notice, before and after whom it concerns
+--   trim_id           of a task that continues if there is more to trim
+-- Returns {OK, epoch, id after which the new members start, id of the notice or 0 if nobody was added, then of each user the
+--         role before, '' for one who was added, full if there was no room}
+-- Refuses NOTFOUND, FORBIDDEN
+-- include: manage
+-- include: add_members
+-- include: notice_users
+-- include: log_grew
+-- include: task_member
+local epoch, visibility, history, keep, backlog_max =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'history', 'keep', 'backlog_max'))
+if not epoch then return {'NOTFOUND'} end
+local refused = may_manage(visibility, caller, operator)
+if refused then return refused end
+local room, out = members_max - redis.call('HLEN', members), {'OK', epoch, '0', '0'}
+local invited = {mark = mark, users = {}, roles = {}}
+for i = users, #ARGV, users_row do
+  -- bind: users at i
+  local before, n = role_of(user), #invited.users
+  if not before then
+    before = n < room and '' or 'full'
+    if n < room then invited.users[n + 1], invited.roles[n + 1] = user, role end
+  end
+  out[#out + 1] = before
+end
+if #invited.users == 0 then return out end
+local last, stored, now_ms = tonumber(redis.call('GET', last_id)), redis.call('ZCARD', msgs), clock_ms()
+
+invited.rest = head .. notice_users(invited.users) .. tail
+out[3] = history == '1' and int(last - stored) or int(last)
+last = add_members(epoch, history, out[3], at_ms, {invited})
+local id = int(last)
+out[4] = id
+for i, user in ipairs(invited.users) do
+  if invited.roles[i] == 'admin' then redis.call('ZADD', managers, id, user) end
+end
+advance(caller, id)
+log_grew(epoch, id, now_ms)
+enqueue_member(task_id, epoch, id, caller, 'joined', invited.users, at_ms, now_ms)
+keep, backlog_max = tonumber(keep), tonumber(backlog_max)
+-- include: trim_64th
+if more then
+  -- include: task_trim
+  enqueue_trim(trim_id, epoch, now_ms)
+end
+return out

@@ -1,0 +1,58 @@
+-- Removes members, with one notice for all: an owner, an admin or an operator does. The owner and the last member are left
+-- for member/leave.lua.
+--
+-- KEYS  last_id meta members joined managers seen read msgs skip reactions reacted core:enqueue wants levels notified
+--       files files_unused files_named gone_files at...
+-- ARGV  caller operator:flag at_ms mark head tail channel task_id trim_id group users...
+--   at                of each user
+--   mark, head, tail  of the notice, before and after whom it concerns
+--   trim_id           of a task that continues if there is more to trim
+-- Returns {OK, then of each user: 1 if removed, 0 if no member, 2 if left}
+-- Refuses NOTFOUND, FORBIDDEN
+-- include: manage
+-- include: notice
+-- include: notice_users
+-- include: log_grew
+-- include: prune
+-- include: trim
+-- include: task_member
+-- include: task_trim
+-- include: file_trimmed
+local epoch, visibility, owner, keep, backlog_max, archived_from =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'owner', 'keep', 'backlog_max', 'archived_from'))
+if not epoch then return {'NOTFOUND'} end
+local refused = may_manage(visibility, caller, operator)
+if refused then return refused end
+local staying, out, gone = redis.call('HLEN', members), {'OK'}, {}
+for i = users, #ARGV do
+  local what = 0
+  if role_of(ARGV[i]) then
+    what = (ARGV[i] == owner or staying == 1) and 2 or 1
+    if what == 1 then gone[#gone + 1], staying = ARGV[i], staying - 1 end
+  end
+  out[#out + 1] = what
+end
+if #gone == 0 then return out end
+local now_ms = clock_ms()
+
+redis.call('HDEL', members, unpack(gone))
+redis.call('ZREM', joined, unpack(gone))
+redis.call('ZREM', managers, unpack(gone))
+redis.call('ZREM', seen, unpack(gone))
+redis.call('ZREM', read, unpack(gone))
+redis.call('HDEL', levels, unpack(gone))
+redis.call('ZREM', notified, unpack(gone))
+for i = users, #ARGV do
+  if out[2 + i - users] == 1 then redis.call('UNLINK', KEYS[at + i - users]) end
+end
+local id = notice(epoch, mark, head .. notice_users(gone) .. tail, at_ms)
+advance(caller, id)
+enqueue_member(task_id, epoch, id, caller, 'removed', gone, at_ms, now_ms)
+log_grew(epoch, id, now_ms)
+local last = tonumber(id)
+prune(skip, last - tonumber(backlog_max))
+if trim_log(last, redis.call('ZCARD', msgs), tonumber(keep), tonumber(backlog_max)) then
+  enqueue_trim(trim_id, epoch, now_ms)
+end
+enqueue_file_trimmed(trim_id .. '.files', last, archived_from, now_ms)
+return out
