@@ -369,7 +369,7 @@ func openWithGroup(t *testing.T, backlogMax int64, members ...string) (*redistes
 	t.Cleanup(func() { _ = s.Close() })
 	g := chat.NewGroup{Group: chat.Group{ID: "g", Name: "G", CreatedBy: "alice", CreatedAt: chat.TimeMs(1), Epoch: "e", Keep: 4,
 		BacklogMax: backlogMax, Post: chat.PostMembers}, Members: members}
-	for range 1 + len(members) {
+	for range 1 + (len(members)+chat.NoticeUsersMax-1)/chat.NoticeUsersMax {
 		g.Notices = append(g.Notices, chat.NoticeEntry{Mark: "created", Rest: []byte(`"a":1}`)})
 	}
 	if err := s.CreateGroup(t.Context(), g); err != nil {
