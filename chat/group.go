@@ -63,7 +63,8 @@ type Group struct {
 	Keep         int64      `json:"keep"`
 	BacklogMax   int64      `json:"backlog_max"`
 	Overflow     Overflow   `json:"overflow"`
-	BacklogBytes int64      `json:"backlog_bytes"` // of files in messages that not all have seen, where Overflow is OverflowBlock
+	BacklogBytes int64      `json:"backlog_bytes"`    // of files in messages that not all have seen, where Overflow is OverflowBlock
+	Direct       []string   `json:"direct,omitempty"` // of a direct group: its two users, sorted
 	Post         Posting    `json:"post"`
 	History      bool       `json:"history"`
 	RetainDays   int64      `json:"retain_days"`    // after how many days messages go; 0: never

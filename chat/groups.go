@@ -45,44 +45,57 @@ func (s *groups) Group(ctx context.Context, by Caller, id string) (Group, error)
 
 // CreateGroup makes a group owned by the caller, who adds the members it names. ErrExists when the id is taken.
 func (s *groups) CreateGroup(ctx context.Context, by Caller, draft GroupDraft) (Group, error) {
+	g, _, err := s.PutGroup(ctx, by, draft)
+	return g, err
+}
+
+// PutGroup is CreateGroup that tells whether the group was created now: not by an earlier creation with this key, or of this direct
+// group.
+func (s *groups) PutGroup(ctx context.Context, by Caller, draft GroupDraft) (made Group, created bool, err error) {
 	g, err := s.NewGroup(by, draft)
 	if err != nil {
-		return Group{}, err
+		return Group{}, false, err
 	}
 	users := g.Members
 	if !by.Program() {
 		users = append([]string{by.User}, users...)
 	}
-	if err := s.strangers.MayPut(ctx, by, g.ID, users...); err != nil {
-		return Group{}, err
+	if !draft.Direct {
+		err = s.strangers.MayPut(ctx, by, g.ID, users...)
+	} else if err = s.strangers.MayWrite(ctx, by, g.Members[0]); err == nil {
+		err = s.strangers.roomFor(ctx, by, g.ID, users...)
+	}
+	if err != nil {
+		return Group{}, false, err
 	}
 	if err := s.createGroup(ctx, g); err != nil {
-		return Group{}, AsError(err)
+		return Group{}, false, AsError(err)
 	}
 	info, err := s.Info(ctx, by.User, g.ID)
 	if err != nil {
-		return Group{}, err
+		return Group{}, false, err
 	}
 	if info.Group.Members < int64(len(users)) {
 		if err := s.invite(ctx, info.CreatedBy, g.ID, info.Epoch, info.CreatedAt.UnixMilli()); err != nil {
-			return Group{}, AsError(err)
+			return Group{}, false, AsError(err)
 		}
 		if info, err = s.Info(ctx, by.User, g.ID); err != nil {
-			return Group{}, err
+			return Group{}, false, err
 		}
 	}
-	if info.Epoch == g.Epoch {
+	created = info.Epoch == g.Epoch
+	if created {
 		s.index.created(ctx, users, g)
 	} else if by.Program() {
-		return info.Group, nil // this creation was done before, and its task is there
+		return info.Group, false, nil // this creation was done before, and its task is there
 	} else if _, err := s.index.repair(ctx, by.User, g.ID, true); err != nil {
 		// This creation was done before. The task finds out which of its members are still in the group.
-		return Group{}, AsError(err)
+		return Group{}, false, AsError(err)
 	}
 	if !info.Sees(by) {
-		return Group{}, ErrNotFound
+		return Group{}, false, ErrNotFound
 	}
-	return info.Group, nil
+	return info.Group, created, nil
 }
 
 // createGroup creates a group in the store. If an earlier group of this id is not cleaned up yet, it does that first.
@@ -122,6 +135,9 @@ func (s *groups) NewGroup(by Caller, d GroupDraft) (NewGroup, error) {
 		Overflow: cmp.Or(d.Overflow, OverflowDrop), BacklogBytes: or(d.BacklogBytes, backlogBytesDefault),
 		Post: cmp.Or(d.Post, PostMembers), History: or(d.History, true), RetainDays: or(d.RetainDays, 0),
 	}}
+	if d.Direct {
+		g.Direct = slices.Sorted(slices.Values([]string{by.User, members[0]}))
+	}
 	if d.Key != "" {
 		g.Key = d.hash(by.User)
 	}
@@ -144,7 +160,7 @@ func or[T any](value *T, otherwise T) T {
 
 func (d *GroupDraft) check() error {
 	switch {
-	case d.ID == PublicName:
+	case d.ID == PublicName, IsDirect(d.ID) != d.Direct:
 		return Invalid("id: not a valid group id")
 	case d.ID != "" && !ValidGroupID(d.ID):
 		return CheckGroupID("id", d.ID)
@@ -193,6 +209,9 @@ func (s *groups) UpdateGroup(ctx context.Context, by Caller, id string, change G
 	info, err := s.managed(ctx, by, id)
 	if err != nil {
 		return Group{}, err
+	}
+	if IsDirect(id) && change.Visibility != nil && *change.Visibility == Public {
+		return Group{}, ErrDirectFixed
 	}
 	renamed, settings := change.reduce(info.Group)
 	now := s.opt.Now()

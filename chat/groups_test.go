@@ -2,6 +2,7 @@ package chat_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -49,7 +50,7 @@ func TestCreateGroupAgain(t *testing.T) {
 	b := newBench(t)
 	d := chat.GroupDraft{Key: "k-1", Name: "one"}
 	first := b.MakeGroup(d, "alice", "bob")
-	if again := b.MakeGroup(d, "alice", "bob"); again != first {
+	if again := b.MakeGroup(d, "alice", "bob"); !reflect.DeepEqual(again, first) {
 		t.Errorf("the same key: got %+v, want %+v", again, first)
 	}
 	if other := b.MakeGroup(d, "bob", "alice"); other.ID == first.ID {

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/chatd/chatd/internal/later"
 )
 
 // Bounds of the waiting hints: losing one costs the next pull a few more bytes, never a message.
@@ -17,7 +19,7 @@ const (
 type hints struct {
 	store IndexStore
 	log   *slog.Logger
-	later later
+	later later.Writer
 
 	mu    sync.Mutex
 	seen  map[string]map[string]int64 // user -> group -> seen
@@ -26,7 +28,7 @@ type hints struct {
 
 func newHints(store IndexStore, log *slog.Logger) *hints {
 	h := &hints{store: store, log: log, seen: map[string]map[string]int64{}}
-	h.later = newLater(hintsDelay, h.flush)
+	h.later = later.New(hintsDelay, h.flush)
 	return h
 }
 
@@ -49,7 +51,7 @@ func (h *hints) NoteSeen(user, group string, id int64) {
 		h.pairs++
 	}
 	groups[group] = id
-	h.later.signal()
+	h.later.Signal()
 }
 
 func (h *hints) take() map[string]map[string]int64 {

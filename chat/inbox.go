@@ -92,11 +92,11 @@ type InboxBatch struct {
 func (b InboxBatch) Hold(at Position, items []StoredItem) InboxBatch {
 	b.From = at.ID + 1
 	if len(items) > 0 {
-		from := items[0].seq()
+		from := items[0].Seq()
 		b.Complete, b.From = b.Complete && from == b.From, from
 	}
 	n := 0
-	for n < len(items) && items[n].seq() == b.From+int64(n) {
+	for n < len(items) && items[n].Seq() == b.From+int64(n) {
 		n++
 	}
 	b.Items, b.To = items[:n], b.From+int64(n)-1
@@ -118,8 +118,8 @@ func (b InboxBatch) Position() Position {
 	return pos
 }
 
-// seq is what stands first in the JSON of every item.
-func (i StoredItem) seq() int64 {
+// Seq is what stands first in the JSON of every item.
+func (i StoredItem) Seq() int64 {
 	text, _, _ := strings.Cut(strings.TrimPrefix(string(i.JSON[:min(len(i.JSON), 32)]), `{"seq":`), ",")
 	seq, _ := ParseID(text)
 	return seq

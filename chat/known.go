@@ -6,6 +6,7 @@ import (
 
 	"github.com/chatd/chatd/internal/cache"
 	"github.com/chatd/chatd/internal/each"
+	"github.com/chatd/chatd/internal/later"
 )
 
 // knownMax is how many users each of two generations holds, and how many wait to be written: some megabytes each.
@@ -17,7 +18,7 @@ const knownMax = 50_000
 type known struct {
 	store   IndexStore
 	written *cache.Cache[string, struct{}]
-	later   later
+	later   later.Writer
 
 	mu      sync.Mutex
 	waiting map[string]struct{} // to be written; at most knownMax, others are noted with their next request
@@ -27,7 +28,7 @@ type known struct {
 
 func newKnown(store IndexStore) *known {
 	k := &known{store: store, written: cache.New[string, struct{}](knownMax), waiting: map[string]struct{}{}}
-	k.later = newLater(0, k.FlushKnown)
+	k.later = later.New(0, k.FlushKnown)
 	return k
 }
 
@@ -43,7 +44,7 @@ func (k *known) Know(user string) {
 		return
 	}
 	k.waiting[user] = struct{}{}
-	k.later.signal()
+	k.later.Signal()
 }
 
 // FlushKnown returns once everyone noted by Know on this node is on the store's list. Users whose write fails keep waiting.

@@ -58,8 +58,8 @@ func TestKnownUsersWaitForTheStore(t *testing.T) {
 	for i := range knownMax + 10 {
 		k.Know(fmt.Sprint(i))
 	}
-	if len(k.waiting) != knownMax || len(k.later.wake) != 1 {
-		t.Fatalf("%d users wait, %d signals; want %d and one", len(k.waiting), len(k.later.wake), knownMax)
+	if len(k.waiting) != knownMax || len(k.later.Wake) != 1 {
+		t.Fatalf("%d users wait, %d signals; want %d and one", len(k.waiting), len(k.later.Wake), knownMax)
 	}
 	k = newKnown(store)
 	k.Know("alice")

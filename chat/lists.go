@@ -108,7 +108,7 @@ func parseActivity(cursor string) (activeAt, error) {
 }
 
 // groupBytes is an upper bound of the size of a group in an answer without its name and its newest message.
-const groupBytes = 700
+const groupBytes = 1000
 
 // groupViews adds the newest message to each group, in one round trip, for as many of infos as fit into one answer.
 func (s *lists) groupViews(ctx context.Context, by Caller, infos []Info) ([]GroupView, error) {

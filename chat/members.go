@@ -57,6 +57,9 @@ func (s *members) PutMember(ctx context.Context, by Caller, group, user string, 
 	if err := cmp.Or(CheckGroup(by, group), CheckUserID("user", user), CheckWord("role", given(role), Owner, Admin, Ordinary)); err != nil {
 		return Member{}, false, err
 	}
+	if err := s.fixed(ctx, by, group); err != nil {
+		return Member{}, false, err
+	}
 	if user != by.User || role == Admin || role == Owner {
 		if err := s.mayGrant(ctx, by, group, role); err != nil {
 			return Member{}, false, err
@@ -124,6 +127,38 @@ func (s *members) RemoveMember(ctx context.Context, by Caller, group, user strin
 	if err := cmp.Or(CheckGroup(by, group), CheckUserID("user", user)); err != nil {
 		return err
 	}
+	if err := s.fixed(ctx, by, group); err != nil {
+		return err
+	}
+	return s.DropMember(ctx, by, group, user)
+}
+
+// ErrDirectFixed refuses changes of a direct group.
+var ErrDirectFixed = Errorf(CodeConflict, "a direct group is of its two users and stays private")
+
+// fixed refuses to change who is in a direct group, to those who may know of it.
+func (s *members) fixed(ctx context.Context, by Caller, group string) error {
+	if !IsDirect(group) {
+		return nil
+	}
+	_, err := s.visible(ctx, by, group)
+	return cmp.Or(err, error(ErrDirectFixed))
+}
+
+// Admit makes a user a member by a step of the store that decides whether they may: join, which gets the notice of it.
+func (s *members) Admit(ctx context.Context, by Caller, group, user string, join func(Membership) error) error {
+	if err := s.strangers.roomFor(ctx, by, group, user); err != nil {
+		return err
+	}
+	if err := join(s.membership(by, group, user, Entry{Notice: NoticeJoined, User: user})); err != nil {
+		return AsError(err)
+	}
+	s.index.update(ctx, user, group, user == by.User)
+	return nil
+}
+
+// DropMember is RemoveMember also for direct groups, which nobody leaves but who is erased.
+func (s *members) DropMember(ctx context.Context, by Caller, group, user string) error {
 	what := NoticeRemoved
 	if user == by.User {
 		what = NoticeLeft

@@ -23,7 +23,7 @@ func Resolve(info Info, pos Position, mark string) Start {
 		return Start{ID: oldest}
 	case pos.ID > info.Last:
 		return Start{ID: oldest}
-	case differs(pos.Mark, info.MarkAt(pos.ID, mark)):
+	case Differ(pos.Mark, info.MarkAt(pos.ID, mark)):
 		return Start{ID: oldest}
 	}
 	id := pos.ID
@@ -63,7 +63,8 @@ func (i Info) MarkAt(id int64, read string) string {
 	return read
 }
 
-func differs(a, b string) bool {
+// Differ tells that two marks are known and not the same.
+func Differ(a, b string) bool {
 	return a != "" && b != "" && a != noMark && b != noMark && a != b
 }
 
@@ -97,7 +98,7 @@ func (l Look) Nothing(pos Position) bool {
 	case !pos.Set:
 		return l.Seen == l.Last
 	}
-	return pos.ID == l.Last && (pos.Epoch == "" || pos.Epoch == l.Epoch) && !differs(pos.Mark, l.Mark)
+	return pos.ID == l.Last && (pos.Epoch == "" || pos.Epoch == l.Epoch) && !Differ(pos.Mark, l.Mark)
 }
 
 // Owed is how many messages a member was not served who has reached pos, or seen if that is not set: as many as the log ever

@@ -27,6 +27,7 @@ type GroupDraft struct {
 	ID           string // empty: the server makes one
 	Name         string
 	Members      []string
+	Direct       bool `json:"-"` // a direct group of the caller and one member, with the id of the two
 	Visibility   Visibility
 	Keep         *int64
 	BacklogMax   *int64
@@ -135,9 +136,9 @@ func (s *base) Options() Options { return s.opt }
 // everything is written.
 func (s *Service) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = s.hints.later.run(ctx) }) // flush says what is not written
+	wg.Go(func() { _ = s.hints.later.Run(ctx) }) // flush says what is not written
 	wg.Go(func() {
-		if err := s.known.later.run(ctx); err != nil {
+		if err := s.known.later.Run(ctx); err != nil {
 			s.opt.Log.WarnContext(ctx, "users who were seen for the first time were not noted", "error", err)
 		}
 	})

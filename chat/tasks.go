@@ -104,7 +104,9 @@ func (s *tasks) deliverMemberships(ctx context.Context, t MemberTask) error {
 	item := Item{From: t.By, Group: t.Group, SentAt: TimeMs(t.AtMs)}
 	switch t.What {
 	case NoticeJoined:
-		item.Kind = ItemAdded
+		if !IsDirect(t.Group) { // there, the first message tells
+			item.Kind = ItemAdded
+		}
 		if t.ID == createdID {
 			if err := s.groups.invite(ctx, t.By, t.Group, t.Epoch, t.AtMs); err != nil {
 				return err

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,6 +40,21 @@ func ValidID(id string) bool { return spelled(id, idBytesMax, "._-@+") }
 // ValidGroupID reports whether id may name a group: 1 to 128 of `A-Za-z0-9._-@+|:`, not beginning with a dot. Only such ids
 // reach a store, which builds keys from them.
 func ValidGroupID(id string) bool { return spelled(id, nameIDBytesMax, "._-@+|:") }
+
+// directPrefix begins the ids of direct groups.
+const directPrefix = "direct:"
+
+// DirectID is the id of the direct group of two users, in whatever order.
+func DirectID(a, b string) string {
+	sum := sha256.Sum256([]byte(min(a, b) + " " + max(a, b))) // no id has a blank
+	return directPrefix + hex.EncodeToString(sum[:])
+}
+
+// IsDirect reports whether id is spelled like one of DirectID. No other group can have such an id.
+func IsDirect(id string) bool {
+	rest, ok := strings.CutPrefix(id, directPrefix)
+	return ok && len(rest) == hex.EncodedLen(sha256.Size)
+}
 
 // reservedUsers begin the names of senders that are no users.
 var reservedUsers = []string{"in:", "reader:", keyPrefix}

@@ -25,6 +25,11 @@ func (c *Client) CreateGroup(ctx context.Context, draft GroupDraft) (Group, erro
 	return answerTo[Group](ctx, c, call{method: http.MethodPost, path: []string{"groups"}, body: draft, key: draft.Key, again: true})
 }
 
+// Direct opens the direct group of the caller and another user, and creates it if there is none.
+func (c *Client) Direct(ctx context.Context, user string) (Group, error) {
+	return answerTo[Group](ctx, c, call{method: http.MethodPut, path: []string{"direct", user}, again: true})
+}
+
 // Groups lists the caller's groups, most recently active first.
 func (c *Client) Groups(ctx context.Context, page Page) (GroupList, error) {
 	return answerTo[GroupList](ctx, c, call{method: http.MethodGet, path: []string{"groups"}, query: page.query(), again: true})

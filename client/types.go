@@ -95,7 +95,8 @@ type Group struct {
 	BacklogMax   int64     `json:"backlog_max"`
 	Overflow     string    `json:"overflow"` // drop: members more than BacklogMax behind are no longer waited for; block: sends are refused instead
 	BacklogBytes int64     `json:"backlog_bytes"`
-	Post         string    `json:"post"` // members or admins
+	Direct       []string  `json:"direct"` // of a direct group: its two users, sorted
+	Post         string    `json:"post"`   // members or admins
 	History      bool      `json:"history"`
 	RetainDays   int64     `json:"retain_days"` // after how many days messages go; 0: never
 	Hold         *Hold     `json:"hold"`        // nil unless the caller is an operator and the group is under legal hold

@@ -39,7 +39,8 @@ func (s *Groups) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 		return broke("create", errors.New("a notice for the creation and for each part of the members is needed"))
 	}
 	now := min(len(g.Members), createAtOnce)
-	c := createScript.Sized(k, len(g.Members)+2*notices(now)).Arg("creator", g.CreatedBy).Arg("owner", g.Owner()).Arg("epoch", g.Epoch).
+	c := createScript.Sized(k, len(g.Members)+2*notices(now)).Arg("creator", g.CreatedBy).Arg("owner", g.Owner()).
+		Arg("direct", strings.Join(g.Direct, " ")).Arg("epoch", g.Epoch).
 		Arg("name", g.Name).Arg("visibility", string(g.Visibility)).Arg("created_ms", g.CreatedAt.UnixMilli()).
 		Arg("keep", g.Keep).Arg("backlog_max", g.BacklogMax).
 		Arg("overflow", string(g.Overflow)).Arg("backlog_bytes", g.BacklogBytes).Arg("post", string(g.Post)).Arg("history", flag(g.History)).Arg("retain_days", g.RetainDays).
@@ -120,16 +121,19 @@ func asInfo(group string, r reply) chat.Info {
 	in.Late, in.Changed, in.Trimmed = r.number(14), r.number(15), asTrimmed(r.text(16))
 	in.RetainDays = r.number(17)
 	in.Overflow, in.BacklogBytes = chat.Overflow(r.text(18)), r.number(19)
-	in.Last = r.number(20)
-	in.Held = in.Last - r.number(21) + 1
-	in.Group.Members, in.Archived = r.number(22), r.number(23)
+	if direct := r.text(20); direct != "" {
+		in.Direct = strings.Fields(direct)
+	}
+	in.Last = r.number(21)
+	in.Held = in.Last - r.number(22) + 1
+	in.Group.Members, in.Archived = r.number(23), r.number(24)
 	in.First = in.Held
 	if from := r.number(13); in.Archived > 0 && from > 0 {
 		in.First = min(from, in.Held)
 	}
-	in.Role, in.Joined = chat.Role(r.text(24)), r.number(26)
-	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(27), r.number(28), r.number(29), r.number(30)
-	in.Acted = r.number(31) == 1
+	in.Role, in.Joined = chat.Role(r.text(25)), r.number(27)
+	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(28), r.number(29), r.number(30), r.number(31)
+	in.Acted = r.number(32) == 1
 	return in
 }
 

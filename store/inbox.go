@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/store/conn"
 )
 
@@ -26,7 +27,7 @@ var (
 // Inboxes are the items that are for one user alone.
 type Inboxes struct {
 	*base
-	begins *conn.Joined[string, chat.Beginning]
+	begins *conn.Joined[string, live.Beginning]
 }
 
 // InboxAppend puts an item into an inbox. If it has a key, it is repeated once after the connection broke.
@@ -180,11 +181,11 @@ func asInboxEnd(r reply) chat.InboxEnd {
 
 // Begin reads what a session of user begins with. Calls at the same time share round trips, except in a cluster: there, a master
 // that hangs would delay users on the others.
-func (s *Inboxes) Begin(ctx context.Context, user string) (chat.Beginning, error) {
+func (s *Inboxes) Begin(ctx context.Context, user string) (live.Beginning, error) {
 	if s.conn.IsCluster() {
 		begins, err := s.readBeginnings(ctx, []string{user})
 		if err != nil {
-			return chat.Beginning{}, err
+			return live.Beginning{}, err
 		}
 		return begins[0], nil
 	}
@@ -196,8 +197,8 @@ func (s *Inboxes) Begin(ctx context.Context, user string) (chat.Beginning, error
 const beginFields = 7
 
 // readBeginnings reads what sessions of many users begin with in one round trip: a command per index, and a script per partition.
-func (s *Inboxes) readBeginnings(ctx context.Context, users []string) ([]chat.Beginning, error) {
-	all := make([]chat.Beginning, len(users))
+func (s *Inboxes) readBeginnings(ctx context.Context, users []string) ([]live.Beginning, error) {
+	all := make([]live.Beginning, len(users))
 	indexes := make([]*redis.ZSliceCmd, len(users))
 	var ends []*redis.Cmd
 	var asked [][]int
@@ -233,8 +234,8 @@ func (s *Inboxes) readBeginnings(ctx context.Context, users []string) ([]chat.Be
 }
 
 // asBeginning reads the end of an inbox as inbox/begin.lua answers it.
-func asBeginning(r reply) chat.Beginning {
-	return chat.Beginning{Inbox: asInboxEnd(r), Base: r.number(3), BaseMark: r.text(4), Acked: max(r.number(5), 0),
+func asBeginning(r reply) live.Beginning {
+	return live.Beginning{Inbox: asInboxEnd(r), Base: r.number(3), BaseMark: r.text(4), Acked: max(r.number(5), 0),
 		Items: asItems(r.texts(6))}
 }
 

@@ -28,6 +28,23 @@ var groupTests = map[string]func(*fixture){
 		w.equal([]int64{in.Seen, in.Read, in.Visible()}, []int64{1, 1, 2})
 		w.equal(w.info("g", "alice").Seen, int64(0))
 	},
+	"create a direct group": func(w *fixture) {
+		g := newGroup(chat.DirectID("alice", "bob"), []string{"bob"})
+		g.Direct = []string{"alice", "bob"}
+		w.ok(w.CreateGroup(w.ctx, g))
+		other := g
+		other.CreatedBy, other.Members, other.Epoch = "bob", []string{"alice"}, "other"
+		w.ok(w.CreateGroup(w.ctx, other))
+		for _, user := range g.Direct {
+			in := w.info(g.ID, user)
+			w.equal(in.Direct, g.Direct)
+			w.equal(in.Role, chat.Ordinary)
+			w.equal(in.Epoch, g.Epoch)
+		}
+		w.equal(len(w.info(g.ID, "carl").Direct), 2)
+		other.Direct = []string{"alice", "carl"}
+		w.fails(w.CreateGroup(w.ctx, other), chat.ErrExists)
+	},
 	"create twice": func(w *fixture) {
 		g := newGroup("g", nil)
 		w.ok(w.CreateGroup(w.ctx, g))

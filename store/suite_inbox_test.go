@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 )
 
 func item(to, from, body string) chat.NewItem {
@@ -121,7 +122,7 @@ var inboxTests = map[string]func(*fixture){
 	},
 	"begin": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.InboxKeep = 2 })
-		begin := func(user string) chat.Beginning {
+		begin := func(user string) live.Beginning {
 			w.Helper()
 			b, err := w.Begin(w.ctx, user)
 			w.ok(err)

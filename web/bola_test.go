@@ -46,6 +46,7 @@ var matrix = map[string]struct{ private, public string }{
 	"GET /v1/unread":                                {"401 200 200 200 200 200 200", ""},
 	"POST /v1/sync":                                 {"401 200 200 200 200 200 200", ""},
 	"POST /v1/users/{user}/messages":                {"401 201 201 201 201 201 201", ""},
+	"PUT /v1/direct/{user}":                         {"401 201 201 201 201 201 201", ""},
 	"GET /v1/inbox":                                 {"401 200 200 200 200 200 200", ""},
 	"POST /v1/schedules":                            {"401 201 201 201 201 201 201", ""},
 	"GET /v1/schedules":                             {"401 200 200 200 200 200 200", ""},

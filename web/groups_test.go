@@ -105,3 +105,33 @@ func TestExistsRevealsNothingElse(t *testing.T) {
 		}
 	}
 }
+
+// TestDirectGroup opens the group of two users from both sides and tries to change who is in it.
+func TestDirectGroup(t *testing.T) {
+	s := start(t, nil)
+	made := s.must("bob", "PUT", "/v1/direct/auth0%7Cann", "")
+	again := s.must("auth0|ann", "PUT", "/v1/direct/bob", "")
+	if made.status != 201 || again.status != 200 || made.field("id") != again.field("id") || !strings.Contains(again.body, `"direct":["auth0|ann","bob"]`) {
+		t.Errorf("got %d %s, then %d %s", made.status, made.body, again.status, again.body)
+	}
+	group, _ := made.field("id").(string)
+	for _, c := range []struct {
+		user, role, method, path, body string
+		status                         int
+		code                           string
+	}{
+		{"bob", "", "PUT", "/v1/direct/bob", "", 400, "invalid_request"},
+		{"bob", "", "PUT", "/v1/groups/" + group + "/members/cid", "", 409, "conflict"},
+		{"root", "admin", "PUT", "/v1/groups/" + group + "/members/cid", "", 409, "conflict"},
+		{"root", "admin", "PUT", "/v1/groups/" + group + "/members", `{"add":[{"user":"cid"}]}`, 409, "conflict"},
+		{"bob", "", "DELETE", "/v1/groups/" + group + "/members/bob", "", 409, "conflict"},
+		{"bob", "", "DELETE", "/v1/groups/" + group + "/members/auth0%7Cann", "", 409, "conflict"},
+		{"cid", "", "DELETE", "/v1/groups/" + group + "/members/bob", "", 404, "not_found"},
+	} {
+		checkProblem(t, c.method+" "+c.path, s.do(request{method: c.method, path: c.path, user: c.user, role: c.role, body: c.body}), c.status, c.code)
+	}
+	s.must("bob", "POST", "/v1/groups/"+group+"/messages", `{"body":"hi"}`)
+	if list := s.must("auth0|ann", "GET", "/v1/groups", ""); !strings.Contains(list.body, `"direct":["auth0|ann","bob"]`) || !strings.Contains(list.body, `"unread":1`) {
+		t.Errorf("got %s", list.body)
+	}
+}

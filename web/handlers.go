@@ -13,6 +13,7 @@ type handlers struct {
 	batchHandlers
 	cursorHandlers
 	deviceHandlers
+	directHandlers
 	doctorHandlers
 	erasureHandlers
 	exportHandlers
@@ -38,6 +39,7 @@ func newHandlers(of Services, s *Server) handlers {
 		announcementHandlers: announcementHandlers{of.Chat, of.Announcements},
 		cursorHandlers:       cursorHandlers{of.Chat, of.Live, s.polls},
 		deviceHandlers:       deviceHandlers{of.Notifications},
+		directHandlers:       directHandlers{of.Direct},
 		doctorHandlers:       doctorHandlers{s.opt.Doctor},
 		erasureHandlers:      erasureHandlers{of.Erasures},
 		exportHandlers:       exportHandlers{of.Chat, of.Persons, s.polls},

@@ -26,6 +26,7 @@ var bodies = map[string]string{
 	"PUT /v1/users":                         `{"users":[{"user":"nobody","disabled":true}]}`,
 	"POST /v1/users/{user}/revoke":          `{"before":"2026-11-20T10:00:00Z"}`,
 	"POST /v1/users/{user}/disconnect":      "",
+	"PUT /v1/direct/{user}":                 "",
 	"PATCH /v1/groups/{group}":              `{"name":"n"}`,
 	"POST /v1/batch":                        `{"ops":[]}`,
 	"PUT /v1/groups/{group}/members":        `{"add":[{"user":"newcomer"}]}`,

@@ -175,7 +175,7 @@ var reaches = map[string]func(s *bounded){
 	"POST /v1/keys/{key}/rotate": func(s *bounded) { s.keys("POST", "/rotate", "") },
 
 	// What is about a user, or about the whole server.
-	"POST /v1/users/{user}/messages": nil, "GET /v1/inbox": nil, "POST /v1/inbox/ack": nil,
+	"POST /v1/users/{user}/messages": nil, "PUT /v1/direct/{user}": nil, "GET /v1/inbox": nil, "POST /v1/inbox/ack": nil,
 	"GET /v1/devices": nil, "PUT /v1/devices/{device}": nil, "GET /v1/devices/{device}": nil, "DELETE /v1/devices/{device}": nil, "GET /v1/push/key": nil,
 	"DELETE /v1/me": nil, "GET /v1/me/export": nil, "DELETE /v1/users/{user}": nil, "GET /v1/erasures/{erasure}": nil,
 	"PUT /v1/users": nil, "POST /v1/users/{user}/revoke": nil, "POST /v1/users/{user}/disconnect": nil, "GET /v1/users/{user}/sessions": nil,

@@ -155,6 +155,7 @@ func describedRoutes() routes {
 		"POST /v1/webhooks":                        {id: "createWebhook", method: "POST", template: "/v1/webhooks", admin: true, scope: "events"},
 		"POST /v1/webhooks/:webhook/rotate":        {id: "rotateWebhook", method: "POST", template: "/v1/webhooks/{webhook}/rotate", admin: true, scope: "events", path: []string{"webhook"}},
 		"PUT /v1/devices/:device":                  {id: "putDevice", method: "PUT", template: "/v1/devices/{device}", scope: "send", path: []string{"device"}},
+		"PUT /v1/direct/:user":                     {id: "putDirect", method: "PUT", template: "/v1/direct/{user}", scope: "send", path: []string{"user"}},
 		"PUT /v1/groups/:group/hold":               {id: "putHold", method: "PUT", template: "/v1/groups/{group}/hold", admin: true, scope: "ops", path: []string{"group"}},
 		"PUT /v1/groups/:group/members":            {id: "changeMembers", method: "PUT", template: "/v1/groups/{group}/members", scope: "groups", path: []string{"group"}},
 		"PUT /v1/groups/:group/members/:user":      {id: "putMember", method: "PUT", template: "/v1/groups/{group}/members/{user}", scope: "groups", path: []string{"group", "user"}},

@@ -14,6 +14,7 @@ import (
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/batch"
 	"github.com/chatd/chatd/chat/bulk"
+	"github.com/chatd/chatd/chat/direct"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/keys"
@@ -76,6 +77,7 @@ type Services struct {
 	Erasures      *erase.Service
 	Persons       *person.Service
 	Files         *files.Service
+	Direct        *direct.Service
 	Keys          *keys.Service
 	Users         *users.Service
 	Members       *bulk.Service

@@ -124,6 +124,9 @@ func (c *change) mayManage(ctx context.Context, add []Draft, remove []string) er
 	if err == nil && !info.Sees(c.by) {
 		err = chat.ErrNotFound
 	}
+	if err == nil && chat.IsDirect(c.group) {
+		err = chat.ErrDirectFixed
+	}
 	if err != nil || c.by.Admin || info.Role.Manages() {
 		return err
 	}

@@ -126,7 +126,7 @@ func (e *eraser) leave(ctx context.Context) error {
 		if infos[0].Role == "" {
 			continue
 		}
-		err = e.core.RemoveMember(ctx, chat.Caller{User: e.record.User}, group, e.record.User)
+		err = e.core.DropMember(ctx, chat.Caller{User: e.record.User}, group, e.record.User)
 		if err != nil && !errors.Is(err, chat.ErrNotFound) && !chat.IsHeld(err) {
 			return err
 		}

@@ -33,7 +33,7 @@ func (e *eraser) group(ctx context.Context, f Found) error {
 		return err
 	}
 	if f.Member && f.Members > 1 {
-		err := e.core.RemoveMember(ctx, chat.Caller{User: e.record.User}, f.Group, e.record.User)
+		err := e.core.DropMember(ctx, chat.Caller{User: e.record.User}, f.Group, e.record.User)
 		if err != nil && !errors.Is(err, chat.ErrNotFound) {
 			return err
 		}
@@ -303,5 +303,5 @@ func (e *eraser) leaveReleased(ctx context.Context, f Found, w Waiting) error {
 	if err != nil || infos[0].Role == "" || infos[0].Joined > w.Last {
 		return err
 	}
-	return e.core.RemoveMember(ctx, chat.Caller{User: w.User}, f.Group, w.User)
+	return e.core.DropMember(ctx, chat.Caller{User: w.User}, f.Group, w.User)
 }

@@ -11,7 +11,7 @@ type Store interface {
 	SignalStore
 	chat.PullStore
 	// Begin reads the whole index of a user, in no particular order, and where the inbox ends.
-	Begin(ctx context.Context, user string) (chat.Beginning, error)
+	Begin(ctx context.Context, user string) (Beginning, error)
 	// Standings reads the user's standing in each group, in order, without what has to be counted (Unread, MentionsUnread,
 	// Acted), without names and settings, and with Joined only where history is hidden. A group that does not exist has an empty Epoch.
 	Standings(ctx context.Context, user string, groups []string) ([]chat.Info, error)

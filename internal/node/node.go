@@ -17,6 +17,7 @@ import (
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/batch"
 	"github.com/chatd/chatd/chat/bulk"
+	"github.com/chatd/chatd/chat/direct"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/keys"
@@ -193,6 +194,7 @@ func (n *Node) openServices() {
 		Notifications: notifications,
 		Persons:       person.New(core, schedules, notifications, written),
 		Webhooks:      webhooks,
+		Direct:        direct.New(core, n.store.Groups),
 		Keys:          n.openKeys(),
 		Users: users.New(usersStore{n.store.Tables, n.store.Notifications}, users.Options{
 			Node: notifications.Node(), Now: time.Now, Log: n.log,
@@ -278,7 +280,7 @@ func (c callers) RecheckUsers(users []string) {
 
 // features names what is switched on, in order.
 func (n *Node) features() []string {
-	on := []string{"announcements", "keys", "push", "schedules", "webhooks"}
+	on := []string{"announcements", "direct", "keys", "push", "schedules", "webhooks"}
 	if n.archiveDB != nil {
 		on = append(on, "archive", "search")
 	}

@@ -1952,6 +1952,9 @@ type ServerInterface interface {
 	// PutDevice Register a device
 	// (PUT /v1/devices/{device})
 	PutDevice(ctx echo.Context, device DeviceParam) error
+	// PutDirect Open the direct group with a user
+	// (PUT /v1/direct/{user})
+	PutDirect(ctx echo.Context, user UserParam) error
 	// Examine Check the server of the store and the queues
 	// (GET /v1/doctor)
 	Examine(ctx echo.Context) error
@@ -2347,6 +2350,22 @@ func (w *ServerInterfaceWrapper) PutDevice(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PutDevice(ctx, device)
+	return err
+}
+
+// PutDirect converts echo context to params.
+func (w *ServerInterfaceWrapper) PutDirect(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "user" -------------
+	var user UserParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", ctx.Param("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutDirect(ctx, user)
 	return err
 }
 
@@ -3930,6 +3949,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/devices/:device", wrapper.DeleteDevice, options.OperationMiddlewares["deleteDevice"]...)
 	router.GET(options.BaseURL+"/v1/devices/:device", wrapper.GetDevice, options.OperationMiddlewares["getDevice"]...)
 	router.PUT(options.BaseURL+"/v1/devices/:device", wrapper.PutDevice, options.OperationMiddlewares["putDevice"]...)
+	router.PUT(options.BaseURL+"/v1/direct/:user", wrapper.PutDirect, options.OperationMiddlewares["putDirect"]...)
 	router.GET(options.BaseURL+"/v1/doctor", wrapper.Examine, options.OperationMiddlewares["examine"]...)
 	router.GET(options.BaseURL+"/v1/erasures/:erasure", wrapper.GetErasure, options.OperationMiddlewares["getErasure"]...)
 	router.GET(options.BaseURL+"/v1/groups", wrapper.ListGroups, options.OperationMiddlewares["listGroups"]...)
@@ -4452,6 +4472,69 @@ type PutDevicedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PutDevicedefaultApplicationProblemPlusJSONResponse) VisitPutDeviceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutDirectRequestObject struct {
+	User UserParam `json:"user"`
+}
+
+type PutDirectResponseObject interface {
+	VisitPutDirectResponse(w http.ResponseWriter) error
+}
+
+type PutDirect200JSONResponse Group
+
+func (response PutDirect200JSONResponse) VisitPutDirectResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutDirect201JSONResponse Group
+
+func (response PutDirect201JSONResponse) VisitPutDirectResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutDirectdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PutDirectdefaultApplicationProblemPlusJSONResponse) VisitPutDirectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -8230,6 +8313,9 @@ type StrictServerInterface interface {
 	// PutDevice Register a device
 	// (PUT /v1/devices/{device})
 	PutDevice(ctx context.Context, request PutDeviceRequestObject) (PutDeviceResponseObject, error)
+	// PutDirect Open the direct group with a user
+	// (PUT /v1/direct/{user})
+	PutDirect(ctx context.Context, request PutDirectRequestObject) (PutDirectResponseObject, error)
 	// Examine Check the server of the store and the queues
 	// (GET /v1/doctor)
 	Examine(ctx context.Context, request ExamineRequestObject) (ExamineResponseObject, error)
@@ -8749,6 +8835,31 @@ func (sh *strictHandler) PutDevice(ctx echo.Context, device DeviceParam) error {
 		return err
 	} else if validResponse, ok := response.(PutDeviceResponseObject); ok {
 		return validResponse.VisitPutDeviceResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutDirect operation middleware
+func (sh *strictHandler) PutDirect(ctx echo.Context, user UserParam) error {
+	var request PutDirectRequestObject
+
+	request.User = user
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutDirect(ctx.Request().Context(), request.(PutDirectRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutDirect")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutDirectResponseObject); ok {
+		return validResponse.VisitPutDirectResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -21,6 +21,7 @@ var costs = map[string]Cost{
 	"removeMember":  {User: 2, Send: 1},
 	"changeMembers": {User: 3, Send: 1}, // more for each ten: Members
 	"createGroup":   {User: 3, Send: 1},
+	"putDirect":     {User: 3, Send: 1},
 	"deleteGroup":   {User: 5, Send: 1}, // every member's index is updated
 	"batch":         {User: 1},          // each op costs what its call does
 	"listMessages":  {User: 1, page: 50},

@@ -2,9 +2,10 @@
 --
 -- KEYS  last_id meta members joined managers seen read msgs skip gone_members gone_senders public core:enqueue
 --       wants waiting retention gone_files
--- ARGV  creator owner epoch name visibility created_ms keep backlog_max overflow backlog_bytes post history
+-- ARGV  creator owner direct epoch name visibility created_ms keep backlog_max overflow backlog_bytes post history
 --       retain_days key channel task_id
 --       retain_id group others:int now:int per:int invited... notices(mark rest)...
+--   direct   the two users of a direct group, separated by a blank, of whom neither owns it; or ''
 --   history  1 or 0
 --   retain_id  of a task that removes what is too old
 --   key      to repeat with, hashed, or ''
@@ -23,8 +24,9 @@
 -- include: task_member
 -- include: retention
 -- include: task_retain
-local has_epoch, has_key, has_creator = unpack(redis.call('HMGET', meta, 'epoch', 'key', 'created_by'))
+local has_epoch, has_key, has_creator, has_direct = unpack(redis.call('HMGET', meta, 'epoch', 'key', 'created_by', 'direct'))
 if has_epoch then
+  if direct ~= '' and has_direct == direct then return {'OK', 0} end
   if key ~= '' and has_key == key and has_creator == creator then return {'OK', 0} end
   return {'EXISTS'}
 end
@@ -34,7 +36,9 @@ local now_ms = clock_ms()
 redis.call('HSET', meta, 'epoch', epoch, 'name', name, 'visibility', visibility, 'created_by', creator, 'created_ms',
   created_ms, 'keep', keep, 'backlog_max', backlog_max, 'overflow', overflow, 'backlog_bytes',
   backlog_bytes, 'post', post, 'history', history, 'retain_days',
-  retain_days, 'key', key, 'active_ms', created_ms, 'newest', '0', 'owner', owner, 'floor', '0')
+  retain_days, 'key', key, 'active_ms', created_ms, 'newest', '0', 'owner',
+  direct == '' and owner or '', 'floor', '0')
+if direct ~= '' then redis.call('HSET', meta, 'direct', direct) end
 
 local position, first = invited + others, {}
 for i = invited - per, invited + now - 1, per do
@@ -45,7 +49,7 @@ for i = invited - per, invited + now - 1, per do
     for j = 1, #some do roles[j] = 'member' end
     first[#first + 1] = {mark = mark, rest = rest, users = some, roles = roles}
   elseif owner ~= '' then
-    first[1] = {mark = mark, rest = rest, users = {owner}, roles = {'owner'}}
+    first[1] = {mark = mark, rest = rest, users = {owner}, roles = {direct == '' and 'owner' or 'member'}}
   else
     notice(epoch, mark, rest, created_ms)
   end
@@ -53,7 +57,7 @@ end
 if #first > 0 then add_members(epoch, history, '0', created_ms, first) end
 local users, later = {}, {}
 if owner ~= '' then
-  redis.call('ZADD', managers, '1', owner)
+  if direct == '' then redis.call('ZADD', managers, '1', owner) end
   users[1] = owner
 end
 for i = invited, invited + others - 1 do
