@@ -11,6 +11,8 @@ type Messages struct {
 	From, To int64 // ids of the first and the last of Messages
 	Cursor   Position
 	Messages []Message
+	// Profiles are the versions of the profiles of senders and of those who are mentioned, by user; Client.Users has those that lack.
+	Profiles map[string]int64
 }
 
 // Gap means that the caller's copy of a group is incomplete or wrong: the server no longer has the messages between

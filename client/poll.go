@@ -178,6 +178,7 @@ func (p *Poll) poll(ctx context.Context) error {
 	for _, b := range answer.Groups {
 		events, err := p.track.batch(batch{
 			Group: b.Group, Epoch: b.Epoch, From: b.From, To: b.To, Cursor: b.Cursor, Complete: b.Complete, Messages: b.Messages,
+			Profiles: b.Profiles,
 		})
 		if err != nil {
 			return err

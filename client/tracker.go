@@ -36,6 +36,8 @@ type batch struct {
 	Cursor   Position  `json:"cursor"`
 	Complete bool      `json:"complete"`
 	Messages []Message `json:"messages"`
+
+	Profiles map[string]int64 `json:"profiles"`
 }
 
 // tracker knows the end of the caller's copy of each group, and turns batches into events. Ids are dense, so it sees
@@ -183,7 +185,7 @@ func (t *tracker) batch(b batch) ([]Event, error) {
 	t.groups[b.Group] = groupEnd{at: at, id: b.To, counted: true, epoch: b.Epoch}
 	if len(b.Messages) > 0 {
 		t.count.messages.Add(int64(len(b.Messages)))
-		events = append(events, Messages{Group: b.Group, Epoch: b.Epoch, From: b.From, To: b.To, Cursor: at, Messages: b.Messages})
+		events = append(events, Messages{Group: b.Group, Epoch: b.Epoch, From: b.From, To: b.To, Cursor: at, Messages: b.Messages, Profiles: b.Profiles})
 	}
 	return events, nil
 }

@@ -215,7 +215,9 @@ type Batch struct {
 	Complete bool      `json:"complete"`
 	HasMore  bool      `json:"has_more"`
 	Messages []Message `json:"messages"`
-	Progress           // only in answers to Sync
+	// Profiles are the versions of the profiles of senders and of those who are mentioned, by user.
+	Profiles map[string]int64 `json:"profiles,omitempty"`
+	Progress                  // only in answers to Sync
 }
 
 // Kinds of inbox items.

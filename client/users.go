@@ -2,7 +2,10 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 )
 
@@ -18,8 +21,60 @@ type Session struct {
 
 // UserChange is what PutUsers sets of a user.
 type UserChange struct {
-	User     string `json:"user"`
-	Disabled *bool  `json:"disabled,omitempty"` // nil: it stays
+	User     string
+	Profile  ProfileChange // what it sets, the user cannot change
+	Disabled *bool         // nil: it stays
+	Operator *bool         // role admin; nil: it stays
+}
+
+// MarshalJSON implements json.Marshaler.
+func (u UserChange) MarshalJSON() ([]byte, error) {
+	fields := u.Profile.fields()
+	fields["user"] = u.User
+	if u.Disabled != nil {
+		fields["disabled"] = *u.Disabled
+	}
+	if u.Operator != nil {
+		fields["role"] = nil
+		if *u.Operator {
+			fields["role"] = "admin"
+		}
+	}
+	return json.Marshal(fields)
+}
+
+// User is a user as others see them.
+type User struct {
+	User    string          `json:"user"`
+	Name    string          `json:"name"`
+	Picture string          `json:"picture"` // an https address, or the path of an avatar of the server
+	Data    json.RawMessage `json:"data"`
+	Status  *UserStatus     `json:"status"`
+	Version int64           `json:"version"` // 0: there is no profile
+
+	// For operators.
+	Role       string    `json:"role"` // admin, or empty
+	Disabled   bool      `json:"disabled"`
+	LastSeenAt time.Time `json:"last_seen_at"` // the zero time: nobody knows
+}
+
+// UserStatus is what a user says about the moment.
+type UserStatus struct {
+	Text  string     `json:"text"`
+	Emoji string     `json:"emoji,omitempty"`
+	Until *time.Time `json:"until,omitempty"` // nil: until it is changed
+}
+
+// User returns a user whom the caller may see.
+func (c *Client) User(ctx context.Context, user string) (User, error) {
+	return answerTo[User](ctx, c, call{method: http.MethodGet, path: []string{"users", user}, again: true})
+}
+
+// Users returns those of up to 100 users whom the caller may see.
+func (c *Client) Users(ctx context.Context, ids ...string) ([]User, error) {
+	answer, err := answerTo[struct{ Users []User }](ctx, c, call{method: http.MethodGet, path: []string{"users"},
+		query: url.Values{"ids": {strings.Join(ids, ",")}}, again: true})
+	return answer.Users, err
 }
 
 // UsersChanged says which users were changed, and which could not be.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/erase"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/queue"
 )
 
@@ -157,6 +158,11 @@ func (s *Erasures) ErasePerson(ctx context.Context, user string) (more bool, err
 		c = c.More("left", "inbox_by", k.inboxBy(sender), "inbox_mentions", k.inboxMentions(sender), "inbox_sent", k.inboxSent(sender))
 	}
 	r, err := s.runSafe(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	// Always, where anybody has a profile: a run before may have ended in between.
+	err = s.publishChanges(ctx, profiles.TableName, []string{user}, true)
 	return r.number(1) == 1, err
 }
 

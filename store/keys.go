@@ -70,6 +70,7 @@ func (p *partKeys) layout() string         { return p.base + "layout" }
 func (p *partKeys) public() string         { return p.base + "public" }
 func (p *partKeys) users() string          { return p.base + "users" }
 func (p *partKeys) unused() string         { return p.base + "unused" }
+func (p *partKeys) names() string          { return p.base + "names" }
 func (p *partKeys) grown() string          { return p.base + "grown" }
 func (p *partKeys) live() string           { return p.base + "live" }
 func (p *partKeys) webhooks() string       { return p.base + "webhooks" }
@@ -186,6 +187,7 @@ func (u userKeys) schedules() string { return u.base + ":schedules" }
 func (u userKeys) devices() string   { return u.base + ":devices" }
 func (u userKeys) strangers() string { return u.base + ":strangers" }
 func (u userKeys) added() string     { return u.base + ":added" }
+func (u userKeys) profile() string   { return u.base + ":profile" }
 func (u userKeys) uploads() string   { return u.base + ":uploads" }
 func (u userKeys) files() string     { return u.base + ":files" }
 

@@ -47,6 +47,7 @@ type Store struct {
 	*Layout
 	*Logs
 	*Notifications
+	*Profiles
 	*Retention
 	*RetryKeys
 	*Schedules
@@ -76,7 +77,7 @@ func assemble(b *base) *Store {
 	groups.standings = conn.Join(beginsJoined, beginsPause, groups.readStandings)
 	return &Store{base: b, Announcements: &Announcements{b, logs}, Archive: &Archive{b}, Cursors: &Cursors{b, logs}, Erasures: &Erasures{b}, Files: files,
 		Groups: groups, Holds: &Holds{b}, Imports: &Imports{b}, Index: &Index{b, inboxes}, Inboxes: inboxes, Layout: &Layout{b}, Logs: logs,
-		Notifications: &Notifications{b}, Retention: &Retention{b}, RetryKeys: &RetryKeys{b}, Schedules: &Schedules{b, logs, inboxes},
+		Notifications: &Notifications{b}, Profiles: &Profiles{b}, Retention: &Retention{b}, RetryKeys: &RetryKeys{b}, Schedules: &Schedules{b, logs, inboxes},
 		Signals: &Signals{b, tables}, Tables: tables, Tasks: &Tasks{b}, Webhooks: &Webhooks{b}}
 }
 

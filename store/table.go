@@ -15,6 +15,7 @@ var (
 	tablePutScript     = newScript("table/put", tableNames)
 	tableChangesScript = newReader("table/changes", tableNames)
 	tableRowScript     = newReader("table/row", tableNames)
+	tablePublishScript = newFreeing("table/publish", tableNames)
 	tableUseScript     = newScript("table/use", tableNames)
 )
 
@@ -71,6 +72,21 @@ func (s *Tables) Put(ctx context.Context, name string, row table.Row, rowsMax in
 	r, err := s.run(ctx, tablePutScript.On(k).Arg("name", name).Arg("id", row.ID).Arg("revision", row.Version).Arg("text", row.Text).
 		Arg("rows_max", rowsMax).Arg("channel", k.tables()))
 	return r.number(1), err
+}
+
+// publishedMax is how many changes of what is kept elsewhere a table knows.
+const publishedMax = 5000
+
+// PublishChanges tells nodes that things have changed that are kept elsewhere. At most a thousand.
+func (s *Tables) PublishChanges(ctx context.Context, name string, ids []string) error {
+	return s.publishChanges(ctx, name, ids, false)
+}
+
+// publishChanges is PublishChanges. known: only if anything was ever published.
+func (s *base) publishChanges(ctx context.Context, name string, ids []string, known bool) error {
+	k := s.keys.table(name)
+	return s.doSafe(ctx, tablePublishScript.Sized(k, len(ids)).Arg("name", name).Arg("known", known).Arg("known_max", publishedMax).
+		Arg("channel", k.tables()).List("ids", ids))
 }
 
 // UseRow records that what a row stands for was used now.

@@ -27,9 +27,8 @@ func writeBuffered(w http.ResponseWriter, status, size int, fill func(*bytes.Buf
 	return err
 }
 
-// writeBatch writes the fields of a batch, from the opening brace up to but without the closing one. views, if given, are the
-// batch's messages with their reactions.
-func writeBatch(buf *bytes.Buffer, b *chat.Batch, views []chat.MessageView, cursors bool) {
+// writeBatch writes a batch. views, if given, are its messages with their reactions, and profiles the JSON of the versions of profiles.
+func writeBatch(buf *bytes.Buffer, b *chat.Batch, views []chat.MessageView, profiles []byte, cursors bool) {
 	wire.Plain(buf, `{"group":`, b.Group)
 	wire.Plain(buf, `,"epoch":`, b.Epoch)
 	wire.Int(buf, `,"from":`, b.From)
@@ -56,6 +55,8 @@ func writeBatch(buf *bytes.Buffer, b *chat.Batch, views []chat.MessageView, curs
 		buf.Write(b.Messages[i].JSON)
 	}
 	buf.WriteByte(']')
+	wire.Profiles(buf, profiles)
+	buf.WriteByte('}')
 }
 
 func writeInbox(buf *bytes.Buffer, b *chat.InboxBatch) {
@@ -103,14 +104,14 @@ func sizeOfInbox(b *chat.InboxBatch) int {
 
 // pageAnswer is the answer to GET messages.
 type pageAnswer struct {
-	batch chat.Batch
-	views []chat.MessageView
+	batch    chat.Batch
+	views    []chat.MessageView
+	profiles []byte
 }
 
 func (a *pageAnswer) VisitListMessagesResponse(w http.ResponseWriter) error {
 	return writeBuffered(w, http.StatusOK, answerBytes+sizeOf(a.batch.Messages), func(buf *bytes.Buffer) {
-		writeBatch(buf, &a.batch, a.views, false)
-		buf.WriteByte('}')
+		writeBatch(buf, &a.batch, a.views, a.profiles, false)
 		*a = pageAnswer{}
 	})
 }
@@ -164,6 +165,7 @@ func (a *inboxAnswer) VisitPullInboxResponse(w http.ResponseWriter) error {
 
 type syncAnswer struct {
 	live.SyncAnswer
+	profiles [][]byte // of each group
 }
 
 func (a *syncAnswer) VisitSyncResponse(w http.ResponseWriter) error {
@@ -180,8 +182,7 @@ func (a *syncAnswer) VisitSyncResponse(w http.ResponseWriter) error {
 			if i > 0 {
 				buf.WriteByte(',')
 			}
-			writeBatch(buf, &a.Groups[i], nil, true)
-			buf.WriteByte('}')
+			writeBatch(buf, &a.Groups[i], nil, a.profiles[i], true)
 		}
 		buf.WriteByte(']')
 		if a.Inbox != nil {

@@ -81,11 +81,14 @@ var matrix = map[string]struct{ private, public string }{
 	"POST /v1/keys/{key}/rotate": {"401 403 403 403 403 403 404", ""},
 
 	"GET /v1/me":                 {"401 200 200 200 200 200 200", ""},
+	"PATCH /v1/me":               {"401 200 200 200 200 200 200", ""},
 	"DELETE /v1/me":              {"401 202 202 202 202 202 202", ""},
 	"GET /v1/me/export":          {"401 200 200 200 200 200 200", ""},
 	"DELETE /v1/users/{user}":    {"401 403 403 403 403 403 202", ""},
 	"GET /v1/erasures/{erasure}": {"401 403 403 403 403 403 404", ""},
 
+	"GET /v1/users":                    {"401 200 200 200 200 200 200", ""},
+	"GET /v1/users/{user}":             {"401 404 404 200 200 200 200", ""},
 	"PUT /v1/users":                    {"401 403 403 403 403 403 200", ""},
 	"POST /v1/users/{user}/revoke":     {"401 403 403 403 403 403 204", ""},
 	"POST /v1/users/{user}/disconnect": {"401 403 403 403 403 403 204", ""},
@@ -110,7 +113,7 @@ var matrix = map[string]struct{ private, public string }{
 }
 
 // queries are those of routes that need one.
-var queries = map[string]string{"GET /v1/search": "?q=word&group={group}"}
+var queries = map[string]string{"GET /v1/search": "?q=word&group={group}", "GET /v1/users": "?ids=other"}
 
 // TestAuthorisation calls every route of the description as everyone. A route without a row fails.
 func TestAuthorisation(t *testing.T) {

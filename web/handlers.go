@@ -47,13 +47,14 @@ func newHandlers(of Services, s *Server) handlers {
 		groupHandlers:        groupHandlers{of.Chat},
 		inboxHandlers:        inboxHandlers{of.Chat, of.Schedules, s.metrics.sent},
 		keyHandlers:          keyHandlers{of.Chat, of.Keys},
+		meHandlers:           meHandlers{of.Profiles},
 		memberHandlers:       memberHandlers{of.Chat, of.Members},
-		messageHandlers:      messageHandlers{of.Chat, of.Schedules, s.opt.Durability, s.metrics.sent},
+		messageHandlers:      messageHandlers{of.Chat, of.Schedules, of.Profiles, s.opt.Durability, s.metrics.sent},
 		scheduleHandlers:     scheduleHandlers{of.Chat, of.Schedules},
 		searchHandlers:       searchHandlers{of.Search},
-		syncHandlers:         syncHandlers{of.Live, s.polls, &s.opt.Limits},
+		syncHandlers:         syncHandlers{of.Live, of.Profiles, s.polls, &s.opt.Limits},
 		taskHandlers:         taskHandlers{s.opt.Tasks, s.log},
-		userHandlers:         userHandlers{of.Users},
+		userHandlers:         userHandlers{of.Users, of.Profiles},
 		webhookHandlers:      webhookHandlers{of.Chat, of.Webhooks},
 	}
 	h.batchHandlers = newBatchHandlers(h, of, s)

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/wire"
@@ -15,6 +16,7 @@ import (
 type messageHandlers struct {
 	core       *chat.Service
 	schedules  *schedule.Service
+	profiles   *profiles.Service
 	durability chat.Durability // that every send waits for; empty: none
 	sent       prometheus.Counter
 }
@@ -57,5 +59,8 @@ func (h messageHandlers) ListMessages(ctx context.Context, r api.ListMessagesReq
 	batch, views, err := h.core.Pull(ctx, callerOf(ctx), r.Group, chat.PullQuery{
 		After: r.Params.After, Before: r.Params.Before, Limit: limitOf(r.Params.Limit),
 	})
-	return &pageAnswer{batch, views}, err
+	if err != nil {
+		return nil, err
+	}
+	return &pageAnswer{batch, views, h.profiles.Field(ctx, batch.Messages)}, nil
 }

@@ -177,6 +177,7 @@ var reaches = map[string]func(s *bounded){
 	// What is about a user, or about the whole server.
 	"POST /v1/users/{user}/messages": nil, "PUT /v1/direct/{user}": nil, "GET /v1/inbox": nil, "POST /v1/inbox/ack": nil,
 	"GET /v1/devices": nil, "PUT /v1/devices/{device}": nil, "GET /v1/devices/{device}": nil, "DELETE /v1/devices/{device}": nil, "GET /v1/push/key": nil,
+	"PATCH /v1/me": nil, "GET /v1/users": nil, "GET /v1/users/{user}": nil,
 	"DELETE /v1/me": nil, "GET /v1/me/export": nil, "DELETE /v1/users/{user}": nil, "GET /v1/erasures/{erasure}": nil,
 	"PUT /v1/users": nil, "POST /v1/users/{user}/revoke": nil, "POST /v1/users/{user}/disconnect": nil, "GET /v1/users/{user}/sessions": nil,
 	"POST /v1/webhooks": nil, "GET /v1/webhooks": nil, "GET /v1/webhooks/{webhook}": nil, "DELETE /v1/webhooks/{webhook}": nil, "POST /v1/webhooks/{webhook}/rotate": nil,

@@ -110,8 +110,12 @@ func describedRoutes() routes {
 			"cursor": {lengthMax: 1024},
 			"limit":  {integer: true, min: 1},
 		}},
-		"GET /v1/tasks/queues":         {id: "listQueues", method: "GET", template: "/v1/tasks/queues", admin: true, scope: "tasks"},
-		"GET /v1/unread":               {id: "getUnread", method: "GET", template: "/v1/unread", scope: "read"},
+		"GET /v1/tasks/queues": {id: "listQueues", method: "GET", template: "/v1/tasks/queues", admin: true, scope: "tasks"},
+		"GET /v1/unread":       {id: "getUnread", method: "GET", template: "/v1/unread", scope: "read"},
+		"GET /v1/users": {id: "listUsers", method: "GET", template: "/v1/users", scope: "users", query: map[string]parameter{
+			"ids": {required: true, lengthMin: 1, lengthMax: 13000},
+		}},
+		"GET /v1/users/:user":          {id: "getUser", method: "GET", template: "/v1/users/{user}", scope: "users", path: []string{"user"}},
 		"GET /v1/users/:user/sessions": {id: "listSessions", method: "GET", template: "/v1/users/{user}/sessions", admin: true, self: true, scope: "users", path: []string{"user"}},
 		"GET /v1/webhooks": {id: "listWebhooks", method: "GET", template: "/v1/webhooks", admin: true, scope: "events", query: map[string]parameter{
 			"cursor": {lengthMax: 1024},
@@ -124,6 +128,7 @@ func describedRoutes() routes {
 		"PATCH /v1/groups/:group":               {id: "updateGroup", method: "PATCH", template: "/v1/groups/{group}", scope: "groups", path: []string{"group"}},
 		"PATCH /v1/groups/:group/files/:file":   {id: "writeFile", method: "PATCH", template: "/v1/groups/{group}/files/{file}", scope: "send", path: []string{"group", "file"}},
 		"PATCH /v1/keys/:key":                   {id: "updateKey", method: "PATCH", template: "/v1/keys/{key}", admin: true, scope: "keys", path: []string{"key"}},
+		"PATCH /v1/me":                          {id: "updateMe", method: "PATCH", template: "/v1/me", scope: "send"},
 		"PATCH /v1/schedules/:schedule":         {id: "updateSchedule", method: "PATCH", template: "/v1/schedules/{schedule}", scope: "send", path: []string{"schedule"}},
 		"POST /v1/announcements":                {id: "createAnnouncement", method: "POST", template: "/v1/announcements", admin: true, scope: "announce"},
 		"POST /v1/batch":                        {id: "batch", method: "POST", template: "/v1/batch", scope: "any"},

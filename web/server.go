@@ -21,6 +21,7 @@ import (
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
@@ -82,6 +83,7 @@ type Services struct {
 	Users         *users.Service
 	Members       *bulk.Service
 	Batches       *batch.Service
+	Profiles      *profiles.Service
 }
 
 // Server is the HTTP layer. Make one with New.

@@ -6,15 +6,17 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/limit"
 	"github.com/chatd/chatd/web/wire"
 )
 
 type syncHandlers struct {
-	live   *live.Service
-	polls  *polls
-	limits *chat.Limits
+	live     *live.Service
+	profiles *profiles.Service
+	polls    *polls
+	limits   *chat.Limits
 }
 
 // Sync serves POST /v1/sync.
@@ -39,7 +41,14 @@ func (h syncHandlers) Sync(ctx context.Context, r api.SyncRequestObject) (api.Sy
 		}
 		return h.live.Sync(ctx, callerOf(ctx), req)
 	})
-	return &syncAnswer{answer}, err
+	if err != nil {
+		return nil, err
+	}
+	messages := make([][]chat.Message, len(answer.Groups))
+	for i := range answer.Groups {
+		messages[i] = answer.Groups[i].Messages
+	}
+	return &syncAnswer{answer, h.profiles.Fields(ctx, messages...)}, nil
 }
 
 func (h syncHandlers) syncRequest(b *api.SyncRequest) (live.SyncRequest, error) {

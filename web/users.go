@@ -3,16 +3,20 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"strings"
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/limit"
 )
 
 type userHandlers struct {
-	users *users.Service
+	users    *users.Service
+	profiles *profiles.Service
 }
 
 // subject is the user whom a path is about. A key that acts for nobody is nobody's me.
@@ -26,22 +30,65 @@ func subject(ctx context.Context, user string) (string, error) {
 
 // PutUsers serves PUT /v1/users.
 func (h userHandlers) PutUsers(ctx context.Context, r api.PutUsersRequestObject) (api.PutUsersResponseObject, error) {
-	if err := callOf(ctx).charge(limit.Users(min(len(r.Body.Users), users.PutMax))); err != nil {
+	if err := callOf(ctx).charge(limit.Users(min(len(r.Body.Users), profiles.PutMax))); err != nil {
 		return nil, err
 	}
-	changes := make([]users.Change, len(r.Body.Users))
+	match, err := versionMatch(r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	if match != nil && len(r.Body.Users) != 1 {
+		return nil, chat.Invalid("If-Match: only for a single user")
+	}
+	changes := make([]profiles.UserChange, len(r.Body.Users))
 	for i, u := range r.Body.Users {
-		changes[i].User = u.User
-		if u.Disabled == nil {
-			continue
-		}
-		changes[i].Disabled = new(bool)
-		if json.Unmarshal(u.Disabled, changes[i].Disabled) != nil { // null leaves false
-			return nil, chat.Invalid("users[%d].disabled: want true, false or null", i)
+		var err error
+		changes[i] = profiles.UserChange{User: u.User, Profile: profiles.Change{Name: u.Name, Picture: u.Picture, Data: u.Data}}
+		if changes[i].Disabled, changes[i].Operator, err = decisionOf(u); err != nil {
+			return nil, chat.Invalid("users[%d].%s", i, err.Error())
 		}
 	}
-	done, refused, err := h.users.Put(ctx, changes)
+	done, refused, err := h.profiles.Put(ctx, changes, match)
 	return api.PutUsers200JSONResponse{Users: orEmpty(done), Errors: orEmpty(refused)}, err
+}
+
+// decisionOf is what a change decides about a user; null is nothing.
+func decisionOf(u api.UserChange) (disabled, operator *bool, err error) {
+	if u.Disabled != nil {
+		disabled = new(bool)
+		if json.Unmarshal(u.Disabled, disabled) != nil { // null leaves false
+			return nil, nil, errors.New("disabled: want true, false or null")
+		}
+	}
+	if u.Role != nil {
+		var role string
+		if json.Unmarshal(u.Role, &role) != nil || role != "" && role != profiles.RoleAdmin || string(u.Role) == `""` {
+			return nil, nil, errors.New("role: want admin or null")
+		}
+		is := role == profiles.RoleAdmin
+		operator = &is
+	}
+	return disabled, operator, nil
+}
+
+// ListUsers serves GET /v1/users.
+func (h userHandlers) ListUsers(ctx context.Context, r api.ListUsersRequestObject) (api.ListUsersResponseObject, error) {
+	ids := strings.Split(r.Params.Ids, ",")
+	if err := callOf(ctx).charge(limit.Users(min(len(ids), profiles.IDsMax) / 10)); err != nil {
+		return nil, err
+	}
+	found, err := h.profiles.Users(ctx, callerOf(ctx), ids)
+	return api.ListUsers200JSONResponse{Users: orEmpty(found)}, err
+}
+
+// GetUser serves GET /v1/users/{user}.
+func (h userHandlers) GetUser(ctx context.Context, r api.GetUserRequestObject) (api.GetUserResponseObject, error) {
+	found, err := h.profiles.User(ctx, callerOf(ctx), r.User)
+	if err != nil {
+		return nil, err
+	}
+	answerTag(ctx, versionTag(found.Version))
+	return api.GetUser200JSONResponse(found), nil
 }
 
 // RevokeTokens serves POST /v1/users/{user}/revoke.

@@ -11,6 +11,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/schedule"
 )
 
@@ -21,6 +22,7 @@ type Record struct {
 	Item     json.RawMessage    `json:"item,omitempty"`     // of the user's inbox
 	Schedule *schedule.Schedule `json:"schedule,omitempty"` // of the user
 	Device   *notify.DeviceView `json:"device,omitempty"`   // without its secrets
+	Profile  *profiles.Own      `json:"profile,omitempty"`  // of the user, if there is one
 }
 
 // Archive has messages of users, also of groups that they have left.
@@ -44,6 +46,7 @@ type Service struct {
 	core          *chat.Service
 	schedules     *schedule.Service
 	notifications *notify.Service
+	profiles      *profiles.Service
 	archive       Archive
 
 	reading chan struct{} // has an entry for each export that reads, and none for those that are being taken by their clients
@@ -53,8 +56,8 @@ type Service struct {
 }
 
 // New makes a Service. db is nil where there is no archive.
-func New(core *chat.Service, schedules *schedule.Service, notifications *notify.Service, db Archive) *Service {
-	return &Service{core: core, schedules: schedules, notifications: notifications, archive: db,
+func New(core *chat.Service, schedules *schedule.Service, notifications *notify.Service, profiles *profiles.Service, db Archive) *Service {
+	return &Service{core: core, schedules: schedules, notifications: notifications, profiles: profiles, archive: db,
 		reading: make(chan struct{}, readingMax), running: map[string]bool{}}
 }
 
@@ -80,7 +83,7 @@ func (s *Service) Begin(by chat.Caller) (end func(), err error) {
 }
 
 // Export hands everything about by to write, in small parts, which may be empty: groups, then entries by group, entries of the archive
-// in groups that the user has left, the inbox, schedules and devices. What comes or goes meanwhile may be missing. While write
+// in groups that the user has left, the inbox, schedules, devices and the profile. What comes or goes meanwhile may be missing. While write
 // runs, another export may read. ErrUnavailable: too many others read.
 func (s *Service) Export(ctx context.Context, by chat.Caller, write func([]Record) error) error {
 	begin, cancel := context.WithTimeout(ctx, readingWait)
@@ -105,7 +108,7 @@ func (s *Service) Export(ctx context.Context, by chat.Caller, write func([]Recor
 		reading = err == nil
 		return err
 	}
-	for _, step := range []func(context.Context) error{e.groups, e.left, e.inbox, e.scheduled, e.devices} {
+	for _, step := range []func(context.Context) error{e.groups, e.left, e.inbox, e.scheduled, e.devices, e.profile} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -294,4 +297,12 @@ func (e *export) devices(ctx context.Context) error {
 		records[i].Device = &list[i]
 	}
 	return e.write(records)
+}
+
+func (e *export) profile(ctx context.Context) error {
+	own, err := e.profiles.Get(ctx, e.by.User)
+	if err != nil || own.Version == 0 {
+		return err
+	}
+	return e.write([]Record{{Profile: &own}})
 }

@@ -3,13 +3,16 @@ package person_test
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/chattest"
@@ -35,7 +38,7 @@ func TestExportOfWhoHasLeft(t *testing.T) {
 	}
 	b.Must(b.RemoveMember(b.Ctx, chattest.As("bob"), "left", "bob"))
 	webhooks := webhook.New(b.Service, b.Store, nil)
-	s := person.New(b.Service, schedule.New(b.Service, b.Store, webhooks), notify.New(b.Service, b.Store, notify.Options{}), db)
+	s := person.New(b.Service, schedule.New(b.Service, b.Store, webhooks), notify.New(b.Service, b.Store, notify.Options{}), shown(b), db)
 
 	got, want := exported(b, s, "bob"), []string(nil)
 	for n := range 120 {
@@ -89,7 +92,7 @@ func TestExportLeavesOutWhatIsHeld(t *testing.T) {
 	_, _, err = b.PutMember(b.Ctx, chattest.As("bob"), "back", "bob", "")
 	b.Must(err)
 	b.Say("bob", "back", "of the second bob")
-	s := person.New(b.Service, schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), notify.New(b.Service, b.Store, notify.Options{}), db)
+	s := person.New(b.Service, schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), notify.New(b.Service, b.Store, notify.Options{}), shown(b), db)
 	if got := exported(b, s, "bob"); !slices.Equal(got, []string{"of the second bob"}) {
 		t.Errorf("got %q", got)
 	}
@@ -97,7 +100,7 @@ func TestExportLeavesOutWhatIsHeld(t *testing.T) {
 
 // TestOneExportOfAUser: a second one has to wait until the first has ended.
 func TestOneExportOfAUser(t *testing.T) {
-	s := person.New(nil, nil, nil, nil)
+	s := person.New(nil, nil, nil, nil, nil)
 	end, err := s.Begin(chattest.As("ann"))
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +123,7 @@ func TestSlowExportsHoldUpNobody(t *testing.T) {
 	const slow = 5 // more than may read at once
 	users := []string{"slow0", "slow1", "slow2", "slow3", "slow4", "quick"}
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, users[0], users[1:]...)
-	s := person.New(b.Service, schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), notify.New(b.Service, b.Store, notify.Options{}), nil)
+	s := person.New(b.Service, schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), notify.New(b.Service, b.Store, notify.Options{}), shown(b), nil)
 	stuck, free := make(chan struct{}), make(chan struct{})
 	ended := make(chan error)
 	for _, user := range users[:slow] {
@@ -143,5 +146,37 @@ func TestSlowExportsHoldUpNobody(t *testing.T) {
 	close(free)
 	for range slow {
 		b.Must(<-ended)
+	}
+}
+
+// shown keeps profiles.
+func shown(b *chattest.Bench) *profiles.Service {
+	return profiles.New(b.Store, nil, profiles.Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+}
+
+// TestExportOfProfile: what a user has said about themselves is in the export, and what their clients keep.
+func TestExportOfProfile(t *testing.T) {
+	b := chattest.New(t)
+	p := shown(b)
+	s := person.New(b.Service, schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), notify.New(b.Service, b.Store, notify.Options{}), p, nil)
+	export := func() (found []*profiles.Own) {
+		t.Helper()
+		b.Must(s.Export(b.Ctx, chattest.As("alice"), func(records []person.Record) error {
+			for _, r := range records {
+				if r.Profile != nil {
+					found = append(found, r.Profile)
+				}
+			}
+			return nil
+		}))
+		return found
+	}
+	if found := export(); len(found) != 0 {
+		t.Errorf("got %v of who has no profile", found)
+	}
+	_, err := p.Patch(b.Ctx, "alice", profiles.Change{Name: json.RawMessage(`"Alice"`), Settings: json.RawMessage(`{"a":1}`)}, nil)
+	b.Must(err)
+	if found := export(); len(found) != 1 || found[0].Name != "Alice" || string(found[0].Settings) != `{"a":1}` {
+		t.Errorf("got %+v", found)
 	}
 }

@@ -327,6 +327,38 @@ func (t *Table[V]) Change(ctx context.Context, rows Rows, id string, change func
 	}
 }
 
+// Published follows a table without rows: it tells only that things have changed which are kept elsewhere, and which of them this node may
+// hold in a cache.
+type Published struct {
+	table   string
+	changed func(ids []string)
+	all     func()
+	at      atomic.Int64
+}
+
+// NewPublished makes a Published. changed is called with what has changed, and all where anything may have: also every few minutes, so that a
+// change whose node died before it published it is known then. Neither may wait for anything.
+func NewPublished(name string, changed func(ids []string), all func()) *Published {
+	return &Published{table: name, changed: changed, all: all}
+}
+
+// Any tells whether anything was ever published.
+func (t *Published) Any() bool { return t.at.Load() > 0 }
+
+func (t *Published) name() string   { return t.table }
+func (t *Published) version() int64 { return t.at.Load() }
+func (t *Published) begin()         { t.all() }
+func (t *Published) end()           {}
+
+func (t *Published) apply(rows []Row, version int64) {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	t.changed(ids)
+	t.at.Store(version)
+}
+
 // Set replaces a row here at once, as soon as the store has it: its own node need not wait for the signal. A row that the
 // follower has already gone past changes nothing: what came after it may have replaced or removed it.
 func (t *Table[V]) Set(row Row) {

@@ -15,12 +15,8 @@ import (
 // TableName is the name of the table of users about whom something was decided.
 const TableName = "users"
 
-// Bounds of users.
-const (
-	rowsMax = 100_000 // users who are disabled or whose tokens were revoked: every node has them in memory, about 20 MiB
-	// PutMax is how many users one call may name.
-	PutMax = 1000
-)
+// rowsMax is how many users may be disabled or operators, or have tokens that were revoked: every node has them in memory, about 20 MiB.
+const rowsMax = 100_000
 
 // Store is what users need from a store.
 type Store interface {
@@ -63,6 +59,7 @@ type Service struct {
 type Decision struct {
 	RevokedS int64 `json:"revoked_s,omitempty"` // tokens issued in this second (Unix) or before are void; 0: none is
 	Disabled bool  `json:"disabled,omitempty"`
+	Operator bool  `json:"operator,omitempty"` // whatever the role in a token
 }
 
 // New makes a Service. Its Tables have to be followed.
@@ -102,6 +99,12 @@ func (s *Service) Disabled(user string) bool {
 	return d.Disabled
 }
 
+// Operator tells whether a user was made an operator.
+func (s *Service) Operator(user string) bool {
+	d, _ := s.users.Get(user)
+	return d.Operator
+}
+
 // CheckToken refuses a token of a user that was revoked, or any if the user is disabled. issuedS is when it was issued, in Unix
 // seconds; 0: it does not say.
 func (s *Service) CheckToken(user string, issuedS int64) error {
@@ -134,50 +137,19 @@ func (s *Service) Revoke(ctx context.Context, user string, before *time.Time) er
 	return err
 }
 
-// Change is what Put sets of a user.
-type Change struct {
-	User     string
-	Disabled *bool // nil: it stays
-}
-
-// Version is a user that was changed. Version grows with every change.
-type Version struct {
-	User    string `json:"user"`
-	Version int64  `json:"version"`
-}
-
-// Refusal is a user that could not be changed.
-type Refusal struct {
-	User string    `json:"user"`
-	Code chat.Code `json:"code"`
-}
-
-// Put changes users, one after the other: what cannot be changed does not keep others from it. A failure of the store ends it.
-func (s *Service) Put(ctx context.Context, changes []Change) (done []Version, refused []Refusal, err error) {
-	if len(changes) > PutMax {
-		return nil, nil, chat.Errorf(chat.CodeOutOfRange, "users: at most %d", PutMax)
-	}
-	done, refused = []Version{}, []Refusal{}
-	for _, c := range changes {
-		var version int64
-		err := chat.CheckUserID("user", c.User)
-		if err == nil {
-			version, err = s.change(ctx, c.User, func(d *Decision) {
-				if c.Disabled != nil {
-					d.Disabled = *c.Disabled
-				}
-			})
+// Decide changes whether a user is disabled and an operator, where that is not nil, and tells whether it was different before.
+func (s *Service) Decide(ctx context.Context, user string, disabled, operator *bool) (changed bool, err error) {
+	_, err = s.change(ctx, user, func(d *Decision) {
+		before := *d
+		if disabled != nil {
+			d.Disabled = *disabled
 		}
-		switch code := chat.CodeOf(err); code {
-		case "":
-			done = append(done, Version{c.User, version})
-		case chat.CodeInternal, chat.CodeUnavailable:
-			return nil, nil, err
-		default:
-			refused = append(refused, Refusal{c.User, code})
+		if operator != nil {
+			d.Operator = *operator
 		}
-	}
-	return done, refused, nil
+		changed = *d != before
+	})
+	return changed, err
 }
 
 // change changes what is decided about a user, and returns the version of the row; 0: nothing is decided, and nothing was.

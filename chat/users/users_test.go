@@ -81,34 +81,35 @@ func TestRevoke(t *testing.T) {
 	other.Refused("on another node", other.refuses("alice", at), chat.CodeUnauthenticated)
 }
 
-func TestPut(t *testing.T) {
+func TestDecide(t *testing.T) {
 	n := newNode(chattest.New(t), "a")
 	yes, no := true, false
-	put := func(changes ...Change) ([]Version, []Refusal) {
+	decide := func(user string, disabled, operator *bool, want bool) {
 		t.Helper()
-		done, refused, err := n.Put(n.Ctx, changes)
+		changed, err := n.Decide(n.Ctx, user, disabled, operator)
 		n.Must(err)
-		return done, refused
+		if changed != want {
+			t.Errorf("%s: got changed %v, want %v", user, changed, want)
+		}
 	}
 	n.Must(n.Revoke(n.Ctx, "alice", nil))
-	first, _ := put(Change{User: "alice", Disabled: &yes})
-	same, _ := put(Change{User: "alice", Disabled: &yes})
+	decide("alice", &yes, nil, true)
+	decide("alice", &yes, nil, false)
 	n.Refused("disabled", n.refuses("alice", begin.Unix()+1), chat.CodeForbidden)
-	second, refused := put(Change{User: "alice", Disabled: &no}, Change{User: "no id", Disabled: &yes}, Change{User: "bob"})
-	if fmt.Sprint(refused) != "[{no id invalid_request}]" || len(second) != 2 {
-		t.Errorf("got %v and %v", second, refused)
-	}
-	if same[0].Version != first[0].Version || second[0].Version <= first[0].Version || n.Disabled("alice") {
-		t.Errorf("got versions %v %v %v", first, same, second)
+	decide("alice", &no, nil, true)
+	if n.Disabled("alice") {
+		t.Error("alice is disabled still")
 	}
 	n.Refused("revoked still", n.refuses("alice", begin.Unix()), chat.CodeUnauthenticated)
-	put(Change{User: "bob", Disabled: &yes})
-	put(Change{User: "bob", Disabled: &no})
+	decide("bob", nil, &yes, true)
+	if !n.Operator("bob") || n.Operator("alice") {
+		t.Error("want bob an operator, and nobody else")
+	}
+	decide("bob", &no, nil, false)
+	decide("bob", nil, &no, true)
 	if _, err := n.Store.Row(n.Ctx, TableName, "bob"); chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("got %v, want no row of someone about whom nothing is decided", err)
 	}
-	_, _, err := n.Put(n.Ctx, make([]Change, PutMax+1))
-	n.Refused("too many", err, chat.CodeOutOfRange)
 }
 
 // TestChangesMeet: of many who change the same user, each takes effect.
@@ -122,7 +123,7 @@ func TestChangesMeet(t *testing.T) {
 			if err := n.Revoke(b.Ctx, "alice", nil); err != nil {
 				t.Error(err)
 			}
-			if _, _, err := n.Put(b.Ctx, []Change{{User: "alice", Disabled: &yes}}); err != nil {
+			if _, err := n.Decide(b.Ctx, "alice", &yes, nil); err != nil {
 				t.Error(err)
 			}
 		})

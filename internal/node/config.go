@@ -47,6 +47,7 @@ type Config struct {
 	EgressAllow    []string `env:"CHATD_EGRESS_ALLOW" help:"Private networks that webhooks, web push and a JWKS URL may reach, comma-separated. Default: public addresses only, over https."`
 	Durability     choice   `env:"CHATD_DURABILITY" default:"memory" allowed:"memory, disk, replica" help:"What every send waits for: memory, disk or replica."`
 	Direct         choice   `env:"CHATD_DIRECT" default:"all" allowed:"all, shared" help:"Who may receive direct messages: all, or shared (users who share a group with the sender)."`
+	Directory      choice   `env:"CHATD_DIRECTORY" default:"shared" allowed:"shared, all, off" help:"Whose profiles users may look up and find: those of users who share a group or an inbox item with them (shared, off), or of everyone (all); off: nobody is found by name."`
 	Add            choice   `env:"CHATD_ADD" default:"all" allowed:"all, shared, operators" help:"Whom members may add to a group: all, shared (users who share a group with them and have read or sent something in it), or operators (only operators may add anyone)."`
 	Dev            string   `env:"CHATD_DEV" default:"auto" help:"Development sign-in under any name: on, off, or auto (on a loopback address with the embedded store and no keys of your own)."`
 	DrainDelay     duration `env:"CHATD_DRAIN_DELAY" max:"5m" help:"How long to keep serving after /readyz turns to 503. Default: 0s on a loopback address, else 5s."`

@@ -24,6 +24,7 @@ import (
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/table"
@@ -184,6 +185,10 @@ func (n *Node) openServices() {
 	notifications := notify.New(core, notifyStore{n.store.Notifications, n.store.Inboxes, n.store.Logs, n.store.Tasks}, notify.Options{
 		Delay: n.set.NotifyDelay.value(), Pusher: n.sender, Disabled: func(user string) bool { return n.services.Users.Disabled(user) },
 	})
+	decided := users.New(usersStore{n.store.Tables, n.store.Notifications}, users.Options{Node: notifications.Node(), Now: time.Now, Log: n.log})
+	shown := profiles.New(profilesStore{n.store.Profiles, n.store.Tables}, decided, profiles.Options{
+		Directory: profiles.Directory(n.set.Directory), Now: time.Now, Log: n.log,
+	})
 	n.services = web.Services{
 		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks),
 		Chat:          core,
@@ -192,19 +197,19 @@ func (n *Node) openServices() {
 		Schedules:     schedules,
 		Announcements: announce.New(core, announceStore{n.store.Announcements, n.store.Schedules}),
 		Notifications: notifications,
-		Persons:       person.New(core, schedules, notifications, written),
+		Persons:       person.New(core, schedules, notifications, shown, written),
 		Webhooks:      webhooks,
 		Direct:        direct.New(core, n.store.Groups),
 		Keys:          n.openKeys(),
-		Users: users.New(usersStore{n.store.Tables, n.store.Notifications}, users.Options{
-			Node: notifications.Node(), Now: time.Now, Log: n.log,
-		}),
-		Search:  archive.NewSearcher(core, n.store.Archive, searched, n.archiver.CatchUp),
-		Batches: batch.New(core, n.store.Logs),
-		Members: bulk.New(core, n.store.Groups),
+		Users:         decided,
+		Profiles:      shown,
+		Search:        archive.NewSearcher(core, n.store.Archive, searched, n.archiver.CatchUp),
+		Batches:       batch.New(core, n.store.Logs),
+		Members:       bulk.New(core, n.store.Groups),
 	}
 	n.gate = &auth.Gate{Tokens: n.verifier, Keys: n.services.Keys, Users: n.services.Users}
-	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks())
+	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks(),
+		shown.Published())
 }
 
 // openKeys makes the service of keys.
@@ -235,7 +240,7 @@ func (n *Node) openWeb() (err error) {
 	}
 	room := unsent.New(n.set.limits.UnsentBytesMax, n.set.limits.UnsentUserBytesMax)
 	services := ws.Services{
-		Chat: n.services.Chat, Live: n.services.Live, Schedules: n.services.Schedules, Notifications: n.services.Notifications,
+		Chat: n.services.Chat, Live: n.services.Live, Schedules: n.services.Schedules, Notifications: n.services.Notifications, Profiles: n.services.Profiles,
 	}
 	origins := origin.New(n.set.Origins, n.set.proxies, n.log)
 	n.sessions = ws.NewSessions(services, n.gate.Verify, ws.SessionOptions{
@@ -280,7 +285,7 @@ func (c callers) RecheckUsers(users []string) {
 
 // features names what is switched on, in order.
 func (n *Node) features() []string {
-	on := []string{"announcements", "direct", "keys", "push", "schedules", "webhooks"}
+	on := []string{"announcements", "direct", "keys", "push", "schedules", "users", "webhooks"}
 	if n.archiveDB != nil {
 		on = append(on, "archive", "search")
 	}

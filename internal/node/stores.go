@@ -32,6 +32,10 @@ type (
 		*store.Tables
 		*store.Notifications
 	}
+	profilesStore struct {
+		*store.Profiles
+		*store.Tables
+	}
 	notifyStore struct {
 		*store.Notifications
 		*store.Inboxes

@@ -57,6 +57,20 @@ var contents = map[string]content{
 		return chat.ValidGroupID(group)
 	}},
 
+	"profile": {"a version, and the text and the words of a profile", func(_, name, value string) bool {
+		switch name {
+		case "version":
+			return whole(value)
+		case "text", "settings":
+			return json.Valid([]byte(value))
+		}
+		return name == "words"
+	}},
+	"word": {"a word of a name and the id of a user", func(_, name, _ string) bool {
+		_, user, _ := strings.Cut(name, "\x00")
+		return chat.ValidUserID(user)
+	}},
+
 	"entry": {"a message of the group: its id, mark and edits and the JSON of its entry, with its id as the score", func(group, stored, score string) bool {
 		e, err := store.ReadEntry(stored)
 		return err == nil && entryOf(e, e.ID, group) && scores(score, e.ID)

@@ -20,6 +20,7 @@ import (
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/importer"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/table"
 	"github.com/chatd/chatd/chat/webhook"
@@ -40,9 +41,9 @@ list u:*:inbox a:*:to:* q:*:ready:critical q:*:ready:high q:*:ready:normal q:*:r
 set reachable unused e:*:groups e:*:held
 hash layout wants grown erased files retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
 hash g:*:meta g:*:members g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
-hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:keys u:*:uploads u:*:files
+hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:profile u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
-zset public users live nodes served orphans announcements t:*:at t:*:gone
+zset public users names live nodes served orphans announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
 zset g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
 zset g:*:import:msgs g:*:import:skip g:*:import:reacted g:*:import:reactions
@@ -283,6 +284,8 @@ func (f filler) users() {
 	f.Must(err)
 	f.Must(f.Store.Finish(f.Ctx, "alice", "key", chat.Answer{Status: 201, Body: []byte("{}")}))
 	f.Must(f.Store.Arrive(f.Ctx, "node", []string{"alice"}, time.Hour))
+	_, errs, err := f.Store.PutProfiles(f.Ctx, []profiles.Write{{User: "alice", Stored: profiles.Stored{Text: "{}"}, Words: []string{"alice"}}})
+	f.Must(errors.Join(append(errs, err)...))
 	f.Must(f.Store.Heartbeat(f.Ctx, "node", []string{"alice"}, time.Hour))
 }
 

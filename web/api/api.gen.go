@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
@@ -52,21 +53,6 @@ func (e ItemKind) Valid() bool {
 	case ItemKindRemoved:
 		return true
 	case ItemKindScheduleFailed:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for MeRole.
-const (
-	Admin MeRole = "admin"
-)
-
-// Valid indicates whether the value is a known member of the MeRole enum.
-func (e MeRole) Valid() bool {
-	switch e {
-	case Admin:
 		return true
 	default:
 		return false
@@ -723,16 +709,23 @@ type Mark struct {
 }
 
 // Me defines model for Me.
-type Me struct {
-	// Role Of operators and backends alone.
-	Role *MeRole `json:"role,omitempty"`
+type Me = profiles.Own
 
-	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
-	User UserId `json:"user"`
+// MeChange defines model for MeChange.
+type MeChange struct {
+	// Data At most 4 KiB.
+	Data json.RawMessage `json:"data,omitempty"`
+
+	// Name 1 to 64 characters.
+	Name    json.RawMessage `json:"name,omitempty"`
+	Picture json.RawMessage `json:"picture,omitempty"`
+
+	// Settings Any JSON value, at most 8 KiB.
+	Settings json.RawMessage `json:"settings,omitempty"`
+
+	// Status As in User; it replaces the one before.
+	Status json.RawMessage `json:"status,omitempty"`
 }
-
-// MeRole Of operators and backends alone.
-type MeRole string
 
 // Member defines model for Member.
 type Member = chat.Member
@@ -872,6 +865,10 @@ type Page struct {
 	Last     int64     `json:"last"`
 	Messages []Message `json:"messages"`
 
+	// Profiles The versions of the profiles of those who sent messages of the batch and who are mentioned in them. Users without a profile are left
+	// out, and so is the field if it would be empty. `GET /v1/users?ids=` has the profiles that a client lacks.
+	Profiles *ProfileVersions `json:"profiles,omitempty"`
+
 	// To `from - 1` where the batch is empty.
 	To int64 `json:"to"`
 }
@@ -942,6 +939,10 @@ type Problem struct {
 	// Blockers With `backlog_full`: the members that the send has to wait for, the slowest first, at most 10.
 	Blockers *[]Blocker `json:"blockers,omitempty"`
 }
+
+// ProfileVersions The versions of the profiles of those who sent messages of the batch and who are mentioned in them. Users without a profile are left
+// out, and so is the field if it would be empty. `GET /v1/users?ids=` has the profiles that a client lacks.
+type ProfileVersions map[string]int64
 
 // PublicGroupPage defines model for PublicGroupPage.
 type PublicGroupPage struct {
@@ -1217,8 +1218,12 @@ type SyncGroup struct {
 	HasMore  bool      `json:"has_more"`
 	Last     int64     `json:"last"`
 	Messages []Message `json:"messages"`
-	Read     int64     `json:"read"`
-	Seen     int64     `json:"seen"`
+
+	// Profiles The versions of the profiles of those who sent messages of the batch and who are mentioned in them. Users without a profile are left
+	// out, and so is the field if it would be empty. `GET /v1/users?ids=` has the profiles that a client lacks.
+	Profiles *ProfileVersions `json:"profiles,omitempty"`
+	Read     int64            `json:"read"`
+	Seen     int64            `json:"seen"`
 
 	// To `from - 1` where the batch is empty.
 	To     int64 `json:"to"`
@@ -1367,10 +1372,22 @@ type Upload struct {
 	ExpiresAt Time `json:"expires_at"`
 }
 
+// User defines model for User.
+type User = profiles.View
+
 // UserChange defines model for UserChange.
 type UserChange struct {
+	// Data At most 4 KiB.
+	Data     json.RawMessage `json:"data,omitempty"`
 	Disabled json.RawMessage `json:"disabled,omitempty"`
-	User     string          `json:"user"`
+
+	// Name 1 to 64 characters.
+	Name    json.RawMessage `json:"name,omitempty"`
+	Picture json.RawMessage `json:"picture,omitempty"`
+
+	// Role `admin` or null.
+	Role json.RawMessage `json:"role,omitempty"`
+	User string          `json:"user"`
 }
 
 // UserChanges defines model for UserChanges.
@@ -1380,16 +1397,26 @@ type UserChanges struct {
 }
 
 // UserError defines model for UserError.
-type UserError = users.Refusal
+type UserError = profiles.Refusal
 
 // UserId Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
 type UserId = string
 
+// UserPage defines model for UserPage.
+type UserPage struct {
+	// Next The `cursor` of the next page; null at the end.
+	Next  *Next  `json:"next"`
+	Users []User `json:"users"`
+}
+
 // UserSession defines model for UserSession.
 type UserSession = users.Session
 
+// UserStatus defines model for UserStatus.
+type UserStatus = profiles.Status
+
 // UserVersion defines model for UserVersion.
-type UserVersion = users.Version
+type UserVersion = profiles.Version
 
 // UsersChanged defines model for UsersChanged.
 type UsersChanged struct {
@@ -1455,6 +1482,9 @@ type ScheduleParam = Id
 
 // TaskParam defines model for TaskParam.
 type TaskParam = TaskId
+
+// UserIfMatchParam defines model for UserIfMatchParam.
+type UserIfMatchParam = string
 
 // UserOrMeParam Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
 type UserOrMeParam = UserId
@@ -1603,6 +1633,12 @@ type CreateKeyParams struct {
 	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
 }
 
+// UpdateMeParams defines parameters for UpdateMe.
+type UpdateMeParams struct {
+	// IfMatch The `ETag` that the user has to have still.
+	IfMatch *UserIfMatchParam `json:"If-Match,omitempty"`
+}
+
 // ListSchedulesParams defines parameters for ListSchedules.
 type ListSchedulesParams struct {
 	// Limit Maximum number of entries.
@@ -1695,6 +1731,18 @@ type ListPeriodicParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListUsersParams defines parameters for ListUsers.
+type ListUsersParams struct {
+	// Ids Ids of users, separated by commas; at most 100.
+	Ids string `form:"ids" json:"ids"`
+}
+
+// PutUsersParams defines parameters for PutUsers.
+type PutUsersParams struct {
+	// IfMatch The `ETag` that the user has to have still.
+	IfMatch *UserIfMatchParam `json:"If-Match,omitempty"`
+}
+
 // SendDirectParams defines parameters for SendDirect.
 type SendDirectParams struct {
 	// IdempotencyKey 1 to 64 printable ASCII characters, chosen by the client.
@@ -1774,6 +1822,9 @@ type UpdateKeyJSONRequestBody = KeyChange
 
 // RotateKeyJSONRequestBody defines body for RotateKey for application/json ContentType.
 type RotateKeyJSONRequestBody = KeyRotation
+
+// UpdateMeJSONRequestBody defines body for UpdateMe for application/json ContentType.
+type UpdateMeJSONRequestBody = MeChange
 
 // CreateScheduleJSONRequestBody defines body for CreateSchedule for application/json ContentType.
 type CreateScheduleJSONRequestBody = ScheduleDraft
@@ -2063,6 +2114,9 @@ type ServerInterface interface {
 	// GetMe Get the caller
 	// (GET /v1/me)
 	GetMe(ctx echo.Context) error
+	// UpdateMe Change the caller's profile
+	// (PATCH /v1/me)
+	UpdateMe(ctx echo.Context, params UpdateMeParams) error
 	// ExportMe Export everything about the caller
 	// (GET /v1/me/export)
 	ExportMe(ctx echo.Context) error
@@ -2141,12 +2195,18 @@ type ServerInterface interface {
 	// GetUnread Get unread counts of all groups
 	// (GET /v1/unread)
 	GetUnread(ctx echo.Context) error
+	// ListUsers Get users
+	// (GET /v1/users)
+	ListUsers(ctx echo.Context, params ListUsersParams) error
 	// PutUsers Change users
 	// (PUT /v1/users)
-	PutUsers(ctx echo.Context) error
+	PutUsers(ctx echo.Context, params PutUsersParams) error
 	// EraseUser Erase a user
 	// (DELETE /v1/users/{user})
 	EraseUser(ctx echo.Context, user UserParam) error
+	// GetUser Get a user
+	// (GET /v1/users/{user})
+	GetUser(ctx echo.Context, user UserParam) error
 	// DisconnectUser Close the websockets of a user
 	// (POST /v1/users/{user}/disconnect)
 	DisconnectUser(ctx echo.Context, user UserOrMeParam) error
@@ -3165,6 +3225,35 @@ func (w *ServerInterfaceWrapper) GetMe(ctx echo.Context) error {
 	return err
 }
 
+// UpdateMe converts echo context to params.
+func (w *ServerInterfaceWrapper) UpdateMe(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateMeParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch UserIfMatchParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.UpdateMe(ctx, params)
+	return err
+}
+
 // ExportMe converts echo context to params.
 func (w *ServerInterfaceWrapper) ExportMe(ctx echo.Context) error {
 	var err error
@@ -3682,12 +3771,50 @@ func (w *ServerInterfaceWrapper) GetUnread(ctx echo.Context) error {
 	return err
 }
 
+// ListUsers converts echo context to params.
+func (w *ServerInterfaceWrapper) ListUsers(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListUsersParams
+	// ------------- Required query parameter "ids" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "ids", ctx.QueryParams(), &params.Ids, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter ids: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListUsers(ctx, params)
+	return err
+}
+
 // PutUsers converts echo context to params.
 func (w *ServerInterfaceWrapper) PutUsers(ctx echo.Context) error {
 	var err error
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutUsersParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch UserIfMatchParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.PutUsers(ctx)
+	err = w.Handler.PutUsers(ctx, params)
 	return err
 }
 
@@ -3704,6 +3831,22 @@ func (w *ServerInterfaceWrapper) EraseUser(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.EraseUser(ctx, user)
+	return err
+}
+
+// GetUser converts echo context to params.
+func (w *ServerInterfaceWrapper) GetUser(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "user" -------------
+	var user UserParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", ctx.Param("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetUser(ctx, user)
 	return err
 }
 
@@ -3986,6 +4129,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/keys/:key/rotate", wrapper.RotateKey, options.OperationMiddlewares["rotateKey"]...)
 	router.DELETE(options.BaseURL+"/v1/me", wrapper.EraseMe, options.OperationMiddlewares["eraseMe"]...)
 	router.GET(options.BaseURL+"/v1/me", wrapper.GetMe, options.OperationMiddlewares["getMe"]...)
+	router.PATCH(options.BaseURL+"/v1/me", wrapper.UpdateMe, options.OperationMiddlewares["updateMe"]...)
 	router.GET(options.BaseURL+"/v1/me/export", wrapper.ExportMe, options.OperationMiddlewares["exportMe"]...)
 	router.GET(options.BaseURL+"/v1/push/key", wrapper.GetPushKey, options.OperationMiddlewares["getPushKey"]...)
 	router.GET(options.BaseURL+"/v1/schedules", wrapper.ListSchedules, options.OperationMiddlewares["listSchedules"]...)
@@ -4012,8 +4156,10 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/pause", wrapper.PauseQueue, options.OperationMiddlewares["pauseQueue"]...)
 	router.POST(options.BaseURL+"/v1/tasks/queues/:queue/resume", wrapper.ResumeQueue, options.OperationMiddlewares["resumeQueue"]...)
 	router.GET(options.BaseURL+"/v1/unread", wrapper.GetUnread, options.OperationMiddlewares["getUnread"]...)
+	router.GET(options.BaseURL+"/v1/users", wrapper.ListUsers, options.OperationMiddlewares["listUsers"]...)
 	router.PUT(options.BaseURL+"/v1/users", wrapper.PutUsers, options.OperationMiddlewares["putUsers"]...)
 	router.DELETE(options.BaseURL+"/v1/users/:user", wrapper.EraseUser, options.OperationMiddlewares["eraseUser"]...)
+	router.GET(options.BaseURL+"/v1/users/:user", wrapper.GetUser, options.OperationMiddlewares["getUser"]...)
 	router.POST(options.BaseURL+"/v1/users/:user/disconnect", wrapper.DisconnectUser, options.OperationMiddlewares["disconnectUser"]...)
 	router.POST(options.BaseURL+"/v1/users/:user/messages", wrapper.SendDirect, options.OperationMiddlewares["sendDirect"]...)
 	router.POST(options.BaseURL+"/v1/users/:user/revoke", wrapper.RevokeTokens, options.OperationMiddlewares["revokeTokens"]...)
@@ -6417,6 +6563,56 @@ func (response GetMedefaultApplicationProblemPlusJSONResponse) VisitGetMeRespons
 	return err
 }
 
+type UpdateMeRequestObject struct {
+	Params UpdateMeParams
+	Body   *UpdateMeJSONRequestBody
+}
+
+type UpdateMeResponseObject interface {
+	VisitUpdateMeResponse(w http.ResponseWriter) error
+}
+
+type UpdateMe200JSONResponse Me
+
+func (response UpdateMe200JSONResponse) VisitUpdateMeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateMedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response UpdateMedefaultApplicationProblemPlusJSONResponse) VisitUpdateMeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ExportMeRequestObject struct {
 }
 
@@ -7721,8 +7917,58 @@ func (response GetUnreaddefaultApplicationProblemPlusJSONResponse) VisitGetUnrea
 	return err
 }
 
+type ListUsersRequestObject struct {
+	Params ListUsersParams
+}
+
+type ListUsersResponseObject interface {
+	VisitListUsersResponse(w http.ResponseWriter) error
+}
+
+type ListUsers200JSONResponse UserPage
+
+func (response ListUsers200JSONResponse) VisitListUsersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListUsersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListUsersdefaultApplicationProblemPlusJSONResponse) VisitListUsersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PutUsersRequestObject struct {
-	Body *PutUsersJSONRequestBody
+	Params PutUsersParams
+	Body   *PutUsersJSONRequestBody
 }
 
 type PutUsersResponseObject interface {
@@ -7799,6 +8045,55 @@ type EraseUserdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response EraseUserdefaultApplicationProblemPlusJSONResponse) VisitEraseUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetUserRequestObject struct {
+	User UserParam `json:"user"`
+}
+
+type GetUserResponseObject interface {
+	VisitGetUserResponse(w http.ResponseWriter) error
+}
+
+type GetUser200JSONResponse User
+
+func (response GetUser200JSONResponse) VisitGetUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetUserdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetUserdefaultApplicationProblemPlusJSONResponse) VisitGetUserResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -8424,6 +8719,9 @@ type StrictServerInterface interface {
 	// GetMe Get the caller
 	// (GET /v1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
+	// UpdateMe Change the caller's profile
+	// (PATCH /v1/me)
+	UpdateMe(ctx context.Context, request UpdateMeRequestObject) (UpdateMeResponseObject, error)
 	// ExportMe Export everything about the caller
 	// (GET /v1/me/export)
 	ExportMe(ctx context.Context, request ExportMeRequestObject) (ExportMeResponseObject, error)
@@ -8502,12 +8800,18 @@ type StrictServerInterface interface {
 	// GetUnread Get unread counts of all groups
 	// (GET /v1/unread)
 	GetUnread(ctx context.Context, request GetUnreadRequestObject) (GetUnreadResponseObject, error)
+	// ListUsers Get users
+	// (GET /v1/users)
+	ListUsers(ctx context.Context, request ListUsersRequestObject) (ListUsersResponseObject, error)
 	// PutUsers Change users
 	// (PUT /v1/users)
 	PutUsers(ctx context.Context, request PutUsersRequestObject) (PutUsersResponseObject, error)
 	// EraseUser Erase a user
 	// (DELETE /v1/users/{user})
 	EraseUser(ctx context.Context, request EraseUserRequestObject) (EraseUserResponseObject, error)
+	// GetUser Get a user
+	// (GET /v1/users/{user})
+	GetUser(ctx context.Context, request GetUserRequestObject) (GetUserResponseObject, error)
 	// DisconnectUser Close the websockets of a user
 	// (POST /v1/users/{user}/disconnect)
 	DisconnectUser(ctx context.Context, request DisconnectUserRequestObject) (DisconnectUserResponseObject, error)
@@ -10122,6 +10426,54 @@ func (sh *strictHandler) GetMe(ctx echo.Context) error {
 	return nil
 }
 
+// UpdateMe operation middleware
+func (sh *strictHandler) UpdateMe(ctx echo.Context, params UpdateMeParams) error {
+	var request UpdateMeRequestObject
+
+	request.Params = params
+
+	var body UpdateMeJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateMe(ctx.Request().Context(), request.(UpdateMeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateMe")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UpdateMeResponseObject); ok {
+		return validResponse.VisitUpdateMeResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ExportMe operation middleware
 func (sh *strictHandler) ExportMe(ctx echo.Context) error {
 	var request ExportMeRequestObject
@@ -10853,9 +11205,36 @@ func (sh *strictHandler) GetUnread(ctx echo.Context) error {
 	return nil
 }
 
+// ListUsers operation middleware
+func (sh *strictHandler) ListUsers(ctx echo.Context, params ListUsersParams) error {
+	var request ListUsersRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListUsers(ctx.Request().Context(), request.(ListUsersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListUsers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListUsersResponseObject); ok {
+		return validResponse.VisitListUsersResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // PutUsers operation middleware
-func (sh *strictHandler) PutUsers(ctx echo.Context) error {
+func (sh *strictHandler) PutUsers(ctx echo.Context, params PutUsersParams) error {
 	var request PutUsersRequestObject
+
+	request.Params = params
 
 	var body PutUsersJSONRequestBody
 	var err error
@@ -10918,6 +11297,31 @@ func (sh *strictHandler) EraseUser(ctx echo.Context, user UserParam) error {
 		return err
 	} else if validResponse, ok := response.(EraseUserResponseObject); ok {
 		return validResponse.VisitEraseUserResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetUser operation middleware
+func (sh *strictHandler) GetUser(ctx echo.Context, user UserParam) error {
+	var request GetUserRequestObject
+
+	request.User = user
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetUser(ctx.Request().Context(), request.(GetUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetUserResponseObject); ok {
+		return validResponse.VisitGetUserResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

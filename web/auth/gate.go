@@ -29,7 +29,7 @@ func (g *Gate) Verify(ctx context.Context, c Credentials) (Identity, error) {
 		if err != nil {
 			return Identity{}, err
 		}
-		return who, g.Users.CheckToken(who.User, who.IssuedS)
+		return g.checked(who)
 	}
 	k, ends, err := g.Keys.Verify(c.Token, c.From)
 	if err != nil {
@@ -50,6 +50,13 @@ func (g *Gate) Verify(ctx context.Context, c Credentials) (Identity, error) {
 	return Identity{User: c.As, Key: k, Expires: ends, proof: c.Token}, nil
 }
 
+// checked is whom a verified token is for, by what is decided about the user.
+func (g *Gate) checked(who Identity) (Identity, error) {
+	who.byRole = who.Admin
+	who.Admin = who.Admin || g.Users.Operator(who.User)
+	return who, g.Users.CheckToken(who.User, who.IssuedS)
+}
+
 var (
 	errActsNoMore = chat.Errorf(chat.CodeUnauthenticated, "the key may no longer act for this user")
 	errOtherReach = &chat.Error{Code: chat.CodeUnavailable, Message: otherReach, Advice: otherReach, RetryAfter: time.Second}
@@ -62,7 +69,8 @@ const otherReach = "the groups of the key have changed meanwhile; try again"
 // before. That a token ends is for the session to know.
 func (g *Gate) Again(who Identity, from netip.Addr) (Identity, error) {
 	if who.Key == nil {
-		return who, g.Users.CheckToken(who.User, who.IssuedS)
+		who.Admin = who.byRole
+		return g.checked(who)
 	}
 	if g.Users.Disabled(who.User) {
 		return Identity{}, users.ErrDisabled

@@ -25,6 +25,7 @@ type Identity struct {
 	Expires time.Time // when the token or the key ends, without any leeway; the zero time: no end is known
 	IssuedS int64     // when the token was issued, Unix seconds; 0: it does not say, or it is a key
 	proof   string    // of a key: what shows later that it still holds
+	byRole  bool      // an operator by the role in the token, whatever is decided about the user
 }
 
 // Caller is the identity in the form of the domain. A key that acts for nobody manages as an operator does, as far as its scopes

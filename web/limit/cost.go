@@ -51,6 +51,9 @@ var costs = map[string]Cost{
 	"listSessions":   {User: 10}, // other nodes are asked
 	"disconnectUser": {User: 5},  // the same
 	"revokeTokens":   {User: 2},
+	"updateMe":       {User: 2},
+	"listUsers":      {User: 2}, // reads the groups of each
+	"getUser":        {User: 2},
 
 	// Probes come from balancers, which may share an address with clients: refusing them would take the node out of service.
 	"livez": {}, "readyz": {}, "metrics": {},

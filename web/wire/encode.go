@@ -72,3 +72,11 @@ func Items(buf *bytes.Buffer, items []chat.StoredItem) {
 	}
 	buf.WriteByte(']')
 }
+
+// Profiles writes the field of versions of profiles behind others; nil: there are none.
+func Profiles(buf *bytes.Buffer, versions []byte) {
+	if versions != nil {
+		buf.WriteString(`,"profiles":`)
+		buf.Write(versions)
+	}
+}

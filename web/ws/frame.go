@@ -2,14 +2,17 @@ package ws
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gorilla/websocket"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/web/wire"
 )
 
@@ -78,10 +81,10 @@ func appendControl(buf *bytes.Buffer, kind int, data []byte) {
 	buf.Write(data)
 }
 
-// appendEvent appends the frame of an event.
-func appendEvent(buf *bytes.Buffer, e live.Event) {
+// appendEvent appends the frame of an event. profiles is the JSON of the versions of profiles that go with messages.
+func appendEvent(buf *bytes.Buffer, e live.Event, profiles []byte) {
 	begin := beginFrame(buf)
-	writeEvent(buf, e)
+	writeEvent(buf, e, profiles)
 	endFrame(buf, begin)
 }
 
@@ -102,10 +105,10 @@ func frameBytes(e live.Event) int {
 }
 
 // writeEvent writes the content of an event's frame.
-func writeEvent(buf *bytes.Buffer, e live.Event) {
+func writeEvent(buf *bytes.Buffer, e live.Event, profiles []byte) {
 	switch {
 	case e.Messages != nil:
-		writeMessages(buf, e.Messages)
+		writeMessages(buf, e.Messages, profiles)
 	case e.Inbox != nil:
 		writeItems(buf, e.Inbox)
 	case e.Cursor != nil:
@@ -127,7 +130,7 @@ func writeEvent(buf *bytes.Buffer, e live.Event) {
 	}
 }
 
-func writeMessages(buf *bytes.Buffer, b *chat.Batch) {
+func writeMessages(buf *bytes.Buffer, b *chat.Batch, profiles []byte) {
 	wire.Plain(buf, `{"op":"messages","group":`, b.Group)
 	wire.Plain(buf, `,"epoch":`, b.Epoch)
 	wire.Int(buf, `,"from":`, b.From)
@@ -141,7 +144,9 @@ func writeMessages(buf *bytes.Buffer, b *chat.Batch) {
 		}
 		buf.Write(b.Messages[i].JSON)
 	}
-	buf.WriteString(`]}`)
+	buf.WriteByte(']')
+	wire.Profiles(buf, profiles)
+	buf.WriteByte('}')
 }
 
 func writeItems(buf *bytes.Buffer, b *chat.InboxBatch) {
@@ -167,16 +172,33 @@ func writeWelcome(buf *bytes.Buffer, user, session string, w live.Welcome, pingS
 	buf.WriteByte('}')
 }
 
-// sharedFrame is the frame of a batch that many sessions get, encoded once by the first of them. It must not be changed.
-func sharedFrame(b *chat.Batch) []byte {
-	frame, _ := b.Shared.Get(func() any {
+// shared is the frame of a batch that many sessions get.
+type shared struct {
+	frame    []byte // must not be changed
+	profiles []byte
+	changes  atomic.Int64 // of profiles, up to which it is as they are
+}
+
+// sharedFrame is the frame of a batch that many sessions get, encoded once by the first of them; nil: profiles have changed since.
+func sharedFrame(b *chat.Batch, known *profiles.Service) []byte {
+	now := known.Changes()
+	s, _ := b.Shared.Get(func() any {
 		e := live.Event{Messages: b}
+		s := &shared{profiles: known.Field(context.Background(), b.Messages)}
 		var buf bytes.Buffer
-		buf.Grow(frameBytes(e))
-		appendEvent(&buf, e)
-		return buf.Bytes()
-	}).([]byte)
-	return frame
+		buf.Grow(frameBytes(e) + len(s.profiles))
+		appendEvent(&buf, e, s.profiles)
+		s.frame = buf.Bytes()
+		s.changes.Store(now)
+		return s
+	}).(*shared)
+	if s.changes.Load() != now {
+		if !bytes.Equal(s.profiles, known.Field(context.Background(), b.Messages)) {
+			return nil
+		}
+		s.changes.Store(now)
+	}
+	return s.frame
 }
 
 // okFrame answers a command that has a ref; more writes further fields and may be nil.

@@ -18,6 +18,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/redistest"
@@ -96,7 +97,8 @@ func startWSWithin(t testing.TB, opt ws.SessionOptions, limits chat.Limits) *wsN
 	wg.Go(func() { _ = service.Run(ctx) })
 	wg.Go(func() { _ = readers.Run(ctx) })
 	wg.Go(func() { _ = notifications.Run(ctx) })
-	services := ws.Services{Chat: service, Live: readers, Schedules: schedule.New(service, st, webhook.New(service, st, nil)), Notifications: notifications}
+	services := ws.Services{Chat: service, Live: readers, Schedules: schedule.New(service, st, webhook.New(service, st, nil)), Notifications: notifications,
+		Profiles: profiles.New(st, nil, profiles.Options{Now: time.Now})}
 	sessions := ws.NewSessions(services, verifyTest, opt)
 	server := httptest.NewServer(sessions)
 	t.Cleanup(func() {

@@ -18,6 +18,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/internal/tracing"
@@ -111,6 +112,7 @@ type Sessions struct {
 	readers       *live.Service
 	schedules     *schedule.Service
 	notifications *notify.Service
+	profiles      *profiles.Service
 	verify        auth.Verify
 	opt           SessionOptions
 	upgrader      websocket.Upgrader
@@ -138,13 +140,14 @@ type Services struct {
 	Live          *live.Service
 	Schedules     *schedule.Service
 	Notifications *notify.Service
+	Profiles      *profiles.Service
 }
 
 // NewSessions makes the handler of the websocket route. Stop it with Drain.
 func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Sessions {
 	opt.setDefaults()
 	s := &Sessions{
-		service: services.Chat, readers: services.Live, schedules: services.Schedules, notifications: services.Notifications,
+		service: services.Chat, readers: services.Live, schedules: services.Schedules, notifications: services.Notifications, profiles: services.Profiles,
 		queue: newRunQueue(), verify: verify, opt: opt, long: map[netip.Prefix]int{},
 		live: map[*session]struct{}{}, silent: map[*session]struct{}{}, held: map[string][]*session{}, users: map[string]int{},
 		closing: map[string][]*session{},

@@ -2,6 +2,7 @@ package ws
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math/rand/v2"
 	"time"
@@ -237,18 +238,22 @@ func (w *writer) gather(e live.Event) {
 	if w.all.opt.Traces != nil && e.Messages != nil {
 		w.trace(e.Messages)
 	}
-	var frame []byte
+	var frame, versions []byte
 	if e.Messages != nil && e.Messages.Shared != nil {
-		frame = sharedFrame(e.Messages)
-	} else if size := frameBytes(e); size > gatherBytesMax {
+		frame = sharedFrame(e.Messages, w.all.profiles)
+	}
+	if frame == nil && e.Messages != nil {
+		versions = w.all.profiles.Field(context.Background(), e.Messages.Messages)
+	}
+	if size := frameBytes(e) + len(versions); frame == nil && size > gatherBytesMax {
 		var buf bytes.Buffer // as long as it needs to be: a client may read it slowly
 		buf.Grow(size)
-		appendEvent(&buf, e)
+		appendEvent(&buf, e, versions)
 		frame = buf.Bytes()
 	}
 	switch {
 	case frame == nil:
-		appendEvent(w.buffer(), e)
+		appendEvent(w.buffer(), e, versions)
 	case !w.gathered():
 		w.head = frame
 	case len(frame) > gatherBytesMax:

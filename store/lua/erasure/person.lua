@@ -1,10 +1,12 @@
--- Removes what is kept of a user outside groups: devices, inbox, and the answers to retry keys. The keys that senders have in the
+-- Removes what is kept of a user outside groups: the profile, devices, inbox, and the answers to retry keys. The keys that senders have in the
 -- inbox go a few at a time.
 --
--- KEYS  devices reachable inbox inbox_base inbox_senders inbox_server keys keys_at strangers firings added left(inbox_by inbox_mentions inbox_sent)...
+-- KEYS  devices reachable profile names inbox inbox_base inbox_senders inbox_server keys keys_at strangers firings added left(inbox_by inbox_mentions inbox_sent)...
 -- ARGV  user senders...
 --   left  of each sender
 -- Returns {OK, 1 if there is more}
+-- include: profile_words
+drop_words(user)
 local position = left
 for i = senders, #ARGV do
   -- bind: left at position
@@ -12,6 +14,6 @@ for i = senders, #ARGV do
   redis.call('ZREM', inbox_senders, ARGV[i])
   position = position + left_row
 end
-redis.call('UNLINK', devices, inbox, inbox_base, inbox_server, keys, keys_at, strangers, firings, added)
+redis.call('UNLINK', profile, devices, inbox, inbox_base, inbox_server, keys, keys_at, strangers, firings, added)
 redis.call('SREM', reachable, user)
 return {'OK', redis.call('EXISTS', inbox_senders)}

@@ -1,0 +1,51 @@
+package profiles
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// Of names the users whose profiles go with messages: who wrote them and who is mentioned in them, each once, in order.
+func Of(messages ...chat.Message) []string {
+	people := map[string]struct{}{}
+	for i := range messages {
+		from, mentions := peopleOf(messages[i].JSON)
+		if chat.ValidUserID(from) {
+			people[from] = struct{}{}
+		}
+		for _, user := range mentions {
+			people[user] = struct{}{}
+		}
+	}
+	return slices.Sorted(maps.Keys(people))
+}
+
+var (
+	fromField     = []byte(`,"from":"`)
+	mentionsField = []byte(`,"mentions":[`)
+)
+
+// peopleOf reads who wrote an entry and who is mentioned in it. Nearly all entries mention nobody: of these only the beginning is read, which is
+// `{"id":7,"group":"g","from":"alice"`. No id needs an escape.
+func peopleOf(entry []byte) (from string, mentions []string) {
+	if !bytes.Contains(entry, mentionsField) {
+		if at := bytes.Index(entry, fromField); at >= 0 {
+			rest := entry[at+len(fromField):]
+			if end := bytes.IndexByte(rest, '"'); end >= 0 {
+				return string(rest[:end]), nil
+			}
+		}
+	}
+	var e struct {
+		From     string   `json:"from"`
+		Mentions []string `json:"mentions"`
+	}
+	if json.Unmarshal(entry, &e) != nil {
+		return "", nil
+	}
+	return e.From, e.Mentions
+}

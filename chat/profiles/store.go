@@ -1,0 +1,48 @@
+package profiles
+
+import "context"
+
+// Stored is a profile as the store has it.
+type Stored struct {
+	Version  int64  // of the last change; 0: there is none
+	Text     string // JSON of a record
+	Settings string // JSON; empty: none, or they were not read
+}
+
+// Write is a profile to be written.
+type Write struct {
+	User string
+	Stored
+	WithSettings bool     // otherwise they stay
+	Words        []string // by which it is found, folded
+}
+
+// Acquaintance is what two users may have in common, from the side of one of them.
+type Acquaintance struct {
+	Groups []string // according to the index
+	Wrote  bool     // one of them has an item of the other in the inbox
+}
+
+// Membership asks whether a user is in a group.
+type Membership struct{ Group, User string }
+
+// Store is what profiles need from a store.
+type Store interface {
+	// ReadProfiles reads the profiles of users, in order and without settings, in one round trip for each 500.
+	ReadProfiles(ctx context.Context, users []string) ([]Stored, error)
+	// ReadProfile reads the profile of a user with the settings.
+	ReadProfile(ctx context.Context, user string) (Stored, error)
+	// PutProfiles writes profiles, each in the place of the version that was read and in a step of its own, and returns their new
+	// versions. ErrConflict among errs: that profile has another version by now.
+	PutProfiles(ctx context.Context, writes []Write) (versions []int64, errs []error, err error)
+	// PublishChanges tells all nodes that profiles have changed.
+	PublishChanges(ctx context.Context, table string, users []string) error
+	// KnownUsers tells of each user whether the server has ever known them.
+	KnownUsers(ctx context.Context, users []string) ([]bool, error)
+	// Acquaintances reads the groups of by, and what each of users may have in common with by.
+	Acquaintances(ctx context.Context, by string, users []string) (own []string, others []Acquaintance, err error)
+	// AreMembers tells of each user whether they are in the group now.
+	AreMembers(ctx context.Context, asked []Membership) ([]bool, error)
+	// LastSeen tells of each user when a session of theirs was last known, in ms: now for those who have one, 0 for nobody knows.
+	LastSeen(ctx context.Context, users []string) ([]int64, error)
+}

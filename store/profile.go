@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat/profiles"
+)
+
+var _ profiles.Store = (*Store)(nil)
+
+var profilePutScript = newScript("profile/put", userNames)
+
+// Profiles are what users show of themselves.
+type Profiles struct {
+	*base
+}
+
+// ReadProfiles reads the profiles of users.
+func (s *Profiles) ReadProfiles(ctx context.Context, users []string) ([]profiles.Stored, error) {
+	found := make([]profiles.Stored, 0, len(users))
+	for some := range slices.Chunk(users, pipelineMax) {
+		fields := make([]*redis.SliceCmd, len(some))
+		err := s.reads(ctx, func(pipe redis.Pipeliner) {
+			for i, user := range some {
+				fields[i] = pipe.HMGet(ctx, s.keys.user(user).profile(), "version", "text")
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range fields {
+			found = append(found, profiles.Stored{Version: number(asText(f.Val(), 0)), Text: asText(f.Val(), 1)})
+		}
+	}
+	return found, nil
+}
+
+// asText is a field of HMGET, empty where it is missing.
+func asText(values []any, i int) string {
+	if i >= len(values) {
+		return ""
+	}
+	text, _ := values[i].(string)
+	return text
+}
+
+// ReadProfile reads the profile of a user with the settings.
+func (s *Profiles) ReadProfile(ctx context.Context, user string) (profiles.Stored, error) {
+	var fields *redis.SliceCmd
+	err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		fields = pipe.HMGet(ctx, s.keys.user(user).profile(), "version", "text", "settings")
+	})
+	if err != nil {
+		return profiles.Stored{}, err
+	}
+	f := fields.Val()
+	return profiles.Stored{Version: number(asText(f, 0)), Text: asText(f, 1), Settings: asText(f, 2)}, nil
+}
+
+// PutProfiles writes each profile in the place of the one that was read.
+func (s *Profiles) PutProfiles(ctx context.Context, writes []profiles.Write) (versions []int64, errs []error, err error) {
+	calls := make([]call, len(writes))
+	for i, w := range writes {
+		calls[i] = profilePutScript.On(s.keys.user(w.User)).Arg("user", w.User).Arg("revision", w.Version).Arg("text", w.Text).
+			Arg("with_settings", w.WithSettings).Arg("settings", w.Settings).List("words", w.Words)
+	}
+	replies, errs, err := s.runAll(ctx, calls)
+	if err != nil {
+		return nil, nil, err
+	}
+	versions = make([]int64, len(writes))
+	for i, r := range replies {
+		versions[i] = r.number(1)
+	}
+	return versions, errs, nil
+}
+
+// KnownUsers tells of each user whether the server has ever known them.
+func (s *Profiles) KnownUsers(ctx context.Context, users []string) ([]bool, error) {
+	return exist(ctx, s.base, users, func(pipe redis.Pipeliner, user string) redis.Cmder {
+		return pipe.ZScore(ctx, s.keys.home(user).users(), user)
+	})
+}
+
+// AreMembers tells of each user whether they are in the group.
+func (s *Profiles) AreMembers(ctx context.Context, asked []profiles.Membership) ([]bool, error) {
+	return exist(ctx, s.base, asked, func(pipe redis.Pipeliner, m profiles.Membership) redis.Cmder {
+		return pipe.HGet(ctx, s.keys.group(m.Group).members(), m.User)
+	})
+}
+
+// LastSeen tells of each user when a session of theirs was last known: now, or nobody knows.
+func (s *Profiles) LastSeen(ctx context.Context, users []string) ([]int64, error) {
+	calls := make([]call, len(users))
+	for i, user := range users {
+		calls[i] = nodesScript.On(s.keys.home(user)).Arg("user", user)
+	}
+	replies, err := s.runReads(ctx, calls)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now().UnixMilli()
+	seen := make([]int64, len(users))
+	for i, r := range replies {
+		if len(r) > 1 {
+			seen[i] = now
+		}
+	}
+	return seen, nil
+}
+
+// exist tells of each item whether the read of it finds something, in few round trips.
+func exist[T any](ctx context.Context, s *base, items []T, read func(redis.Pipeliner, T) redis.Cmder) ([]bool, error) {
+	found := make([]bool, 0, len(items))
+	for some := range slices.Chunk(items, pipelineMax) {
+		cmds := make([]redis.Cmder, len(some))
+		err := s.reads(ctx, func(pipe redis.Pipeliner) {
+			for i, item := range some {
+				cmds[i] = read(pipe, item)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, cmd := range cmds {
+			found = append(found, cmd.Err() == nil)
+		}
+	}
+	return found, nil
+}
+
+// Acquaintances reads the groups of by and of each of users, from their indexes, and who of users sent an item that is in the inbox of
+// by, or the other way round.
+func (s *Profiles) Acquaintances(ctx context.Context, by string, users []string) (own []string, others []profiles.Acquaintance, err error) {
+	var mine *redis.StringSliceCmd
+	groups := make([]*redis.StringSliceCmd, len(users))
+	to, from := make([]*redis.FloatCmd, len(users)), make([]*redis.FloatCmd, len(users))
+	me := s.keys.user(by)
+	err = s.reads(ctx, func(pipe redis.Pipeliner) {
+		mine = pipe.ZRange(ctx, me.groups(), 0, s.indexMax()-1)
+		for i, user := range users {
+			k := s.keys.user(user)
+			groups[i] = pipe.ZRange(ctx, k.groups(), 0, s.indexMax()-1)
+			from[i], to[i] = pipe.ZScore(ctx, me.inboxSenders(), user), pipe.ZScore(ctx, k.inboxSenders(), by)
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	others = make([]profiles.Acquaintance, len(users))
+	for i := range users {
+		others[i] = profiles.Acquaintance{Groups: groups[i].Val(), Wrote: from[i].Err() == nil || to[i].Err() == nil}
+	}
+	return mine.Val(), others, nil
+}

@@ -1,0 +1,143 @@
+package store_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/profiles"
+	"github.com/chatd/chatd/chat/table"
+)
+
+var profileTests = map[string]func(*fixture){
+	"ReadProfiles, ReadProfile and PutProfiles": testProfiles,
+	"PublishChanges":              testPublishChanges,
+	"KnownUsers and AreMembers":   testKnownUsers,
+	"Acquaintances":               testAcquaintances,
+	"LastSeen":                    testLastSeen,
+	"ErasePerson and its profile": testEraseProfile,
+}
+
+// putProfile writes a profile and returns its version.
+func (w *fixture) putProfile(p profiles.Write) int64 {
+	w.Helper()
+	versions, errs, err := w.PutProfiles(w.ctx, []profiles.Write{p})
+	w.ok(err)
+	w.ok(errs[0])
+	return versions[0]
+}
+
+// names are the entries of the index of names, of all partitions.
+func (w *fixture) names() map[string]bool {
+	w.Helper()
+	found := map[string]bool{}
+	for p := range w.Partitions() {
+		all, err := w.Client().ZRange(w.ctx, fmt.Sprintf("%s:{p%02d}:names", w.Prefix(), p), 0, -1).Result()
+		w.ok(err)
+		for _, name := range all {
+			found[name] = true
+		}
+	}
+	return found
+}
+
+func testProfiles(w *fixture) {
+	none, err := w.ReadProfile(w.ctx, "alice")
+	w.ok(err)
+	w.equal(none, profiles.Stored{})
+	first := w.putProfile(profiles.Write{User: "alice", Stored: profiles.Stored{Text: "{}", Settings: `"s"`}, WithSettings: true, Words: []string{"alice", "al a", "a"}})
+	w.equal(w.names(), map[string]bool{"alice\x00alice": true, "al a\x00alice": true, "a\x00alice": true})
+	second := w.putProfile(profiles.Write{User: "alice", Stored: profiles.Stored{Version: first, Text: `{"name":"b"}`}, Words: []string{"b"}})
+	if second <= first {
+		w.Errorf("got versions %d and %d", first, second)
+	}
+	w.equal(w.names(), map[string]bool{"b\x00alice": true})
+	versions, errs, err := w.PutProfiles(w.ctx, []profiles.Write{
+		{User: "alice", Stored: profiles.Stored{Version: first, Text: "late"}}, {User: "bob", Stored: profiles.Stored{Text: "b"}}, {User: "carl", Stored: profiles.Stored{Version: 1, Text: "c"}},
+	})
+	w.ok(err)
+	w.fails(errs[0], chat.ErrConflict)
+	w.ok(errs[1])
+	w.fails(errs[2], chat.ErrConflict)
+	got, err := w.ReadProfiles(w.ctx, []string{"bob", "absent", "alice"})
+	w.ok(err)
+	w.equal(got, []profiles.Stored{{Version: versions[1], Text: "b"}, {}, {Version: second, Text: `{"name":"b"}`}})
+	own, err := w.ReadProfile(w.ctx, "alice")
+	w.ok(err)
+	w.equal(own, profiles.Stored{Version: second, Text: `{"name":"b"}`, Settings: `"s"`})
+	w.putProfile(profiles.Write{User: "alice", Stored: profiles.Stored{Version: second, Text: "{}"}, WithSettings: true})
+	own, err = w.ReadProfile(w.ctx, "alice")
+	w.ok(err)
+	w.equal(own.Settings, "")
+}
+
+func testPublishChanges(w *fixture) {
+	w.ok(w.PublishChanges(w.ctx, "things", []string{"a", "b"}))
+	first := w.changes("things", 0)
+	w.equal(len(first.Rows), 0)
+	w.ok(w.PublishChanges(w.ctx, "things", []string{"b", "c"}))
+	page := w.changes("things", first.Now)
+	w.equal(page.Rows, []table.Row{{ID: "b", Version: page.Now}, {ID: "c", Version: page.Now}})
+	w.equal(page.Forgotten, int64(0))
+	for some := range 11 {
+		ids := make([]string, 500)
+		for i := range ids {
+			ids[i] = fmt.Sprint("id", some*500+i)
+		}
+		w.ok(w.PublishChanges(w.ctx, "things", ids))
+	}
+	if last := w.changes("things", first.Now); last.Forgotten <= page.Now || last.Forgotten >= last.Now {
+		w.Errorf("forgotten up to %d, want from above %d to below %d", last.Forgotten, page.Now, last.Now)
+	}
+}
+
+func testKnownUsers(w *fixture) {
+	w.ok(w.Know(w.ctx, "alice"))
+	w.putProfile(profiles.Write{User: "bob", Stored: profiles.Stored{Text: "{}"}})
+	known, err := w.KnownUsers(w.ctx, []string{"carl", "bob", "alice"})
+	w.ok(err)
+	w.equal(known, []bool{false, true, true})
+	w.group("g", []string{"alice", "bob"})
+	in, err := w.AreMembers(w.ctx, []profiles.Membership{{Group: "g", User: "alice"}, {Group: "g", User: "carl"}, {Group: "h", User: "alice"}, {Group: "g", User: "bob"}})
+	w.ok(err)
+	w.equal(in, []bool{true, false, false, true})
+}
+
+func testAcquaintances(w *fixture) {
+	w.ok(w.AddUserGroups(w.ctx, []string{"alice", "bob"}, chat.UserGroup{Group: "g"}))
+	w.put(item("alice", "carl", "k"))
+	w.put(item("dora", "alice", "k"))
+	own, others, err := w.Acquaintances(w.ctx, "alice", []string{"bob", "carl", "dora", "eve"})
+	w.ok(err)
+	w.equal(own, []string{"g"})
+	w.equal(others, []profiles.Acquaintance{{Groups: []string{"g"}}, {Groups: []string{}, Wrote: true}, {Groups: []string{}, Wrote: true}, {Groups: []string{}}})
+}
+
+func testLastSeen(w *fixture) {
+	w.ok(w.Arrive(w.ctx, "node", []string{"alice"}, time.Minute))
+	seen, err := w.LastSeen(w.ctx, []string{"bob", "alice"})
+	w.ok(err)
+	if seen[0] != 0 || time.Since(time.UnixMilli(seen[1])) > time.Minute {
+		w.Errorf("got %v", seen)
+	}
+}
+
+func testEraseProfile(w *fixture) {
+	more, err := w.ErasePerson(w.ctx, "alice")
+	w.ok(err)
+	w.equal(more, false)
+	versions, err := w.Versions(w.ctx)
+	w.ok(err)
+	w.equal(versions, map[string]int64{}) // nobody has one, and nobody is told
+	w.putProfile(profiles.Write{User: "alice", Stored: profiles.Stored{Text: "{}", Settings: "1"}, WithSettings: true, Words: []string{"alice"}})
+	w.ok(w.PublishChanges(w.ctx, profiles.TableName, []string{"alice"}))
+	before := w.changes(profiles.TableName, 0).Now
+	_, err = w.ErasePerson(w.ctx, "alice")
+	w.ok(err)
+	gone, err := w.ReadProfile(w.ctx, "alice")
+	w.ok(err)
+	w.equal(gone, profiles.Stored{})
+	w.equal(w.names(), map[string]bool{})
+	page := w.changes(profiles.TableName, before)
+	w.equal(page.Rows, []table.Row{{ID: "alice", Version: page.Now}})
+}
