@@ -12,6 +12,12 @@ func (s *base) infos(ctx context.Context, user string, groups []string) ([]Info,
 	return infos, AsError(err)
 }
 
+// Views reads groups as they are shown to user, in order.
+func (s *base) Views(ctx context.Context, user string, groups []string) ([]Info, error) {
+	views, err := s.reader.Views(ctx, user, groups)
+	return views, AsError(err)
+}
+
 // Info reads a group from the view of user, member or not. ErrNotFound if there is no such group.
 func (s *base) Info(ctx context.Context, user, group string) (Info, error) {
 	info, err := s.truth(ctx, user, group)
@@ -35,9 +41,9 @@ func (s *base) visible(ctx context.Context, by Caller, group string) (Info, erro
 	return info, err
 }
 
-// managed reads a group that by wants to manage. The store checks the same again at the instant of the write; the check here
+// Managed reads a group that by wants to manage. ErrNotFound, ErrForbidden. The store checks the same again at the instant of the write; the check here
 // decides what the answer says.
-func (s *base) managed(ctx context.Context, by Caller, group string) (Info, error) {
+func (s *base) Managed(ctx context.Context, by Caller, group string) (Info, error) {
 	info, err := s.visible(ctx, by, group)
 	if err == nil && !by.Admin && !info.Role.Manages() {
 		return Info{}, ErrManagersOnly
@@ -85,15 +91,18 @@ func (s *base) Refused(ctx context.Context, by Caller, group string, err error) 
 
 // truth reads a group from the view of user; one that does not exist has no Role and no Epoch.
 func (s *base) truth(ctx context.Context, user, group string) (Info, error) {
-	list, err := s.infos(ctx, user, []string{group})
+	list, err := s.Views(ctx, user, []string{group})
 	if err != nil {
 		return Info{}, err
 	}
 	return list[0], nil
 }
 
+// outside tells whether a group was read from the view of someone who is not in it.
+func outside(i Info) bool { return i.Epoch == "" || i.Role == "" }
+
 // memberships reads those of groups that user is in.
 func (s *base) memberships(ctx context.Context, user string, groups []string) ([]Info, error) {
 	infos, err := s.infos(ctx, user, groups)
-	return slices.DeleteFunc(infos, func(i Info) bool { return i.Epoch == "" || i.Role == "" }), err
+	return slices.DeleteFunc(infos, outside), err
 }

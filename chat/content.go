@@ -150,10 +150,10 @@ func (c Content) Revised(by Content) Content {
 	return c
 }
 
-// erased is what a deletion leaves: how the message relates to others, and nothing that its author wrote or chose. Mentions are
+// Blanked is what a deletion leaves: how the message relates to others, and nothing that its author wrote or chose. Mentions are
 // content, too, and so is the key of a retry: the store keeps hashes of those. What took a reaction back keeps its emoji, for clients
 // count by it.
-func (c Content) erased() Content {
+func (c Content) Blanked() Content {
 	left := Content{Kind: c.Kind, ReplyTo: c.ReplyTo, Target: c.Target}
 	if c.Kind == Reaction && c.Removed {
 		left.Emoji, left.Removed = c.Emoji, true

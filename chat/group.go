@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -67,8 +69,27 @@ type Group struct {
 	Direct       []string   `json:"direct,omitempty"` // of a direct group: its two users, sorted
 	Post         Posting    `json:"post"`
 	History      bool       `json:"history"`
-	RetainDays   int64      `json:"retain_days"`    // after how many days messages go; 0: never
-	Hold         *Hold      `json:"hold,omitempty"` // for operators alone
+	RetainDays   int64      `json:"retain_days"` // after how many days messages go; 0: never
+
+	Data    json.RawMessage `json:"data,omitempty"` // custom fields, see MergeData; nil: none
+	Version int64           `json:"-"`              // of name, settings and data, which each change raises
+	Hold    *Hold           `json:"hold,omitempty"` // for operators alone
+}
+
+// Tag is the entity tag of what UpdateGroup changes.
+func (g Group) Tag() string { return fmt.Sprintf(`"%s.%d"`, g.Epoch, g.Version) }
+
+// Match tells whether a caller wants to change what has a tag.
+type Match func(tag string) bool
+
+// matched refuses with ErrConflict unless the tag of g meets all of matches; nil ones ask for nothing.
+func (g Group) matched(matches []Match) error {
+	for _, match := range matches {
+		if match != nil && !match(g.Tag()) {
+			return ErrConflict
+		}
+	}
+	return nil
 }
 
 // Member is one user in one group.
@@ -78,6 +99,8 @@ type Member struct {
 	JoinedAt Time   `json:"joined_at"`
 	Seen     int64  `json:"seen"`
 	Read     int64  `json:"read"`
+
+	Data json.RawMessage `json:"data,omitempty"` // custom fields, see MergeData; nil: none
 }
 
 // Time is an instant as the wire shows it: RFC 3339, UTC, milliseconds.

@@ -1,8 +1,10 @@
 package chat
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -128,12 +130,16 @@ func (s *groups) NewGroup(by Caller, d GroupDraft) (NewGroup, error) {
 	if len(members)+1 > s.opt.Limits.GroupMembersMax {
 		return NewGroup{}, Errorf(CodeOutOfRange, "members: at most %d", s.opt.Limits.GroupMembersMax)
 	}
+	data, err := MergeData(nil, d.Data)
+	if err != nil {
+		return NewGroup{}, err
+	}
 	now := s.opt.Now()
 	g := NewGroup{Members: members, Group: Group{
 		ID: d.ID, Name: d.Name, Visibility: cmp.Or(d.Visibility, Private), CreatedBy: by.User, CreatedAt: TimeMs(now),
 		Epoch: newEpoch(), Keep: or(d.Keep, keepDefault), BacklogMax: or(d.BacklogMax, backlogDefault),
 		Overflow: cmp.Or(d.Overflow, OverflowDrop), BacklogBytes: or(d.BacklogBytes, backlogBytesDefault),
-		Post: cmp.Or(d.Post, PostMembers), History: or(d.History, true), RetainDays: or(d.RetainDays, 0),
+		Post: cmp.Or(d.Post, PostMembers), History: or(d.History, true), RetainDays: or(d.RetainDays, 0), Data: data,
 	}}
 	if d.Direct {
 		g.Direct = slices.Sorted(slices.Values([]string{by.User, members[0]}))
@@ -201,19 +207,63 @@ func (s *groups) invite(ctx context.Context, by, group, epoch string, atMs int64
 	})
 }
 
-// UpdateGroup changes name and settings: owner, admin, operator. Fields that keep their value cause no notice.
-func (s *groups) UpdateGroup(ctx context.Context, by Caller, id string, change GroupChange) (Group, error) {
+// changeTries is how often a change is decided anew because others changed the group meanwhile: one of them succeeds each time.
+const changeTries = 200
+
+// UpdateGroup changes name, settings and data: owner, admin, operator. Fields that keep their value cause no notice. What it decides
+// by what it has read, a merge or a match, holds at the instant of the write. ErrConflict: the group does not match.
+func (s *groups) UpdateGroup(ctx context.Context, by Caller, id string, change GroupChange, matches ...Match) (Group, error) {
 	if err := cmp.Or(CheckGroup(by, id), change.check()); err != nil {
 		return Group{}, err
 	}
-	info, err := s.managed(ctx, by, id)
+	if IsDirect(id) && change.Visibility != nil && *change.Visibility == Public {
+		if _, err := s.Managed(ctx, by, id); err != nil {
+			return Group{}, err
+		}
+		return Group{}, ErrDirectFixed
+	}
+	err := s.decide(ctx, by, id, s.Managed, matches, change.Data != nil, func(has Group, was *Group) error {
+		return s.change(ctx, by, has, was, change)
+	})
 	if err != nil {
 		return Group{}, err
 	}
-	if IsDirect(id) && change.Visibility != nil && *change.Visibility == Public {
-		return Group{}, ErrDirectFixed
+	return s.Group(ctx, by, id)
+}
+
+// decide reads a group and does something to it. If that depends on what was read, because of matches or otherwise, do gets it as
+// was too, and is done again if it returns ErrConflict.
+func (s *groups) decide(ctx context.Context, by Caller, id string, read func(context.Context, Caller, string) (Info, error), matches []Match,
+	depends bool, do func(has Group, was *Group) error) error {
+	depends = depends || slices.ContainsFunc(matches, func(m Match) bool { return m != nil })
+	for range changeTries {
+		info, err := read(ctx, by, id)
+		if err != nil {
+			return err
+		}
+		if err := info.matched(matches); err != nil {
+			return err
+		}
+		var was *Group
+		if depends {
+			was = &info.Group
+		}
+		if err = AsError(do(info.Group, was)); !depends || !errors.Is(err, ErrConflict) || IsHeld(err) {
+			return err
+		}
 	}
-	renamed, settings := change.reduce(info.Group)
+	return errKeepsChanging
+}
+
+var errKeepsChanging = &Error{Code: CodeUnavailable, Message: "others keep changing it; try again", RetryAfter: time.Second}
+
+// change makes a change of a group that was read, with its notices, unless it has all of it already.
+func (s *groups) change(ctx context.Context, by Caller, has Group, was *Group, change GroupChange) error {
+	id := has.ID
+	renamed, settings, err := change.reduce(has)
+	if err != nil {
+		return err
+	}
 	now := s.opt.Now()
 	var notices []NoticeEntry
 	if renamed {
@@ -224,12 +274,10 @@ func (s *groups) UpdateGroup(ctx context.Context, by Caller, id string, change G
 		changed.Name = nil
 		notices = append(notices, newNotice(by, id, now, Entry{Notice: NoticeSettings, Settings: &changed}))
 	}
-	if len(notices) > 0 {
-		if err := s.store.UpdateGroup(ctx, by, id, change, notices, now); err != nil {
-			return Group{}, AsError(err)
-		}
+	if len(notices) == 0 {
+		return nil
 	}
-	return s.Group(ctx, by, id)
+	return s.store.UpdateGroup(ctx, by, id, was, change, notices, now)
 }
 
 func (c *GroupChange) check() error {
@@ -246,8 +294,17 @@ func (c *GroupChange) check() error {
 		CheckRange("retain_days", c.RetainDays, 0, RetainDaysMax))
 }
 
-// reduce drops the fields that g already has and reports what is left.
-func (c *GroupChange) reduce(g Group) (renamed, settings bool) {
+// reduce drops the fields that g already has, merges the data, and reports what is left.
+func (c *GroupChange) reduce(g Group) (renamed, settings bool, err error) {
+	if c.Data != nil {
+		merged, err := MergeData(g.Data, c.Data)
+		if err != nil {
+			return false, false, err
+		}
+		if c.Data = nil; !bytes.Equal(merged, g.Data) {
+			c.Data = json.RawMessage(cmp.Or(string(merged), "{}"))
+		}
+	}
 	c.Name = changed(c.Name, g.Name)
 	c.Visibility = changed(c.Visibility, g.Visibility)
 	c.Keep = changed(c.Keep, g.Keep)
@@ -257,7 +314,9 @@ func (c *GroupChange) reduce(g Group) (renamed, settings bool) {
 	c.Post = changed(c.Post, g.Post)
 	c.History = changed(c.History, g.History)
 	c.RetainDays = changed(c.RetainDays, g.RetainDays)
-	return c.Name != nil, *c != GroupChange{Name: c.Name}
+	rest := *c
+	rest.Name = nil
+	return c.Name != nil, string(Encode(rest)) != "{}", nil
 }
 
 func changed[T comparable](to *T, from T) *T {
@@ -267,13 +326,15 @@ func changed[T comparable](to *T, from T) *T {
 	return to
 }
 
-// DeleteGroup removes a group with all its content: owner or operator; Held where it is under legal hold. A task updates the other members' indexes.
-func (s *groups) DeleteGroup(ctx context.Context, by Caller, id string) error {
+// DeleteGroup removes a group with all its content: owner or operator; Held where it is under legal hold. A task updates the other
+// members' indexes. ErrConflict: the group does not match.
+func (s *groups) DeleteGroup(ctx context.Context, by Caller, id string, matches ...Match) error {
 	if err := CheckGroup(by, id); err != nil {
 		return err
 	}
-	if err := s.store.DeleteGroup(ctx, by, id); err != nil {
-		return AsError(err)
+	err := s.decide(ctx, by, id, s.visible, matches, false, func(_ Group, was *Group) error { return s.store.DeleteGroup(ctx, by, id, was) })
+	if err != nil {
+		return err
 	}
 	s.index.update(ctx, by.User, id, false)
 	return nil

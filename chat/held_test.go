@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/exports"
 )
 
 // exported is what an export of a group has, by id.
 func (b *bench) exported(by chat.Caller, group string) map[int64]string {
 	b.T.Helper()
-	e, err := b.Export(b.Ctx, by, group, "")
+	e, err := exports.New(b.Service, b.Store).Group(b.Ctx, by, group, "")
 	b.Must(err)
 	lines := map[int64]string{}
 	for !e.Done() {

@@ -47,6 +47,6 @@ func Redacted(m Message, hidden int64) Message {
 	if json.Unmarshal(m.JSON, &e) != nil || e.Kind != Edit || e.Target >= hidden {
 		return m
 	}
-	e.Content = e.erased() // all content, including fields that edits may get later
+	e.Content = e.Blanked() // all content, including fields that edits may get later
 	return rewritten(m, e)
 }

@@ -45,10 +45,11 @@ func (s *lists) Groups(ctx context.Context, by Caller, limit int, cursor string)
 	for i, at := range page {
 		groups[i] = at.group
 	}
-	infos, err := s.memberships(ctx, by.User, groups)
+	infos, err := s.Views(ctx, by.User, groups)
 	if err != nil {
 		return List[GroupView]{}, err
 	}
+	infos = slices.DeleteFunc(infos, outside)
 	out.Items, err = s.groupViews(ctx, by, infos)
 	end := len(page)
 	if n := len(out.Items); n < len(infos) {
@@ -107,7 +108,7 @@ func parseActivity(cursor string) (activeAt, error) {
 	return activeAt{n, group}, nil
 }
 
-// groupBytes is an upper bound of the size of a group in an answer without its name and its newest message.
+// groupBytes is an upper bound of the size of a group in an answer without its name, its data and its newest message.
 const groupBytes = 1000
 
 // groupViews adds the newest message to each group, in one round trip, for as many of infos as fit into one answer.
@@ -131,7 +132,7 @@ func (s *lists) groupViews(ctx context.Context, by Caller, infos []Info) ([]Grou
 		if m := pages[i].Messages; pages[i].Err == nil && len(m) > 0 && m[0].ID == info.NewestID {
 			views[i].LastMessage = m[0].JSON
 		}
-		bytes += groupBytes + len(Encode(info.Name)) + len(views[i].LastMessage)
+		bytes += groupBytes + len(Encode(info.Name)) + len(info.Data) + len(views[i].LastMessage)
 		if i > 0 && (pages[i].Cut || bytes > s.opt.Limits.PageBytesMax) {
 			return views[:i], nil
 		}
@@ -152,12 +153,15 @@ func (s *lists) PublicGroups(ctx context.Context, by Caller, limit int, cursor s
 	if err != nil {
 		return List[Group]{}, AsError(err)
 	}
-	infos, err := s.infos(ctx, by.User, ids)
+	infos, err := s.Views(ctx, by.User, ids)
 	if err != nil {
 		return List[Group]{}, err
 	}
-	out := List[Group]{Next: next}
-	for _, i := range infos {
+	out, bytes := List[Group]{Next: next}, 0
+	for n, i := range infos {
+		if bytes += len(i.Data); n > 0 && bytes > s.opt.Limits.PageBytesMax {
+			return s.PublicGroups(ctx, by, n, cursor) // only the store knows where that page ends
+		}
 		// The list of names is derived; the group itself is the truth.
 		if i.Epoch != "" && i.Visibility == Public {
 			out.Items = append(out.Items, i.view())

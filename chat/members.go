@@ -99,7 +99,7 @@ func (s *members) PutMember(ctx context.Context, by Caller, group, user string, 
 // mayGrant refuses, before anything is done, what the store would refuse only after the user had joined. It reveals nothing
 // about a user to callers without rights here.
 func (s *members) mayGrant(ctx context.Context, by Caller, group string, role Role) error {
-	info, err := s.managed(ctx, by, group)
+	info, err := s.Managed(ctx, by, group)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s *members) mayGrant(ctx context.Context, by Caller, group string, role Ro
 
 // ownerStays says why the owner's role cannot change: others may not change it, and the owner only by naming a successor.
 func (s *members) ownerStays(ctx context.Context, by Caller, group string) error {
-	info, err := s.managed(ctx, by, group)
+	info, err := s.Managed(ctx, by, group)
 	if err != nil {
 		return err
 	}

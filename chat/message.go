@@ -27,6 +27,7 @@ const (
 	NoticeRole     = "role"
 	NoticeRenamed  = "renamed"
 	NoticeSettings = "settings"
+	NoticeData     = "data" // of a member; it does not hold the data, which goes with the membership
 )
 
 // Message is an entry of a log as the store keeps it and as clients are served: its JSON is written once and never

@@ -198,7 +198,7 @@ func (r *Reading) Take(p *Page) {
 	case len(r.Messages) > 0:
 		// What changed in between (left, trimmed, another life of the log) is for the next reading.
 		if p.Err == nil && p.Info.Epoch == r.Info.Epoch {
-			more := following(p.Messages, r.asked.From, r.asked.Limit)
+			more := Following(p.Messages, r.asked.From, r.asked.Limit)
 			r.Messages = append(r.Messages[:len(r.Messages):len(r.Messages)], more...)
 		}
 		return
@@ -220,7 +220,7 @@ func (r *Reading) Take(p *Page) {
 		r.Start.Complete = false
 	}
 	r.decided, r.Info, r.Reactions = true, p.Info, p.Reactions
-	r.Messages = following(p.Messages, r.Start.ID, r.limit)
+	r.Messages = Following(p.Messages, r.Start.ID, r.limit)
 }
 
 // markIn is the mark of the entry at the position among those that were read from there on.
@@ -231,8 +231,8 @@ func (r *Reading) markIn(messages []Message) string {
 	return ""
 }
 
-// following cuts messages to those from id on, as far as they have no hole; none where id is not among them.
-func following(messages []Message, id int64, limit int) []Message {
+// Following cuts messages to those from id on, as far as they have no hole; none where id is not among them.
+func Following(messages []Message, id int64, limit int) []Message {
 	for len(messages) > 0 && messages[0].ID < id {
 		messages = messages[1:]
 	}

@@ -109,7 +109,7 @@ func (e Entry) edited(by Entry) Entry {
 // Deleted is an entry that a deletion takes the content of: the target, or one of its edits. A deletion that nobody is named as the
 // author of erases a person: it takes the name, too.
 func (e Entry) Deleted(by Entry) Entry {
-	left := Entry{ID: e.ID, Group: e.Group, From: e.From, Content: e.erased(), SentAt: e.SentAt, DeletedAt: &by.SentAt}
+	left := Entry{ID: e.ID, Group: e.Group, From: e.From, Content: e.Blanked(), SentAt: e.SentAt, DeletedAt: &by.SentAt}
 	if by.From == "" {
 		left.From = ""
 	}

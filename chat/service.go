@@ -36,6 +36,8 @@ type GroupDraft struct {
 	RetainDays   *int64   `json:",omitempty"`
 	Overflow     Overflow `json:",omitempty"`
 	BacklogBytes *int64   `json:",omitempty"`
+
+	Data json.RawMessage `json:",omitempty"`
 }
 
 // GroupView is a group in the list of its member.
@@ -80,7 +82,6 @@ type UnreadCounts struct {
 type Service struct {
 	*base
 	*cursors
-	*exports
 	*groups
 	*hints
 	*holds
@@ -123,7 +124,7 @@ func New(stores Store, opt Options) *Service {
 	index, strangers := &index{b, stores}, &strangers{b, stores}
 	groups := &groups{b, stores, stores, index, strangers}
 	inboxes := &inboxes{b, stores, strangers}
-	return &Service{base: b, cursors: &cursors{b, stores, hints}, exports: &exports{b, stores, stores}, groups: groups, hints: hints,
+	return &Service{base: b, cursors: &cursors{b, stores, hints}, groups: groups, hints: hints,
 		holds: &holds{b, stores}, inboxes: inboxes, known: known, lists: &lists{b, stores, stores, stores},
 		members: &members{b, stores, index, strangers}, pages: &pages{b, stores}, retryKeys: &retryKeys{b, stores},
 		sends: &sends{b, stores}, strangers: strangers, tasks: &tasks{b, stores, groups, inboxes, index}}

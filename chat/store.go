@@ -101,6 +101,8 @@ type GroupChange struct {
 	Post         *Posting    `json:"post,omitempty"`
 	History      *bool       `json:"history,omitempty"`
 	RetainDays   *int64      `json:"retain_days,omitempty"`
+
+	Data json.RawMessage `json:"data,omitempty"` // a JSON Merge Patch; in a notice, and for a store, all of it
 }
 
 // Membership is a change of one user's membership, with its notice.
@@ -126,8 +128,10 @@ type UsersNotice struct {
 // InfoStore tells how users stand to groups.
 type InfoStore interface {
 	// Infos reads each group as user stands to it, in order; one round trip a partition. A group that does not exist
-	// has an empty Epoch.
+	// has an empty Epoch, and none has Data.
 	Infos(ctx context.Context, user string, groups []string) ([]Info, error)
+	// Views is Infos with Data, which may be much: it is for what is shown.
+	Views(ctx context.Context, user string, groups []string) ([]Info, error)
 }
 
 // GroupStore keeps groups.
@@ -140,10 +144,12 @@ type GroupStore interface {
 	Waiting(ctx context.Context, group string) ([]string, error)
 	// Invite adds those of users who still have to be added, with one notice of joining. ErrNotFound: no such life of the group.
 	Invite(ctx context.Context, group, epoch string, atMs int64, users []string, notice UsersNotice) error
-	// UpdateGroup changes name and settings and appends the notices (renamed, settings). ErrNotFound, ErrForbidden.
-	UpdateGroup(ctx context.Context, by Caller, group string, change GroupChange, notices []NoticeEntry, atMs int64) error
-	// DeleteGroup removes the group (owner or operator). What is left of it beyond one step is removed by a task.
-	DeleteGroup(ctx context.Context, by Caller, group string) error
+	// UpdateGroup changes name, settings and data and appends the notices (renamed, settings). ErrNotFound, ErrForbidden;
+	// ErrConflict unless the group still has the Epoch and the Version of was, if that is given.
+	UpdateGroup(ctx context.Context, by Caller, group string, was *Group, change GroupChange, notices []NoticeEntry, atMs int64) error
+	// DeleteGroup removes the group (owner or operator). What is left of it beyond one step is removed by a task. ErrConflict as
+	// of UpdateGroup.
+	DeleteGroup(ctx context.Context, by Caller, group string, was *Group) error
 	// PublicGroups pages through the public groups that by reaches, by name, then id. after is "" or what next was, which
 	// clients get as it is: anything else is CodeInvalid.
 	PublicGroups(ctx context.Context, by Caller, after string, limit int) (groups []string, next string, err error)

@@ -123,6 +123,8 @@ type call struct {
 	query  url.Values
 	body   any
 	key    string        // Idempotency-Key
+	match  string        // If-Match
+	tag    *string       // gets the ETag of the answer; nil: nobody asks
 	again  bool          // safe to repeat even if the outcome of the previous attempt is unknown
 	wait   time.Duration // how long the server may hold back the answer
 }
@@ -198,6 +200,9 @@ func (c *Client) exchange(ctx context.Context, call call, body []byte, out any) 
 	if call.key != "" {
 		req.Header.Set("Idempotency-Key", call.key)
 	}
+	if call.match != "" {
+		req.Header.Set("If-Match", call.match)
+	}
 	answer, err := c.http.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -216,7 +221,10 @@ func (c *Client) exchange(ctx context.Context, call call, body []byte, out any) 
 		return fmt.Errorf("the response has more than %d bytes", answerBytesMax)
 	case answer.StatusCode >= 300:
 		return answerError(answer.StatusCode, answer.Header, data, time.Now())
-	case out == nil || len(data) == 0:
+	case call.tag != nil:
+		*call.tag = answer.Header.Get("ETag")
+	}
+	if out == nil || len(data) == 0 {
 		return nil
 	}
 	if err := json.Unmarshal(data, out); err != nil {

@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -47,7 +48,9 @@ func (c *Client) PublicGroups(ctx context.Context, page Page) (groups []Group, n
 
 // Group describes one group.
 func (c *Client) Group(ctx context.Context, group string) (GroupState, error) {
-	return answerTo[GroupState](ctx, c, call{method: http.MethodGet, path: []string{"groups", group}, again: true})
+	var answer GroupState
+	err := c.do(ctx, call{method: http.MethodGet, path: []string{"groups", group}, tag: &answer.Tag, again: true}, &answer)
+	return answer, err
 }
 
 // Blockers lists who holds back the trimming of a group or, with overflow block, may have a send refused, the slowest first: for
@@ -60,16 +63,23 @@ func (c *Client) Blockers(ctx context.Context, group string) ([]Blocker, error) 
 	return list.Blockers, err
 }
 
-// UpdateGroup changes the settings or the name. It is not repeated if its outcome is unknown: someone else may have
+// UpdateGroup changes the settings, the name or the data. It is not repeated if its outcome is unknown: someone else may have
 // changed the same setting since.
 func (c *Client) UpdateGroup(ctx context.Context, group string, change GroupChange) (Group, error) {
-	return answerTo[Group](ctx, c, call{method: http.MethodPatch, path: []string{"groups", group}, body: change})
+	var answer Group
+	err := c.do(ctx, call{method: http.MethodPatch, path: []string{"groups", group}, body: change, match: change.Tag, tag: &answer.Tag}, &answer)
+	return answer, err
 }
 
 // DeleteGroup deletes the group. It is not repeated if its outcome is unknown: by then the id may belong to another
 // group.
 func (c *Client) DeleteGroup(ctx context.Context, group string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group}}, nil)
+}
+
+// DeleteGroupTagged deletes the group if it still has the Tag of a Group; CodeConflict otherwise.
+func (c *Client) DeleteGroupTagged(ctx context.Context, group, tag string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group}, match: tag}, nil)
 }
 
 // PutHold puts a group under legal hold, or changes the reason of its hold. For operators.
@@ -108,6 +118,14 @@ func (c *Client) PutMember(ctx context.Context, group, user, role string) (Membe
 // ChangeMembers adds and removes up to 1,000 users each. It may be repeated.
 func (c *Client) ChangeMembers(ctx context.Context, group string, change MembersChange) (MembersChanged, error) {
 	return answerTo[MembersChanged](ctx, c, call{method: http.MethodPut, path: []string{"groups", group, "members"}, body: change, again: true})
+}
+
+// UpdateMember merges data, a JSON Merge Patch (RFC 7396), into the custom fields of a member. For the owner, admins and operators.
+func (c *Client) UpdateMember(ctx context.Context, group, user string, data json.RawMessage) (Member, error) {
+	body := struct {
+		Data json.RawMessage `json:"data,omitempty"`
+	}{data}
+	return answerTo[Member](ctx, c, call{method: http.MethodPatch, path: []string{"groups", group, "members", user}, body: body, again: true})
 }
 
 // RemoveMember removes user from the group; removing yourself leaves it. It is not repeated if its outcome is unknown.

@@ -100,6 +100,9 @@ type Group struct {
 	History      bool      `json:"history"`
 	RetainDays   int64     `json:"retain_days"` // after how many days messages go; 0: never
 	Hold         *Hold     `json:"hold"`        // nil unless the caller is an operator and the group is under legal hold
+
+	Data json.RawMessage `json:"data,omitempty"` // custom fields, an object; nil: none
+	Tag  string          `json:"-"`              // of name, settings and data, as Group and UpdateGroup answer it; see GroupChange
 }
 
 // Blocker is a member who holds back trimming.
@@ -148,6 +151,8 @@ type GroupDraft struct {
 	History      *bool    `json:"history,omitempty"`
 	RetainDays   *int64   `json:"retain_days,omitempty"`
 
+	Data json.RawMessage `json:"data,omitempty"` // custom fields, an object
+
 	// Key makes repeated requests create only one group (1 to 64 printable ASCII); generated if empty.
 	Key string `json:"-"`
 }
@@ -163,6 +168,11 @@ type GroupChange struct {
 	Post         *string `json:"post,omitempty"`
 	History      *bool   `json:"history,omitempty"`
 	RetainDays   *int64  `json:"retain_days,omitempty"`
+
+	Data json.RawMessage `json:"data,omitempty"` // a JSON Merge Patch (RFC 7396); in a notice, all of what is there now
+
+	// Tag, if given, is that of the Group that the change is for: CodeConflict if its name, settings or data have changed since.
+	Tag string `json:"-"`
 }
 
 // MembersChange is whom to add to a group, or give a role, and whom to remove.
@@ -194,6 +204,8 @@ type Member struct {
 	JoinedAt time.Time `json:"joined_at"`
 	Seen     int64     `json:"seen"`
 	Read     int64     `json:"read"`
+
+	Data json.RawMessage `json:"data,omitempty"` // custom fields, an object; nil: none
 }
 
 // Progress is the caller's two cursors in a group, and the number of unread messages above `read`.

@@ -149,7 +149,7 @@ func freeingGoesOn(t *testing.T, s *store.Store) {
 	if _, err := s.Leave(ctx, leave); err != nil {
 		t.Errorf("leave: %v", err)
 	}
-	if err := s.DeleteGroup(ctx, chat.Caller{User: "alice"}, "deleted"); err != nil {
+	if err := s.DeleteGroup(ctx, chat.Caller{User: "alice"}, "deleted", nil); err != nil {
 		t.Errorf("delete a group: %v", err)
 	}
 	if _, err := s.Cleanup(ctx, "deleted", []string{"alice", "bob"}); err != nil {

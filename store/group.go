@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -44,7 +45,7 @@ func (s *Groups) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 		Arg("name", g.Name).Arg("visibility", string(g.Visibility)).Arg("created_ms", g.CreatedAt.UnixMilli()).
 		Arg("keep", g.Keep).Arg("backlog_max", g.BacklogMax).
 		Arg("overflow", string(g.Overflow)).Arg("backlog_bytes", g.BacklogBytes).Arg("post", string(g.Post)).Arg("history", flag(g.History)).Arg("retain_days", g.RetainDays).
-		Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", g.ID).
+		Arg("data", string(g.Data)).Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", g.ID).
 		Arg("others", len(g.Members)).Arg("now", now).Arg("per", chat.NoticeUsersMax).List("invited", g.Members)
 	for _, n := range g.Notices[:notices(now)] {
 		c = c.MoreArgs("notices", "mark", n.Mark, "rest", n.Rest)
@@ -73,6 +74,15 @@ func (s *Groups) Invite(ctx context.Context, group, epoch string, atMs int64, us
 
 // Infos reads each group from the view of user.
 func (s *Groups) Infos(ctx context.Context, user string, groups []string) ([]chat.Info, error) {
+	return s.infos(ctx, user, groups, false)
+}
+
+// Views is Infos with the data of groups.
+func (s *Groups) Views(ctx context.Context, user string, groups []string) ([]chat.Info, error) {
+	return s.infos(ctx, user, groups, true)
+}
+
+func (s *Groups) infos(ctx context.Context, user string, groups []string, data bool) ([]chat.Info, error) {
 	infos := make([]chat.Info, len(groups))
 	var calls []call
 	var asked [][]int
@@ -82,7 +92,7 @@ func (s *Groups) Infos(ctx context.Context, user string, groups []string) ([]cha
 			for j, i := range chunk {
 				some[j] = groups[i]
 			}
-			calls, asked = append(calls, s.infosCall(user, some)), append(asked, chunk)
+			calls, asked = append(calls, s.infosCall(user, some, data)), append(asked, chunk)
 		}
 	}
 	replies, err := s.runReads(ctx, calls)
@@ -98,8 +108,8 @@ func (s *Groups) Infos(ctx context.Context, user string, groups []string) ([]cha
 }
 
 // infosCall reads groups of one partition.
-func (s *Groups) infosCall(user string, groups []string) call {
-	c := infosScript.Sized(s.keys.group(groups[0]).partKeys, 10*len(groups)).Arg("user", user)
+func (s *Groups) infosCall(user string, groups []string, data bool) call {
+	c := infosScript.Sized(s.keys.group(groups[0]).partKeys, 10*len(groups)).Arg("user", user).Arg("data", data)
 	for _, group := range groups {
 		k := s.keys.group(group)
 		c = c.More("groups", "last_id", k.lastID(), "meta", k.meta(), "members", k.members(), "joined", k.joined(), "seen", k.seen(),
@@ -124,16 +134,17 @@ func asInfo(group string, r reply) chat.Info {
 	if direct := r.text(20); direct != "" {
 		in.Direct = strings.Fields(direct)
 	}
-	in.Last = r.number(21)
-	in.Held = in.Last - r.number(22) + 1
-	in.Group.Members, in.Archived = r.number(23), r.number(24)
+	in.Version, in.Data = r.number(21), servedData(r.text(22))
+	in.Last = r.number(23)
+	in.Held = in.Last - r.number(24) + 1
+	in.Group.Members, in.Archived = r.number(25), r.number(26)
 	in.First = in.Held
 	if from := r.number(13); in.Archived > 0 && from > 0 {
 		in.First = min(from, in.Held)
 	}
-	in.Role, in.Joined = chat.Role(r.text(25)), r.number(27)
-	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(28), r.number(29), r.number(30), r.number(31)
-	in.Acted = r.number(32) == 1
+	in.Role, in.Joined = chat.Role(r.text(27)), r.number(29)
+	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(30), r.number(31), r.number(32), r.number(33)
+	in.Acted = r.number(34) == 1
 	return in
 }
 
@@ -264,12 +275,21 @@ func asStanding(group string, log, member reply) chat.Info {
 	return in
 }
 
-// UpdateGroup changes name and settings and appends the notices. If nothing would change, it does nothing, so a repeat leaves
+// lifeOf is the life and the version of a group as a step compares them; empty: it does not.
+func lifeOf(was *chat.Group) (epoch, version string) {
+	if was == nil {
+		return "", ""
+	}
+	return was.Epoch, strconv.FormatInt(was.Version, 10)
+}
+
+// UpdateGroup changes name, settings and data and appends the notices. If nothing would change, it does nothing, so a repeat leaves
 // no second notice.
-func (s *Groups) UpdateGroup(ctx context.Context, by chat.Caller, group string, change chat.GroupChange,
+func (s *Groups) UpdateGroup(ctx context.Context, by chat.Caller, group string, was *chat.Group, change chat.GroupChange,
 	notices []chat.NoticeEntry, atMs int64) error {
 	k := s.keys.group(group)
-	c := updateScript.On(k).Arg("caller", by.User).Arg("operator", by.Admin).Arg("channel", k.channel()).
+	epoch, version := lifeOf(was)
+	c := updateScript.On(k).Arg("caller", by.User).Arg("operator", by.Admin).Arg("was_epoch", epoch).Arg("was_version", version).Arg("channel", k.channel()).
 		Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", group).Arg("at_ms", atMs).Arg("count", len(notices))
 	for _, n := range notices {
 		c = c.MoreArgs("notices", "mark", n.Mark, "rest", n.Rest)
@@ -302,13 +322,33 @@ func (s *Groups) UpdateGroup(ctx context.Context, by chat.Caller, group string, 
 	if change.RetainDays != nil {
 		set("retain_days", strconv.FormatInt(*change.RetainDays, 10))
 	}
+	if change.Data != nil {
+		set("data", storedData(change.Data))
+	}
 	return s.do(ctx, c)
 }
 
+// storedData is custom data as it is stored: an object, empty for one without members.
+func storedData(data json.RawMessage) string {
+	if string(data) == "{}" {
+		return ""
+	}
+	return string(data)
+}
+
+// servedData is the inverse of storedData.
+func servedData(stored string) json.RawMessage {
+	if stored == "" {
+		return nil
+	}
+	return json.RawMessage(stored)
+}
+
 // DeleteGroup removes the group in one step, except for the keys of its members, which are left to a task.
-func (s *Groups) DeleteGroup(ctx context.Context, by chat.Caller, group string) error {
+func (s *Groups) DeleteGroup(ctx context.Context, by chat.Caller, group string, was *chat.Group) error {
 	k := s.keys.group(group)
-	return s.do(ctx, deleteScript.On(k).Arg("caller", by.User).Arg("operator", by.Admin).Arg("channel", k.channel()).
+	epoch, version := lifeOf(was)
+	return s.do(ctx, deleteScript.On(k).Arg("caller", by.User).Arg("operator", by.Admin).Arg("was_epoch", epoch).Arg("was_version", version).Arg("channel", k.channel()).
 		Arg("task_id", k.taskID()).Arg("group", group))
 }
 

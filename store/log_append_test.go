@@ -204,7 +204,7 @@ func (p *twoPaths) step() {
 
 func (p *twoPaths) settings(change chat.GroupChange, n chat.NoticeEntry) {
 	p.both(func(ctx context.Context, s *Store) error {
-		return s.UpdateGroup(ctx, chat.Caller{User: "alice"}, "g", change, []chat.NoticeEntry{n}, 1)
+		return s.UpdateGroup(ctx, chat.Caller{User: "alice"}, "g", nil, change, []chat.NoticeEntry{n}, 1)
 	})
 }
 

@@ -3,6 +3,9 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/bulk"
@@ -15,6 +18,7 @@ var (
 	addScript     = newScript("member/add", groupNames)
 	removeScript  = newFreeing("member/remove", groupNames)
 	membersScript = newReader("member/list", groupNames)
+	dataScript    = newScript("member/data", groupNames)
 )
 
 // Join adds m.User.
@@ -107,21 +111,44 @@ func (s *Groups) RemoveMembers(ctx context.Context, ch bulk.Change) (removed, le
 	return removed, left, nil
 }
 
-// asMember reads role, joined_at, seen and read.
+// MemberData reads the custom fields of a member; nil for none.
+func (s *Groups) MemberData(ctx context.Context, group, user string) (json.RawMessage, error) {
+	var data *redis.StringCmd
+	err := s.reads(ctx, func(pipe redis.Pipeliner) { data = pipe.HGet(ctx, s.keys.group(group).memberData(), user) })
+	if err != nil {
+		return nil, err
+	}
+	return servedData(data.Val()), nil
+}
+
+// SetMemberData changes the custom fields of a member from was to data.
+func (s *Groups) SetMemberData(ctx context.Context, m chat.Membership, was, data json.RawMessage) (chat.Member, error) {
+	k := s.keys.group(m.Group)
+	r, err := s.run(ctx, dataScript.On(k).Arg("user", m.User).Arg("caller", m.By.User).Arg("operator", m.By.Admin).
+		Arg("was", string(was)).Arg("data", string(data)).Arg("at_ms", m.AtMs).Arg("mark", m.Notice.Mark).Arg("rest", m.Notice.Rest).
+		Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", m.Group))
+	if err != nil {
+		return chat.Member{}, err
+	}
+	return asMember(m.User, r[1:]), nil
+}
+
+// asMember reads role, joined_at, seen, read and data.
 func asMember(user string, r reply) chat.Member {
 	return chat.Member{User: user, Role: chat.Role(r.text(0)), JoinedAt: chat.TimeMs(r.number(1)), Seen: r.number(2),
-		Read: r.number(3)}
+		Read: r.number(3), Data: servedData(r.text(4))}
 }
 
 // Members pages through the members by the order of joining, for a member.
 func (s *Groups) Members(ctx context.Context, group, user, after string, limit int) ([]chat.Member, string, error) {
 	k := s.keys.group(group)
-	r, err := s.runSafe(ctx, membersScript.On(k).Arg("user", user).Arg("after", cmp.Or(after, "0")).Arg("limit", limit))
+	r, err := s.runSafe(ctx, membersScript.On(k).Arg("user", user).Arg("after", cmp.Or(after, "0")).Arg("limit", limit).
+		Arg("bytes", s.limits.PageBytesMax))
 	if err != nil {
 		return nil, "", err
 	}
 	members := []chat.Member{}
-	for i := 2; i+4 < len(r); i += 5 {
+	for i := 2; i+5 < len(r); i += 6 {
 		members = append(members, asMember(r.text(i), r[i+1:]))
 	}
 	return members, r.text(1), nil

@@ -248,8 +248,8 @@ func testEndedLogs(w *fixture) {
 	lives, gone, earlier, under := log("lives"), log("gone"), log("again"), archive.Log{Group: "past", Epoch: "e-f"}
 	w.begun("past", "f")
 	w.archiveOff()
-	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "gone"))
-	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "again"))
+	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "gone", nil))
+	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "again", nil))
 	_, err := w.Groups.Cleanup(w.ctx, "again", []string{"alice"})
 	w.ok(err)
 	w.group("again", nil)
@@ -316,7 +316,7 @@ func testNothingUnarchivedIsTrimmed(w *fixture) {
 		_, err := w.Trim(w.ctx, "g")
 		w.ok(err)
 		few := int64(1)
-		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{Keep: &few}, nil, 1))
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil, chat.GroupChange{Keep: &few}, nil, 1))
 		if !archived {
 			w.leave("g", "cid")
 		}
@@ -329,7 +329,7 @@ func testNothingUnarchivedIsTrimmed(w *fixture) {
 		if kept := w.kept("g"); len(kept) > 1 {
 			w.Errorf("%d entries are kept that are archived", len(kept))
 		}
-		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{Keep: new(int64(2))}, nil, 1))
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil, chat.GroupChange{Keep: new(int64(2))}, nil, 1))
 	}
 }
 
@@ -365,7 +365,7 @@ func testDeletedGroupMakesArchiveTask(w *fixture) {
 	w.archiveOn()
 	w.group("g", nil)
 	w.takeTasks(archive.TaskArchive)
-	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil))
 	w.equal(len(w.takeTasks(archive.TaskArchive)), 1)
 	w.group("h", nil)
 	w.takeTasks(archive.TaskArchive)

@@ -250,7 +250,7 @@ func testBehindEnded(w *fixture) {
 	w.says("g", "alice", 4)
 	w.equal(w.publishTwo(), []string(nil))
 	w.says("g", "alice", 2)
-	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "root", Admin: true}, "g"))
+	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "root", Admin: true}, "g", nil))
 	tasks := w.takeTasks(webhook.TaskEnded)
 	w.equal(len(tasks), 1)
 	var t webhook.EndedTask

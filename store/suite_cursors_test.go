@@ -140,7 +140,7 @@ var cursorTests = map[string]func(*fixture){
 		w.says("g", "alice", 30)
 		w.equal(w.info("g", "bob").Unread, int64(10))
 		more := int64(40)
-		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{BacklogMax: &more}, nil, 1))
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil, chat.GroupChange{BacklogMax: &more}, nil, 1))
 		w.says("g", "alice", 5)
 		w.equal(w.info("g", "bob").Unread, int64(15))
 	},
@@ -227,7 +227,7 @@ var hiddenTests = map[string]func(*fixture){
 		w.join("g", "bob", "alice") // 6
 		w.equal(w.info("g", "bob").Unread, int64(4))
 		hidden := false
-		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{History: &hidden}, nil, 1))
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil, chat.GroupChange{History: &hidden}, nil, 1))
 		w.send(mentioning("g", "alice", "bob"))
 		in := w.info("g", "bob")
 		w.equal([]int64{in.Visible(), in.Unread, in.MentionsUnread}, []int64{6, 1, 1})
@@ -237,7 +237,7 @@ var hiddenTests = map[string]func(*fixture){
 		w.equal(c, chat.Cursors{Seen: 2, Unread: 1})
 		w.equal(ids(w.reads("bob", "g", chat.Position{}, 0, 10).Messages), span(6, 7))
 		hidden = true
-		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{History: &hidden}, nil, 1))
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil, chat.GroupChange{History: &hidden}, nil, 1))
 		w.equal(w.info("g", "bob").Unread, int64(5))
 	},
 	"edits of what is hidden are served without content": func(w *fixture) {
@@ -281,7 +281,7 @@ var hiddenTests = map[string]func(*fixture){
 			}
 		}
 		show := true
-		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{History: &show}, nil, 1))
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil, chat.GroupChange{History: &show}, nil, 1))
 		a := text("g", "bob", "x")
 		a.ReplyTo = 3
 		w.send(a)

@@ -236,7 +236,7 @@ var fileTests = map[string]func(*fixture){
 			w.upload(id, 10)
 			want = append(want, id)
 		}
-		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil))
 		_, err := w.Groups.Cleanup(w.ctx, "g", []string{"alice", "bob"})
 		w.ok(err)
 		w.fails(w.CreateGroup(w.ctx, newGroup("g", nil)), chat.ErrGone)

@@ -127,30 +127,30 @@ var groupTests = map[string]func(*fixture){
 		notices := []chat.NoticeEntry{noticeEntry("g", "alice", chat.NoticeRenamed, ""),
 			noticeEntry("g", "alice", chat.NoticeSettings, "")}
 		alice := chat.Caller{User: "alice"}
-		w.fails(w.UpdateGroup(w.ctx, chat.Caller{User: "bob"}, "g", change, notices, 5000), chat.ErrForbidden)
-		w.fails(w.UpdateGroup(w.ctx, chat.Caller{User: "dora"}, "g", change, notices, 5000), chat.ErrNotFound)
-		w.fails(w.UpdateGroup(w.ctx, alice, "none", change, notices, 5000), chat.ErrNotFound)
+		w.fails(w.UpdateGroup(w.ctx, chat.Caller{User: "bob"}, "g", nil, change, notices, 5000), chat.ErrForbidden)
+		w.fails(w.UpdateGroup(w.ctx, chat.Caller{User: "dora"}, "g", nil, change, notices, 5000), chat.ErrNotFound)
+		w.fails(w.UpdateGroup(w.ctx, alice, "none", nil, change, notices, 5000), chat.ErrNotFound)
 		w.equal(w.info("g", "alice").Last, int64(2))
-		w.ok(w.UpdateGroup(w.ctx, alice, "g", change, notices, 5000))
+		w.ok(w.UpdateGroup(w.ctx, alice, "g", nil, change, notices, 5000))
 		in := w.info("g", "alice")
 		w.equal([]any{in.Name, in.Visibility, in.History, in.Post, in.Keep, in.BacklogMax, in.Overflow, in.BacklogBytes, in.Last},
 			[]any{name, visibility, history, post, keep, backlog, overflow, backlogBytes, int64(4)})
 		// A repeat changes nothing, so it tells nothing.
-		w.ok(w.UpdateGroup(w.ctx, alice, "g", change, notices, 6000))
+		w.ok(w.UpdateGroup(w.ctx, alice, "g", nil, change, notices, 6000))
 		w.equal(w.info("g", "alice").Last, int64(4))
-		w.fails(w.UpdateGroup(w.ctx, chat.Caller{User: "dora"}, "g", change, notices, 5000), chat.ErrForbidden)
+		w.fails(w.UpdateGroup(w.ctx, chat.Caller{User: "dora"}, "g", nil, change, notices, 5000), chat.ErrForbidden)
 		keep = 5
-		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "root", Admin: true}, "g", chat.GroupChange{Keep: &keep}, nil, 6000))
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "root", Admin: true}, "g", nil, chat.GroupChange{Keep: &keep}, nil, 6000))
 		w.equal(w.info("g", "alice").Keep, int64(5))
 	},
 	"delete": func(w *fixture) {
 		w.group("g", []string{"bob"}, public)
 		w.send(mentioning("g", "bob", "alice"))
 		epoch := w.info("g", "alice").Epoch
-		w.fails(w.DeleteGroup(w.ctx, chat.Caller{User: "bob"}, "g"), chat.ErrForbidden)
-		w.fails(w.DeleteGroup(w.ctx, chat.Caller{User: "dora"}, "g"), chat.ErrForbidden)
-		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
-		w.fails(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"), chat.ErrNotFound)
+		w.fails(w.DeleteGroup(w.ctx, chat.Caller{User: "bob"}, "g", nil), chat.ErrForbidden)
+		w.fails(w.DeleteGroup(w.ctx, chat.Caller{User: "dora"}, "g", nil), chat.ErrForbidden)
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil))
+		w.fails(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil), chat.ErrNotFound)
 		w.equal(w.info("g", "alice"), chat.Info{Group: chat.Group{ID: "g"}})
 		w.equal(w.entries("g"), []chat.Message{})
 		page, _, err := w.PublicGroups(w.ctx, chat.Caller{}, "", 10)
@@ -180,7 +180,7 @@ var groupTests = map[string]func(*fixture){
 		a := text("g", "bob", "hi")
 		a.Key, a.Content = "k", "c"
 		w.send(a)
-		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil))
 		w.fails(w.CreateGroup(w.ctx, newGroup("g", nil)), chat.ErrGone)
 		more, err := w.Groups.Cleanup(w.ctx, "g", []string{"alice"})
 		w.ok(err)
@@ -219,7 +219,7 @@ var groupTests = map[string]func(*fixture){
 		w.equal(ids(w.entries("g")), span(1, 4)) // created, and three notices of 100 each
 		e := decode(w, w.entry("g", 4))
 		w.equal([]any{e.Notice, e.User, e.Users}, []any{chat.NoticeJoined, "", users})
-		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil))
 		w.equal(len(w.invited("g")), 0)
 	},
 	"cleanup of many": func(w *fixture) {
@@ -228,7 +228,7 @@ var groupTests = map[string]func(*fixture){
 			many = append(many, fmt.Sprintf("u%d", i))
 		}
 		w.group("g", many)
-		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil))
 		var all []string
 		for more := true; more; {
 			users, err := w.Gone(w.ctx, "g")
@@ -282,7 +282,7 @@ var groupTests = map[string]func(*fixture){
 		_, _, err := w.PublicGroups(w.ctx, chat.Caller{}, "no cursor!", 2)
 		w.equal(chat.CodeOf(err), chat.CodeInvalid)
 		private := chat.Private
-		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g0", chat.GroupChange{Visibility: &private}, nil, 1))
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g0", nil, chat.GroupChange{Visibility: &private}, nil, 1))
 		page, _, err := w.PublicGroups(w.ctx, chat.Caller{}, "", 100)
 		w.ok(err)
 		w.equal(slices.Contains(page, "g0"), false)

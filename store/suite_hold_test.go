@@ -44,9 +44,9 @@ var holdTests = map[string]func(*fixture){
 				w.Fatalf("got %v, want one that names the hold", err)
 			}
 		}
-		names(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
-		names(w.DeleteGroup(w.ctx, chat.Caller{User: "root", Admin: true}, "g"))
-		w.fails(w.DeleteGroup(w.ctx, chat.Caller{User: "bob"}, "g"), chat.ErrForbidden) // who may not learns nothing of it
+		names(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil))
+		names(w.DeleteGroup(w.ctx, chat.Caller{User: "root", Admin: true}, "g", nil))
+		w.fails(w.DeleteGroup(w.ctx, chat.Caller{User: "bob"}, "g", nil), chat.ErrForbidden) // who may not learns nothing of it
 		w.leave("g", "alice")
 		_, err = w.Leave(w.ctx, membership("g", "bob", "bob", ""))
 		names(err)
@@ -54,7 +54,7 @@ var holdTests = map[string]func(*fixture){
 
 		_, err = w.ReleaseHold(w.ctx, "g")
 		w.ok(err)
-		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "bob"}, "g"))
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "bob"}, "g", nil))
 	},
 	"a deletion takes the emoji of reactions": func(w *fixture) {
 		w.group("g", []string{"bob"})

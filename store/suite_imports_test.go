@@ -71,7 +71,7 @@ func testBeginImport(w *fixture) {
 	w.group("made", nil)
 	_, err = w.BeginImport(w.ctx, "made", "f", "e")
 	w.fails(err, chat.ErrExists)
-	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "made"))
+	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "made", nil))
 	_, err = w.BeginImport(w.ctx, "made", "f", "e")
 	w.fails(err, chat.ErrGone)
 }
@@ -146,7 +146,7 @@ func testFinishImportRefuses(w *fixture) {
 	w.equal(w.info("past", "alice").Epoch, "")
 	w.group("past", nil)
 	w.fails(w.FinishImport(w.ctx, archived), chat.ErrExists)
-	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "past"))
+	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "past", nil))
 	w.fails(w.FinishImport(w.ctx, archived), chat.ErrGone)
 }
 

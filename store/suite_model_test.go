@@ -306,7 +306,7 @@ func (m *model) settings(r *rapid.T) {
 	if keep == m.keep && backlog == m.backlog {
 		return
 	}
-	m.ok(m.store.UpdateGroup(r.Context(), chat.Caller{User: "alice"}, "g",
+	m.ok(m.store.UpdateGroup(r.Context(), chat.Caller{User: "alice"}, "g", nil,
 		chat.GroupChange{Keep: &keep, BacklogMax: &backlog}, []chat.NoticeEntry{noticeEntry("g", "alice", "settings", "")}, 1))
 	if backlog > m.backlog {
 		m.counted = max(m.counted, m.last-m.backlog)

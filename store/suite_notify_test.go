@@ -206,7 +206,7 @@ var notifyTests = map[string]func(*fixture){
 		w.equal([]any{len(got), got[0].Priority, string(got[0].Payload)},
 			[]any{1, queue.Normal, fmt.Sprintf(`{"group":"g","epoch":"%s"}`, w.info("g", "bob").Epoch)})
 		w.say("g", "alice", "three")
-		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil))
 		_, err := w.Groups.Cleanup(w.ctx, "g", []string{"alice", "bob"})
 		w.ok(err)
 		w.group("g", []string{"bob"}) // the task of its last life still waits, and is of no use to this one

@@ -200,7 +200,7 @@ func testPlanRetention(w *fixture) {
 func testSettingsPlanRetention(w *fixture) {
 	change := func(group string, days int64) {
 		w.Helper()
-		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, group, chat.GroupChange{RetainDays: &days}, nil, 1))
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, group, nil, chat.GroupChange{RetainDays: &days}, nil, 1))
 	}
 	w.group("g", nil)
 	w.equal(w.retains(), map[string]int64{})

@@ -298,7 +298,7 @@ var scheduleTests = map[string]func(*fixture){
 	"a later group of the same id is another": func(w *fixture) {
 		w.group("g", nil)
 		r := w.schedule(w.toGroup("g"), w.now())
-		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil))
 		for {
 			gone, err := w.Gone(w.ctx, "g")
 			w.ok(err)

@@ -56,7 +56,7 @@ var signalTests = map[string]func(*fixture){
 		w.markRead("g", "bob", id) // nothing moved: no signal
 		w.ok(w.Typing(w.ctx, "g", "bob"))
 		w.equal(w.next(signals), live.Signal{Kind: live.SignalTyping, Group: "g", User: "bob"})
-		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g"))
+		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil))
 		w.equal(w.next(signals), live.Signal{Kind: live.SignalDeleted, Group: "g", Epoch: epoch})
 	},
 	"of a cursor, with the session that moved it": func(w *fixture) {
@@ -92,7 +92,7 @@ var signalTests = map[string]func(*fixture){
 		w.ok(err)
 		signalled(5)
 		name, shown := "Other", chat.Private
-		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{Name: &name, Visibility: &shown},
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil, chat.GroupChange{Name: &name, Visibility: &shown},
 			[]chat.NoticeEntry{noticeEntry("g", "alice", chat.NoticeRenamed, ""), noticeEntry("g", "alice", chat.NoticeSettings, "")}, 5000))
 		signalled(6, 7)
 		w.leave("g", "alice") // the owner, so carl becomes that

@@ -186,7 +186,7 @@ var trimTests = map[string]func(*fixture){
 		w.group("g", nil, keep(100))
 		w.ack("g", "alice", w.says("g", "alice", 50))
 		few := int64(5)
-		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", chat.GroupChange{Keep: &few}, nil, 1))
+		w.ok(w.UpdateGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil, chat.GroupChange{Keep: &few}, nil, 1))
 		w.equal(len(w.kept("g")), 5)
 	},
 	"many reactions go in steps": func(w *fixture) {

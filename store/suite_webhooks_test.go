@@ -350,7 +350,7 @@ func testPublishEventsHold(w *fixture) {
 
 func testEnded(w *fixture) {
 	w.group("before", nil)
-	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "before"))
+	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "before", nil))
 	w.equal(len(w.takeTasks(webhook.TaskEnded)), 0)
 
 	w.addWebhook("w")
@@ -362,7 +362,7 @@ func testEnded(w *fixture) {
 		w.send(a)
 	}
 	epoch := w.info("g", "alice").Epoch
-	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "root", Admin: true}, "g"))
+	w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "root", Admin: true}, "g", nil))
 	tasks := w.takeTasks(webhook.TaskEnded)
 	w.equal(len(tasks), 1)
 	var t webhook.EndedTask

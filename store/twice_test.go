@@ -121,7 +121,7 @@ func TestStepsDoneTwice(t *testing.T) {
 		{"role", func() error { _, _, err := s.SetRole(ctx, change("bob", "alice", chat.Admin)); return err }, nil},
 		{"owner", func() error { _, _, err := s.SetRole(ctx, change("bob", "alice", chat.Owner)); return err }, nil},
 		{"update", func() error {
-			return s.UpdateGroup(ctx, chat.Caller{User: "bob"}, "g", chat.GroupChange{Name: &name, Keep: &keep},
+			return s.UpdateGroup(ctx, chat.Caller{User: "bob"}, "g", nil, chat.GroupChange{Name: &name, Keep: &keep},
 				[]chat.NoticeEntry{notice("renamed"), notice("settings")}, 3)
 		}, nil},
 		{"ack", func() error { _, err := s.Ack(ctx, "g", "bob", chat.At(5), false, ""); return err }, nil},
@@ -157,7 +157,7 @@ func TestStepsDoneTwice(t *testing.T) {
 		{"forget announcements", func() error { _, err := s.ForgetAnnouncements(ctx); return err }, nil},
 		{"claim", func() error { _, err := s.Claim(ctx, "bob", "k", "c"); return err }, nil},
 		{"finish", func() error { return s.Finish(ctx, "bob", "k", chat.Answer{Status: 201, Body: json.RawMessage("{}")}) }, nil},
-		{"delete the group", func() error { return s.DeleteGroup(ctx, chat.Caller{User: "x", Admin: true}, "g") }, chat.ErrNotFound},
+		{"delete the group", func() error { return s.DeleteGroup(ctx, chat.Caller{User: "x", Admin: true}, "g", nil) }, chat.ErrNotFound},
 		{"clean up", func() error { _, err := s.Cleanup(ctx, "g", []string{"alice", "bob", "carl", "op"}); return err }, nil},
 	}
 	for _, step := range steps {

@@ -31,6 +31,7 @@ var matrix = map[string]struct{ private, public string }{
 	"GET /v1/groups/{group}/members":                {"401 404 404 200 200 200 200", "401 403 403 200 200 200 200"},
 	"PUT /v1/groups/{group}/members":                {"401 404 404 403 200 200 200", "401 403 403 403 200 200 200"},
 	"PUT /v1/groups/{group}/members/{user}":         {"401 404 404 403 201 201 201", "401 403 403 403 201 201 201"},
+	"PATCH /v1/groups/{group}/members/{user}":       {"401 404 404 403 404 404 404", "401 403 403 403 404 404 404"}, // other is in no group
 	"DELETE /v1/groups/{group}/members/{user}":      {"401 404 404 403 204 204 204", "401 403 403 403 204 204 204"},
 	"POST /v1/groups/{group}/messages":              {"401 404 404 201 201 201 403", "401 403 403 201 201 201 403"},
 	"GET /v1/groups/{group}/messages":               {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},

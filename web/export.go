@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/web/api"
 )
@@ -36,19 +37,19 @@ func endExport(w http.ResponseWriter, line any, trailer string) error {
 }
 
 type exportHandlers struct {
-	core    *chat.Service
+	groups  *exports.Service
 	persons *person.Service
 	polls   *polls
 }
 
 // ExportGroup serves GET /v1/groups/{group}/export.
 func (h exportHandlers) ExportGroup(ctx context.Context, r api.ExportGroupRequestObject) (api.ExportGroupResponseObject, error) {
-	export, err := h.core.Export(ctx, callerOf(ctx), r.Group, deref(r.Params.After))
+	log, err := h.groups.Group(ctx, callerOf(ctx), r.Group, deref(r.Params.After))
 	if err != nil {
 		return nil, err
 	}
-	first, err := export.Next(ctx)
-	return &exportAnswer{h.polls, ctx, export, linesOf(first)}, err
+	first, err := log.Next(ctx)
+	return &exportAnswer{h.polls, ctx, log, linesOf(first)}, err
 }
 
 // exportAnswer streams an export. A page is read when the client has taken the one before and there is room for it, and only the
@@ -56,7 +57,7 @@ func (h exportHandlers) ExportGroup(ctx context.Context, r api.ExportGroupReques
 type exportAnswer struct {
 	polls  *polls
 	ctx    context.Context //nolint:containedctx // the generated code hands the answer nothing else of the request
-	export *chat.Export
+	export *exports.Export
 	lines  []byte // the next page
 }
 
@@ -79,7 +80,7 @@ func (a *exportAnswer) VisitExportGroupResponse(w http.ResponseWriter) error {
 
 // next reads the next page as soon as there is room; empty after an error, when the export is not done.
 func (a *exportAnswer) next() []byte {
-	if a.export.Done() || callOf(a.ctx).takeRoom(a.ctx, chat.ExportPageBytes) != nil {
+	if a.export.Done() || callOf(a.ctx).takeRoom(a.ctx, exports.PageBytes) != nil {
 		return nil
 	}
 	page, _ := a.export.Next(a.ctx)
@@ -153,7 +154,7 @@ func (a personAnswer) VisitExportMeResponse(w http.ResponseWriter) error {
 		if err := writePart(w, lines.Bytes()); err != nil {
 			return err
 		}
-		return callOf(a.ctx).takeRoom(a.ctx, chat.ExportPageBytes) // for what is read next
+		return callOf(a.ctx).takeRoom(a.ctx, exports.PageBytes) // for what is read next
 	})
 	switch {
 	case err != nil && !wrote:

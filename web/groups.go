@@ -16,7 +16,7 @@ func (h groupHandlers) CreateGroup(ctx context.Context, r api.CreateGroupRequest
 	b := r.Body
 	draft := chat.GroupDraft{
 		ID: b.Id, Name: deref(b.Name), Members: deref(b.Members), Visibility: b.Visibility, Keep: b.Keep, BacklogMax: b.BacklogMax, Post: b.Post,
-		History: b.History, RetainDays: b.RetainDays, Overflow: b.Overflow, BacklogBytes: b.BacklogBytes,
+		History: b.History, RetainDays: b.RetainDays, Overflow: b.Overflow, BacklogBytes: b.BacklogBytes, Data: b.Data,
 	}
 	if err := callOf(ctx).charge(limit.Members(len(draft.Members))); err != nil {
 		return nil, err
@@ -45,18 +45,26 @@ func (h groupHandlers) ListPublicGroups(ctx context.Context, r api.ListPublicGro
 // GetGroup serves GET /v1/groups/{group}.
 func (h groupHandlers) GetGroup(ctx context.Context, r api.GetGroupRequestObject) (api.GetGroupResponseObject, error) {
 	group, err := h.core.Group(ctx, callerOf(ctx), r.Group)
-	return api.GetGroup200JSONResponse(group), err
+	return api.GetGroup200JSONResponse{Body: group, Headers: api.GetGroup200ResponseHeaders{ETag: new(group.Tag())}}, err
 }
 
 // UpdateGroup serves PATCH /v1/groups/{group}.
 func (h groupHandlers) UpdateGroup(ctx context.Context, r api.UpdateGroupRequestObject) (api.UpdateGroupResponseObject, error) {
-	group, err := h.core.UpdateGroup(ctx, callerOf(ctx), r.Group, *r.Body)
-	return api.UpdateGroup200JSONResponse(group), err
+	match, err := ifMatch(r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	group, err := h.core.UpdateGroup(ctx, callerOf(ctx), r.Group, *r.Body, match)
+	return api.UpdateGroup200JSONResponse{Body: group, Headers: api.UpdateGroup200ResponseHeaders{ETag: new(group.Tag())}}, err
 }
 
 // DeleteGroup serves DELETE /v1/groups/{group}.
 func (h groupHandlers) DeleteGroup(ctx context.Context, r api.DeleteGroupRequestObject) (api.DeleteGroupResponseObject, error) {
-	return api.DeleteGroup204Response{}, h.core.DeleteGroup(ctx, callerOf(ctx), r.Group)
+	match, err := ifMatch(r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	return api.DeleteGroup204Response{}, h.core.DeleteGroup(ctx, callerOf(ctx), r.Group, match)
 }
 
 // ListBlockers serves GET /v1/groups/{group}/blockers.

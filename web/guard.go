@@ -138,7 +138,7 @@ func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 			return chat.Errorf(chat.CodeForbidden, "requests from this origin are not allowed")
 		}
 		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE")
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, "+fileHeadersAllowed)
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, If-Match, "+fileHeadersAllowed)
 		h.Set("Access-Control-Max-Age", "600")
 		return c.NoContent(http.StatusNoContent)
 	}

@@ -2,14 +2,17 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/bulk"
+	"github.com/chatd/chatd/chat/memberdata"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/limit"
 )
 
 type memberHandlers struct {
+	data *memberdata.Service
 	core *chat.Service
 	bulk *bulk.Service
 }
@@ -35,15 +38,32 @@ func (h memberHandlers) ChangeMembers(ctx context.Context, r api.ChangeMembersRe
 
 // PutMember serves PUT /v1/groups/{group}/members/{user}.
 func (h memberHandlers) PutMember(ctx context.Context, r api.PutMemberRequestObject) (api.PutMemberResponseObject, error) {
-	var role chat.Role
+	var body api.MemberDraft
 	if r.Body != nil {
-		role = r.Body.Role
+		body = *r.Body
 	}
-	member, created, err := h.core.PutMember(ctx, callerOf(ctx), r.Group, r.User, role)
+	var member chat.Member
+	var created bool
+	var err error
+	if body.Data == nil {
+		member, created, err = h.core.PutMember(ctx, callerOf(ctx), r.Group, r.User, body.Role)
+	} else {
+		member, created, err = h.data.Put(ctx, callerOf(ctx), r.Group, r.User, body.Role, body.Data)
+	}
 	if created {
 		return api.PutMember201JSONResponse(member), err
 	}
 	return api.PutMember200JSONResponse(member), err
+}
+
+// UpdateMember serves PATCH /v1/groups/{group}/members/{user}.
+func (h memberHandlers) UpdateMember(ctx context.Context, r api.UpdateMemberRequestObject) (api.UpdateMemberResponseObject, error) {
+	patch := r.Body.Data
+	if patch == nil {
+		patch = json.RawMessage("{}")
+	}
+	member, err := h.data.Merge(ctx, callerOf(ctx), r.Group, r.User, patch)
+	return api.UpdateMember200JSONResponse(member), err
 }
 
 // RemoveMember serves DELETE /v1/groups/{group}/members/{user}.

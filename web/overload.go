@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/web/admission"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/limit"
@@ -79,7 +80,7 @@ func (a *admitter) answerMost(r *route, limit int) int64 {
 	_, paged := r.query["limit"]
 	switch {
 	case r.id == "exportGroup", r.id == "exportMe":
-		return chat.ExportPageBytes
+		return exports.PageBytes
 	case paged:
 		return min(page, int64(limit)*int64(a.limits.BodyBytesMax))
 	case r.id == "sync", r.id == "getUnread", r.id == "batch":

@@ -127,6 +127,7 @@ func describedRoutes() routes {
 		"OPTIONS /v1/groups/:group/files/:file": {id: "describeUpload", method: "OPTIONS", template: "/v1/groups/{group}/files/{file}", open: true, path: []string{"group", "file"}},
 		"PATCH /v1/groups/:group":               {id: "updateGroup", method: "PATCH", template: "/v1/groups/{group}", scope: "groups", path: []string{"group"}},
 		"PATCH /v1/groups/:group/files/:file":   {id: "writeFile", method: "PATCH", template: "/v1/groups/{group}/files/{file}", scope: "send", path: []string{"group", "file"}},
+		"PATCH /v1/groups/:group/members/:user": {id: "updateMember", method: "PATCH", template: "/v1/groups/{group}/members/{user}", scope: "groups", path: []string{"group", "user"}},
 		"PATCH /v1/keys/:key":                   {id: "updateKey", method: "PATCH", template: "/v1/keys/{key}", admin: true, scope: "keys", path: []string{"key"}},
 		"PATCH /v1/me":                          {id: "updateMe", method: "PATCH", template: "/v1/me", scope: "send"},
 		"PATCH /v1/schedules/:schedule":         {id: "updateSchedule", method: "PATCH", template: "/v1/schedules/{schedule}", scope: "send", path: []string{"schedule"}},

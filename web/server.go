@@ -16,9 +16,11 @@ import (
 	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/direct"
 	"github.com/chatd/chatd/chat/erase"
+	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/chat/memberdata"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/profiles"
@@ -70,12 +72,14 @@ type Options struct {
 type Services struct {
 	Chat          *chat.Service
 	Live          *live.Service
+	MemberData    *memberdata.Service
 	Schedules     *schedule.Service
 	Announcements *announce.Service
 	Notifications *notify.Service
 	Webhooks      *webhook.Service
 	Search        *archive.Searcher
 	Erasures      *erase.Service
+	Exports       *exports.Service
 	Persons       *person.Service
 	Files         *files.Service
 	Direct        *direct.Service

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/queue"
@@ -207,17 +208,17 @@ func TestExportCrossesTheBorder(t *testing.T) {
 	s.talk("g", last, chat.GroupDraft{})
 	s.archive("g", last-150)
 	trims := 0
-	s.Service = chat.New(archive.Serve(s.Store, &between{Store: s.db, read: func() {
+	serving := archive.Serve(s.Store, &between{Store: s.db, read: func() {
 		trims++
 		more := s.Say("ann", "g", "more").ID
 		s.seen("g", more, "ann", "bob")
 		s.archive("g", last-150+int64(trims)*60)
-	}}, s.catchUp, s.Options().Limits), s.Options())
-	export, err := s.Export(s.Ctx, chattest.As("ann"), "g", "")
+	}}, s.catchUp, s.Options().Limits)
+	log, err := exports.New(chat.New(serving, s.Options()), serving).Group(s.Ctx, chattest.As("ann"), "g", "")
 	s.Must(err)
 	next := int64(1)
-	for !export.Done() {
-		page, err := export.Next(s.Ctx)
+	for !log.Done() {
+		page, err := log.Next(s.Ctx)
 		s.Must(err)
 		for _, m := range page {
 			if m.ID != next {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/exports"
+	"github.com/chatd/chatd/chat/memberdata"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/schedule"
@@ -18,11 +20,18 @@ import (
 // Record is one thing about a user: one of its fields is there.
 type Record struct {
 	Group    *chat.GroupView    `json:"group,omitempty"`    // that the user is a member of, with their cursors
+	Member   *Membership        `json:"member,omitempty"`   // what is noted about the user in such a group
 	Message  json.RawMessage    `json:"message,omitempty"`  // an entry that the user wrote, of any kind, as it reads now
 	Item     json.RawMessage    `json:"item,omitempty"`     // of the user's inbox
 	Schedule *schedule.Schedule `json:"schedule,omitempty"` // of the user
 	Device   *notify.DeviceView `json:"device,omitempty"`   // without its secrets
 	Profile  *profiles.Own      `json:"profile,omitempty"`  // of the user, if there is one
+}
+
+// Membership has the custom fields of the user in a group.
+type Membership struct {
+	Group string          `json:"group"`
+	Data  json.RawMessage `json:"data"`
 }
 
 // Archive has messages of users, also of groups that they have left.
@@ -44,6 +53,8 @@ const (
 // Service exports users.
 type Service struct {
 	core          *chat.Service
+	exports       *exports.Service
+	noted         *memberdata.Service
 	schedules     *schedule.Service
 	notifications *notify.Service
 	profiles      *profiles.Service
@@ -56,8 +67,8 @@ type Service struct {
 }
 
 // New makes a Service. db is nil where there is no archive.
-func New(core *chat.Service, schedules *schedule.Service, notifications *notify.Service, profiles *profiles.Service, db Archive) *Service {
-	return &Service{core: core, schedules: schedules, notifications: notifications, profiles: profiles, archive: db,
+func New(core *chat.Service, exports *exports.Service, noted *memberdata.Service, schedules *schedule.Service, notifications *notify.Service, profiles *profiles.Service, db Archive) *Service {
+	return &Service{core: core, exports: exports, noted: noted, schedules: schedules, notifications: notifications, profiles: profiles, archive: db,
 		reading: make(chan struct{}, readingMax), running: map[string]bool{}}
 }
 
@@ -179,6 +190,9 @@ func (e *export) groups(ctx context.Context) error {
 		}
 	}
 	for _, group := range all {
+		if err := e.member(ctx, group); err != nil {
+			return err
+		}
 		if err := e.group(ctx, group); err != nil {
 			return err
 		}
@@ -186,9 +200,18 @@ func (e *export) groups(ctx context.Context) error {
 	return nil
 }
 
+// member writes the custom fields of the user in a group, if there are any.
+func (e *export) member(ctx context.Context, group string) error {
+	data, err := e.noted.Own(ctx, e.by, group)
+	if err != nil || data == nil {
+		return err
+	}
+	return e.write([]Record{{Member: &Membership{Group: group, Data: data}}})
+}
+
 // group writes the entries of the user in a group.
 func (e *export) group(ctx context.Context, group string) error {
-	log, err := e.core.ExportOwn(ctx, e.by, group)
+	log, err := e.exports.Own(ctx, e.by, group)
 	for err == nil && !log.Done() {
 		var messages []chat.Message
 		if messages, err = log.Next(ctx); err == nil {

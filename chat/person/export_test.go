@@ -10,6 +10,8 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/exports"
+	"github.com/chatd/chatd/chat/memberdata"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/profiles"
@@ -38,7 +40,7 @@ func TestExportOfWhoHasLeft(t *testing.T) {
 	}
 	b.Must(b.RemoveMember(b.Ctx, chattest.As("bob"), "left", "bob"))
 	webhooks := webhook.New(b.Service, b.Store, nil)
-	s := person.New(b.Service, schedule.New(b.Service, b.Store, webhooks), notify.New(b.Service, b.Store, notify.Options{}), shown(b), db)
+	s := person.New(b.Service, exports.New(b.Service, b.Store), memberdata.New(b.Service, b.Store), schedule.New(b.Service, b.Store, webhooks), notify.New(b.Service, b.Store, notify.Options{}), shown(b), db)
 
 	got, want := exported(b, s, "bob"), []string(nil)
 	for n := range 120 {
@@ -92,7 +94,7 @@ func TestExportLeavesOutWhatIsHeld(t *testing.T) {
 	_, _, err = b.PutMember(b.Ctx, chattest.As("bob"), "back", "bob", "")
 	b.Must(err)
 	b.Say("bob", "back", "of the second bob")
-	s := person.New(b.Service, schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), notify.New(b.Service, b.Store, notify.Options{}), shown(b), db)
+	s := person.New(b.Service, exports.New(b.Service, b.Store), memberdata.New(b.Service, b.Store), schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), notify.New(b.Service, b.Store, notify.Options{}), shown(b), db)
 	if got := exported(b, s, "bob"); !slices.Equal(got, []string{"of the second bob"}) {
 		t.Errorf("got %q", got)
 	}
@@ -100,7 +102,7 @@ func TestExportLeavesOutWhatIsHeld(t *testing.T) {
 
 // TestOneExportOfAUser: a second one has to wait until the first has ended.
 func TestOneExportOfAUser(t *testing.T) {
-	s := person.New(nil, nil, nil, nil, nil)
+	s := person.New(nil, nil, nil, nil, nil, nil, nil)
 	end, err := s.Begin(chattest.As("ann"))
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +125,7 @@ func TestSlowExportsHoldUpNobody(t *testing.T) {
 	const slow = 5 // more than may read at once
 	users := []string{"slow0", "slow1", "slow2", "slow3", "slow4", "quick"}
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, users[0], users[1:]...)
-	s := person.New(b.Service, schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), notify.New(b.Service, b.Store, notify.Options{}), shown(b), nil)
+	s := person.New(b.Service, exports.New(b.Service, b.Store), memberdata.New(b.Service, b.Store), schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), notify.New(b.Service, b.Store, notify.Options{}), shown(b), nil)
 	stuck, free := make(chan struct{}), make(chan struct{})
 	ended := make(chan error)
 	for _, user := range users[:slow] {
@@ -158,7 +160,7 @@ func shown(b *chattest.Bench) *profiles.Service {
 func TestExportOfProfile(t *testing.T) {
 	b := chattest.New(t)
 	p := shown(b)
-	s := person.New(b.Service, schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), notify.New(b.Service, b.Store, notify.Options{}), p, nil)
+	s := person.New(b.Service, exports.New(b.Service, b.Store), memberdata.New(b.Service, b.Store), schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), notify.New(b.Service, b.Store, notify.Options{}), p, nil)
 	export := func() (found []*profiles.Own) {
 		t.Helper()
 		b.Must(s.Export(b.Ctx, chattest.As("alice"), func(records []person.Record) error {

@@ -19,9 +19,11 @@ import (
 	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/direct"
 	"github.com/chatd/chatd/chat/erase"
+	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/chat/memberdata"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/profiles"
@@ -182,6 +184,7 @@ func (n *Node) openServices() {
 	n.retention = retention.New(retainedStore{n.store, groups}, kept, retention.Options{Days: int64(n.set.RetainDays.value()), Log: n.log})
 	webhooks := webhook.New(core, n.store.Webhooks, n.sender)
 	schedules := schedule.New(core, n.store.Schedules, webhooks)
+	exports, noted := exports.New(core, groups), memberdata.New(core, n.store.Groups)
 	notifications := notify.New(core, notifyStore{n.store.Notifications, n.store.Inboxes, n.store.Logs, n.store.Tasks}, notify.Options{
 		Delay: n.set.NotifyDelay.value(), Pusher: n.sender, Disabled: func(user string) bool { return n.services.Users.Disabled(user) },
 	})
@@ -191,13 +194,15 @@ func (n *Node) openServices() {
 	})
 	n.services = web.Services{
 		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks),
+		Exports:       exports,
 		Chat:          core,
 		Files:         files.New(core, n.store.Files, n.blobs, files.Options{SizeMax: int64(n.set.FileMax.value()), Sole: n.store.server != nil, Log: n.log}),
 		Live:          live.New(core, logs),
+		MemberData:    noted,
 		Schedules:     schedules,
 		Announcements: announce.New(core, announceStore{n.store.Announcements, n.store.Schedules}),
 		Notifications: notifications,
-		Persons:       person.New(core, schedules, notifications, shown, written),
+		Persons:       person.New(core, exports, noted, schedules, notifications, shown, written),
 		Webhooks:      webhooks,
 		Direct:        direct.New(core, n.store.Groups),
 		Keys:          n.openKeys(),

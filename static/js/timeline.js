@@ -131,6 +131,7 @@ export function noticeText(e) {
     case "left": return `${e.user ?? e.from} left`;
     case "removed": return `${e.from} removed ${names}`;
     case "role": return `${e.user} is now ${e.role === "owner" ? "the owner" : e.role === "admin" ? "an admin" : "a member"}`;
+    case "data": return `${e.from} changed what is noted about ${e.user}`;
     case "renamed": return e.name ? `${e.from} renamed the group to “${e.name}”` : `${e.from} removed the group name`;
     case "settings": return `${e.from} changed the settings${settingsText(e.settings)}`;
     default: return `${e.from}: ${e.notice}`;
@@ -149,6 +150,7 @@ function settingsText(s) {
   if (s.overflow !== undefined) parts.push(s.overflow === "block" ? "sending waits for members who are behind" : "sending does not wait for members who are behind");
   if (s.backlog_bytes !== undefined) parts.push(`members may fall ${s.backlog_bytes} bytes of files behind`);
   if (s.backlog_max !== undefined) parts.push(`members may fall ${s.backlog_max} messages behind`);
+  if (s.data !== undefined) parts.push("custom fields");
   return `: ${parts.join(", ")}`;
 }
 

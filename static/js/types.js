@@ -41,7 +41,7 @@
  * @property {string} [id] of the file at the server
  * @property {string} [problem] why it failed
  *
- * @typedef {{visibility?: "private"|"public", keep?: number, retain_days?: number, backlog_max?: number, overflow?: "drop"|"block", backlog_bytes?: number, post?: "members"|"admins", history?: boolean}} Settings
+ * @typedef {{visibility?: "private"|"public", keep?: number, retain_days?: number, backlog_max?: number, overflow?: "drop"|"block", backlog_bytes?: number, post?: "members"|"admins", history?: boolean, data?: object}} Settings
  *
  * @typedef {Content & EntryFields} Entry a text, data or notice as the page shows it
  * @typedef {object} EntryFields

@@ -187,6 +187,7 @@ func TestGroupDamage(t *testing.T) {
 		{"ZADD {g}by:bob 5000 5000", doctor.KindCount, "{g}by:bob", false},
 		{"ZREM {g}senders bob", doctor.KindOrphan, "{g}by:bob", true},
 		{"ZADD {g}at:eve 7 7", doctor.KindOrphan, "{g}at:eve", true},
+		{"HSET {g}data eve {}", doctor.KindOrphan, "{g}data", true},
 		{"ZADD {g}kept 7 9_{}", doctor.KindOrphan, "{g}kept", true},
 		{"HSET {g}sent:alice x 5000~1~m~c", doctor.KindRetry, "{g}sent:alice", false},
 		{"ZADD {p}g:nowhere:by:bob 7 7", doctor.KindOrphan, "{p}g:nowhere:by:bob", true},

@@ -47,6 +47,7 @@ type groupLook struct {
 	ownerValue                    string
 	levels, notified              int64
 	public                        bool
+	data                          int64 // users with custom fields
 }
 
 func (d *groups) look(ctx context.Context, k groupKeys) (groupLook, error) {
@@ -63,6 +64,7 @@ func (d *groups) look(ctx context.Context, k groupKeys) (groupLook, error) {
 	l.members, l.joined, l.managers, l.seen, l.read = r.Number(7), r.Number(8), r.Number(9), r.Number(10), r.Number(11)
 	l.seenMax, l.readMax, l.skipMax, l.ownerValue = r.Number(12), r.Number(13), r.Number(14), r.Text(15)
 	l.levels, l.notified, l.public = r.Number(16), r.Number(17), r.Number(18) == 1
+	l.data = r.Number(19)
 	return l, nil
 }
 
@@ -241,7 +243,37 @@ func (d *groups) members(ctx context.Context, g groupKeys, l groupLook) error {
 			return err
 		}
 	}
-	return nil
+	if l.data == 0 {
+		return nil
+	}
+	return d.strayData(ctx, g)
+}
+
+// strayData looks for custom fields of users who are not members.
+func (d *groups) strayData(ctx context.Context, g groupKeys) error {
+	client, key := d.store.Client(), g.base+"data"
+	for cursor := uint64(0); ; {
+		some, next, err := client.HScan(ctx, key, cursor, "", entriesStep).Result()
+		if err != nil {
+			return err
+		}
+		for user := range slices.Chunk(some, 2) {
+			is, err := client.HExists(ctx, g.base+"members", user[0]).Result()
+			if err != nil {
+				return err
+			}
+			if is {
+				continue
+			}
+			if err := d.found(ctx, Finding{Kind: KindOrphan, Key: key, Message: "has custom fields of " + user[0] + ", who is not a member",
+				Repair: "remove them", fix: d.runs(fixUserScript.On(g).Arg("user", user[0]))}); err != nil {
+				return err
+			}
+		}
+		if cursor = next; cursor == 0 {
+			return nil
+		}
+	}
 }
 
 // memberFinding turns a result of members.lua into a finding.

@@ -37,7 +37,8 @@ var contents = map[string]content{
 	"name":     {"an id", func(_, name, _ string) bool { return chat.ValidID(name) }},
 	"grouped":  {"a value that begins with the id of a group", func(_, _, value string) bool { return chat.ValidGroupID(head(value)) }},
 
-	"group":   numbered("created_ms", "keep", "backlog_max", "backlog_bytes", "active_ms", "newest", "floor"),
+	"group": all(numbered("created_ms", "keep", "backlog_max", "backlog_bytes", "active_ms", "newest", "floor", "version"),
+		content{"the fields of a group: whole numbers, and its data as a JSON object", func(_, name, value string) bool { return name != "data" || customData(value) }}),
 	"import":  numbered("at"),
 	"inbox":   numbered("base", "gaps", "acked", "told"),
 	"erasure": numbered("messages", "created_ms"),
@@ -48,6 +49,7 @@ var contents = map[string]content{
 		role, at, _ := strings.Cut(value, " ")
 		return chat.ValidUserID(name) && role != "" && whole(at)
 	}},
+	"custom":   {"the id of a user and a JSON object", func(_, name, value string) bool { return chat.ValidUserID(name) && value != "" && customData(value) }},
 	"stranger": {"the id of a user and a number of bytes", func(_, name, value string) bool { return validSender(head(name)) && whole(value) }},
 	"added": {"the id of a group", func(_, name, _ string) bool {
 		return strings.HasPrefix(name, ".") || chat.ValidGroupID(name) // a dot begins the hash of who added
@@ -230,6 +232,12 @@ func all(of ...content) content {
 		}
 		return true
 	}}
+}
+
+// customData tells whether a text is custom fields as they are stored, or none.
+func customData(text string) bool {
+	merged, err := chat.MergeData(nil, json.RawMessage(text))
+	return err == nil && string(merged) == text
 }
 
 // readable is a hash with a field that is the JSON of to's type.

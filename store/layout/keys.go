@@ -67,7 +67,7 @@ var Keys = slices.Concat(
 	keys("", Anew, "hash wants retention grown=number erased=number a:<id>:part"),
 	keys("", ByElement, "hash files=grouped", "zset public=listed users=sender names=word", "set reachable=sender unused=sender"),
 	keys("g:<id>:", WithOwner, "string id",
-		"hash meta=group members=member levels=user sent:<user>=sent erasures=held files=file gone:files=file import=import",
+		"hash meta=group members=member data=custom levels=user sent:<user>=sent erasures=held files=file gone:files=file import=import",
 		"zset joined=user managers=user seen=reader read=user told=user waiting=user gone:members=user senders=sender gone:senders=sender",
 		"zset msgs=entry skip=id by:<user>=id at:<user>=id reacted=reacted reactions=reactions kept=change files:unused=name files:named=named",
 		"zset import:msgs=entry import:skip=id import:reacted=reacted import:reactions=reactions"),
@@ -111,7 +111,7 @@ func queueKeys() (rows []Key) {
 
 // irregular are the names by which scripts know keys whose own name is taken by another, or is not the house's word.
 var irregular = map[string]string{
-	"files": "files_of", "erased": "erased_counts", "g:<id>:id": "last_id", "g:<id>:told": "notified", "u:<id>:files": "user_files",
+	"files": "files_of", "erased": "erased_counts", "g:<id>:id": "last_id", "g:<id>:data": "member_data", "g:<id>:told": "notified", "u:<id>:files": "user_files",
 }
 
 // nouns are what scripts call owners that have a key without a further name, and what the names of their other keys begin with.

@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/importer"
+	"github.com/chatd/chatd/chat/memberdata"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/schedule"
@@ -40,7 +41,7 @@ string blobs push_key g:*:id u:*:erasing u:*:files:bytes q:*:paused
 list u:*:inbox a:*:to:* q:*:ready:critical q:*:ready:high q:*:ready:normal q:*:ready:low
 set reachable unused e:*:groups e:*:held
 hash layout wants grown erased files retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
-hash g:*:meta g:*:members g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
+hash g:*:meta g:*:members g:*:data g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
 hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:profile u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
 zset public users names live nodes served orphans announcements t:*:at t:*:gone
@@ -196,6 +197,8 @@ func (f filler) groups() {
 	chattest.Done(f.T, f.Handlers()[chat.TaskMention], chat.MentionTask{Group: "g", Epoch: g.Epoch, ID: id, From: "alice", Users: []string{"bob"}})
 
 	_, _, err := f.Store.PutDevice(f.Ctx, "bob", notify.Device{ID: "phone", Kind: notify.DeviceWebhook, Address: "https://push.example/", Secret: "whsec_x", CreatedAt: chat.TimeMs(1)})
+	f.Must(err)
+	_, err = memberdata.New(f.Service, f.Store).Merge(f.Ctx, chattest.As("alice"), "g", "carl", []byte(`{"desk":12}`))
 	f.Must(err)
 	f.Must(f.Store.SetLevel(f.Ctx, "g", "carl", notify.Setting{Level: notify.None}))
 	f.Must(f.Store.NotifyUsers(f.Ctx, "g", g.Epoch, []string{"bob"}))

@@ -92,6 +92,7 @@ func (e MessageKind) Valid() bool {
 // Defines values for MessageNotice.
 const (
 	MessageNoticeCreated  MessageNotice = "created"
+	MessageNoticeData     MessageNotice = "data"
 	MessageNoticeJoined   MessageNotice = "joined"
 	MessageNoticeLeft     MessageNotice = "left"
 	MessageNoticeRemoved  MessageNotice = "removed"
@@ -104,6 +105,8 @@ const (
 func (e MessageNotice) Valid() bool {
 	switch e {
 	case MessageNoticeCreated:
+		return true
+	case MessageNoticeData:
 		return true
 	case MessageNoticeJoined:
 		return true
@@ -298,14 +301,17 @@ type Change struct {
 
 // ChangedSettings The changed settings with their new values.
 type ChangedSettings struct {
-	BacklogBytes *int64     `json:"backlog_bytes,omitempty"`
-	BacklogMax   *int64     `json:"backlog_max,omitempty"`
-	History      *bool      `json:"history,omitempty"`
-	Keep         *int64     `json:"keep,omitempty"`
-	Overflow     Overflow   `json:"overflow,omitempty"`
-	Post         Posting    `json:"post,omitempty"`
-	RetainDays   *int64     `json:"retain_days,omitempty"`
-	Visibility   Visibility `json:"visibility,omitempty"`
+	BacklogBytes *int64 `json:"backlog_bytes,omitempty"`
+	BacklogMax   *int64 `json:"backlog_max,omitempty"`
+
+	// Data Custom fields, a JSON object of at most 4 KiB without white space. Absent where there are none.
+	Data       CustomData `json:"data,omitempty"`
+	History    *bool      `json:"history,omitempty"`
+	Keep       *int64     `json:"keep,omitempty"`
+	Overflow   Overflow   `json:"overflow,omitempty"`
+	Post       Posting    `json:"post,omitempty"`
+	RetainDays *int64     `json:"retain_days,omitempty"`
+	Visibility Visibility `json:"visibility,omitempty"`
 }
 
 // ClientId A key chosen by the client that makes the call safe to repeat.
@@ -330,6 +336,9 @@ type Content struct {
 
 // Cursors defines model for Cursors.
 type Cursors = chat.Cursors
+
+// CustomData Custom fields, a JSON object of at most 4 KiB without white space. Absent where there are none.
+type CustomData = json.RawMessage
 
 // DayList defines model for DayList.
 type DayList struct {
@@ -472,6 +481,9 @@ type GroupDraft struct {
 
 	// BacklogMax How far behind a member may be and still hold back trimming. Default: 10000.
 	BacklogMax *int64 `json:"backlog_max,omitempty"`
+
+	// Data Custom fields, a JSON object of at most 4 KiB without white space. Absent where there are none.
+	Data CustomData `json:"data,omitempty"`
 
 	// History Whether who joins sees what was said before. Default: true.
 	History *bool `json:"history,omitempty"`
@@ -730,9 +742,17 @@ type MeChange struct {
 // Member defines model for Member.
 type Member = chat.Member
 
+// MemberChange defines model for MemberChange.
+type MemberChange struct {
+	// Data Custom fields, a JSON object of at most 4 KiB without white space. Absent where there are none.
+	Data CustomData `json:"data,omitempty"`
+}
+
 // MemberDraft defines model for MemberDraft.
 type MemberDraft struct {
-	Role Role `json:"role,omitempty"`
+	// Data Custom fields, a JSON object of at most 4 KiB without white space. Absent where there are none.
+	Data CustomData `json:"data,omitempty"`
+	Role Role       `json:"role,omitempty"`
 }
 
 // MemberPage defines model for MemberPage.
@@ -1465,6 +1485,9 @@ type GroupParam = GroupId
 // IdempotencyKeyParam defines model for IdempotencyKeyParam.
 type IdempotencyKeyParam = string
 
+// IfMatchParam defines model for IfMatchParam.
+type IfMatchParam = string
+
 // KeyParam Compared byte for byte.
 type KeyParam = Id
 
@@ -1538,6 +1561,20 @@ type ListPublicGroupsParams struct {
 
 	// Cursor The `next` of the previous page; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteGroupParams defines parameters for DeleteGroup.
+type DeleteGroupParams struct {
+	// IfMatch The call is made only if the tag that `GET` answers in `ETag` is in this list, or for `*`; `409 conflict` otherwise. Weak
+	// tags match nothing. The comparison and the change are one step.
+	IfMatch *IfMatchParam `json:"If-Match,omitempty"`
+}
+
+// UpdateGroupParams defines parameters for UpdateGroup.
+type UpdateGroupParams struct {
+	// IfMatch The call is made only if the tag that `GET` answers in `ETag` is in this list, or for `*`; `409 conflict` otherwise. Weak
+	// tags match nothing. The comparison and the change are one step.
+	IfMatch *IfMatchParam `json:"If-Match,omitempty"`
 }
 
 // ExportGroupParams defines parameters for ExportGroup.
@@ -1796,6 +1833,9 @@ type PutHoldJSONRequestBody = HoldDraft
 // ChangeMembersJSONRequestBody defines body for ChangeMembers for application/json ContentType.
 type ChangeMembersJSONRequestBody = MembersDraft
 
+// UpdateMemberJSONRequestBody defines body for UpdateMember for application/json ContentType.
+type UpdateMemberJSONRequestBody = MemberChange
+
 // PutMemberJSONRequestBody defines body for PutMember for application/json ContentType.
 type PutMemberJSONRequestBody = MemberDraft
 
@@ -2023,13 +2063,13 @@ type ServerInterface interface {
 	ListPublicGroups(ctx echo.Context, params ListPublicGroupsParams) error
 	// DeleteGroup Delete a group
 	// (DELETE /v1/groups/{group})
-	DeleteGroup(ctx echo.Context, group GroupParam) error
+	DeleteGroup(ctx echo.Context, group GroupParam, params DeleteGroupParams) error
 	// GetGroup Get a group
 	// (GET /v1/groups/{group})
 	GetGroup(ctx echo.Context, group GroupParam) error
-	// UpdateGroup Change name and settings
+	// UpdateGroup Change name, settings and data
 	// (PATCH /v1/groups/{group})
-	UpdateGroup(ctx echo.Context, group GroupParam) error
+	UpdateGroup(ctx echo.Context, group GroupParam, params UpdateGroupParams) error
 	// AckGroup Ack messages
 	// (POST /v1/groups/{group}/ack)
 	AckGroup(ctx echo.Context, group GroupParam) error
@@ -2060,6 +2100,9 @@ type ServerInterface interface {
 	// RemoveMember Leave, or remove a member
 	// (DELETE /v1/groups/{group}/members/{user})
 	RemoveMember(ctx echo.Context, group GroupParam, user UserParam) error
+	// UpdateMember Change what is noted about a member
+	// (PATCH /v1/groups/{group}/members/{user})
+	UpdateMember(ctx echo.Context, group GroupParam, user UserParam) error
 	// PutMember Add a member, join, or change a role
 	// (PUT /v1/groups/{group}/members/{user})
 	PutMember(ctx echo.Context, group GroupParam, user UserParam) error
@@ -2544,8 +2587,28 @@ func (w *ServerInterfaceWrapper) DeleteGroup(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteGroupParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatchParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.DeleteGroup(ctx, group)
+	err = w.Handler.DeleteGroup(ctx, group, params)
 	return err
 }
 
@@ -2576,8 +2639,28 @@ func (w *ServerInterfaceWrapper) UpdateGroup(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateGroupParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatchParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.UpdateGroup(ctx, group)
+	err = w.Handler.UpdateGroup(ctx, group, params)
 	return err
 }
 
@@ -2836,6 +2919,30 @@ func (w *ServerInterfaceWrapper) RemoveMember(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.RemoveMember(ctx, group, user)
+	return err
+}
+
+// UpdateMember converts echo context to params.
+func (w *ServerInterfaceWrapper) UpdateMember(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "user" -------------
+	var user UserParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", ctx.Param("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.UpdateMember(ctx, group, user)
 	return err
 }
 
@@ -4110,6 +4217,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/groups/:group/members", wrapper.ListMembers, options.OperationMiddlewares["listMembers"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/members", wrapper.ChangeMembers, options.OperationMiddlewares["changeMembers"]...)
 	router.DELETE(options.BaseURL+"/v1/groups/:group/members/:user", wrapper.RemoveMember, options.OperationMiddlewares["removeMember"]...)
+	router.PATCH(options.BaseURL+"/v1/groups/:group/members/:user", wrapper.UpdateMember, options.OperationMiddlewares["updateMember"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/members/:user", wrapper.PutMember, options.OperationMiddlewares["putMember"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/messages", wrapper.ListMessages, options.OperationMiddlewares["listMessages"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/messages", wrapper.SendMessage, options.OperationMiddlewares["sendMessage"]...)
@@ -4957,7 +5065,8 @@ func (response ListPublicGroupsdefaultApplicationProblemPlusJSONResponse) VisitL
 }
 
 type DeleteGroupRequestObject struct {
-	Group GroupParam `json:"group"`
+	Group  GroupParam `json:"group"`
+	Params DeleteGroupParams
 }
 
 type DeleteGroupResponseObject interface {
@@ -5007,15 +5116,25 @@ type GetGroupResponseObject interface {
 	VisitGetGroupResponse(w http.ResponseWriter) error
 }
 
-type GetGroup200JSONResponse Group
+type GetGroup200ResponseHeaders struct {
+	ETag *string
+}
+
+type GetGroup200JSONResponse struct {
+	Body    Group
+	Headers GetGroup200ResponseHeaders
+}
 
 func (response GetGroup200JSONResponse) VisitGetGroupResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -5049,23 +5168,34 @@ func (response GetGroupdefaultApplicationProblemPlusJSONResponse) VisitGetGroupR
 }
 
 type UpdateGroupRequestObject struct {
-	Group GroupParam `json:"group"`
-	Body  *UpdateGroupJSONRequestBody
+	Group  GroupParam `json:"group"`
+	Params UpdateGroupParams
+	Body   *UpdateGroupJSONRequestBody
 }
 
 type UpdateGroupResponseObject interface {
 	VisitUpdateGroupResponse(w http.ResponseWriter) error
 }
 
-type UpdateGroup200JSONResponse Group
+type UpdateGroup200ResponseHeaders struct {
+	ETag *string
+}
+
+type UpdateGroup200JSONResponse struct {
+	Body    Group
+	Headers UpdateGroup200ResponseHeaders
+}
 
 func (response UpdateGroup200JSONResponse) VisitUpdateGroupResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -5604,6 +5734,57 @@ type RemoveMemberdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RemoveMemberdefaultApplicationProblemPlusJSONResponse) VisitRemoveMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateMemberRequestObject struct {
+	Group GroupParam `json:"group"`
+	User  UserParam  `json:"user"`
+	Body  *UpdateMemberJSONRequestBody
+}
+
+type UpdateMemberResponseObject interface {
+	VisitUpdateMemberResponse(w http.ResponseWriter) error
+}
+
+type UpdateMember200JSONResponse Member
+
+func (response UpdateMember200JSONResponse) VisitUpdateMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateMemberdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response UpdateMemberdefaultApplicationProblemPlusJSONResponse) VisitUpdateMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -8632,7 +8813,7 @@ type StrictServerInterface interface {
 	// GetGroup Get a group
 	// (GET /v1/groups/{group})
 	GetGroup(ctx context.Context, request GetGroupRequestObject) (GetGroupResponseObject, error)
-	// UpdateGroup Change name and settings
+	// UpdateGroup Change name, settings and data
 	// (PATCH /v1/groups/{group})
 	UpdateGroup(ctx context.Context, request UpdateGroupRequestObject) (UpdateGroupResponseObject, error)
 	// AckGroup Ack messages
@@ -8665,6 +8846,9 @@ type StrictServerInterface interface {
 	// RemoveMember Leave, or remove a member
 	// (DELETE /v1/groups/{group}/members/{user})
 	RemoveMember(ctx context.Context, request RemoveMemberRequestObject) (RemoveMemberResponseObject, error)
+	// UpdateMember Change what is noted about a member
+	// (PATCH /v1/groups/{group}/members/{user})
+	UpdateMember(ctx context.Context, request UpdateMemberRequestObject) (UpdateMemberResponseObject, error)
 	// PutMember Add a member, join, or change a role
 	// (PUT /v1/groups/{group}/members/{user})
 	PutMember(ctx context.Context, request PutMemberRequestObject) (PutMemberResponseObject, error)
@@ -9317,10 +9501,11 @@ func (sh *strictHandler) ListPublicGroups(ctx echo.Context, params ListPublicGro
 }
 
 // DeleteGroup operation middleware
-func (sh *strictHandler) DeleteGroup(ctx echo.Context, group GroupParam) error {
+func (sh *strictHandler) DeleteGroup(ctx echo.Context, group GroupParam, params DeleteGroupParams) error {
 	var request DeleteGroupRequestObject
 
 	request.Group = group
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.DeleteGroup(ctx.Request().Context(), request.(DeleteGroupRequestObject))
@@ -9367,10 +9552,11 @@ func (sh *strictHandler) GetGroup(ctx echo.Context, group GroupParam) error {
 }
 
 // UpdateGroup operation middleware
-func (sh *strictHandler) UpdateGroup(ctx echo.Context, group GroupParam) error {
+func (sh *strictHandler) UpdateGroup(ctx echo.Context, group GroupParam, params UpdateGroupParams) error {
 	var request UpdateGroupRequestObject
 
 	request.Group = group
+	request.Params = params
 
 	var body UpdateGroupJSONRequestBody
 	var err error
@@ -9758,6 +9944,55 @@ func (sh *strictHandler) RemoveMember(ctx echo.Context, group GroupParam, user U
 		return err
 	} else if validResponse, ok := response.(RemoveMemberResponseObject); ok {
 		return validResponse.VisitRemoveMemberResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// UpdateMember operation middleware
+func (sh *strictHandler) UpdateMember(ctx echo.Context, group GroupParam, user UserParam) error {
+	var request UpdateMemberRequestObject
+
+	request.Group = group
+	request.User = user
+
+	var body UpdateMemberJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateMember(ctx.Request().Context(), request.(UpdateMemberRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateMember")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UpdateMemberResponseObject); ok {
+		return validResponse.VisitUpdateMemberResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

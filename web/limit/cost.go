@@ -18,6 +18,7 @@ var costs = map[string]Cost{
 	"sendDirect":    {User: 1, Send: 1},
 	"updateGroup":   {User: 1, Send: 1}, // a notice
 	"putMember":     {User: 2, Send: 1}, // a notice, the index of the member, an item in their inbox
+	"updateMember":  {User: 2, Send: 1}, // a notice
 	"removeMember":  {User: 2, Send: 1},
 	"changeMembers": {User: 3, Send: 1}, // more for each ten: Members
 	"createGroup":   {User: 3, Send: 1},

@@ -1,6 +1,6 @@
 -- Corrects what is derived about a user in a group: managers are in managers, and only members have cursors.
 --
--- KEYS  meta members joined managers seen read levels notified senders
+-- KEYS  meta members joined managers seen read levels notified senders member_data
 -- ARGV  user
 -- Returns {OK}
 if redis.call('EXISTS', meta) == 0 then return {'OK'} end
@@ -17,5 +17,6 @@ if not value then
   redis.call('ZREM', read, user)
   redis.call('ZREM', notified, user)
   redis.call('HDEL', levels, user)
+  redis.call('HDEL', member_data, user)
 end
 return {'OK'}

@@ -1,18 +1,22 @@
 -- Deletes a group, for its owner or an operator.
 --
--- KEYS  last_id meta members joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public
+-- KEYS  last_id meta members member_data joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public
 --       core:enqueue wants levels notified waiting files files_unused files_named gone_files
--- ARGV  caller operator:flag channel task_id group
+-- ARGV  caller operator:flag was_epoch was_version channel task_id group
+--   was_epoch, was_version  what the deletion was decided by; '': by nothing
 -- Returns {OK}
--- Refuses NOTFOUND, FORBIDDEN, HELD
+-- Refuses NOTFOUND, FORBIDDEN, CONFLICT, HELD
 -- include: manage
 -- include: remove_group
 -- include: hold
-local epoch, visibility = unpack(redis.call('HMGET', meta, 'epoch', 'visibility'))
+-- include: version
+local epoch, visibility, version = unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'version'))
 if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
 if refused then return refused end
 if not operator and role_of(caller) ~= 'owner' then return {'FORBIDDEN', 'owner'} end
+local other = other_version(epoch, version, was_epoch, was_version)
+if other then return other end
 local held = legal_hold()
 if held then return held end
 

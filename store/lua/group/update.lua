@@ -1,12 +1,14 @@
--- Changes name and settings, for an owner, an admin or an operator, and appends the notices.
+-- Changes name, settings and data, for an owner, an admin or an operator, and appends the notices.
 --
 -- KEYS  last_id meta members seen read msgs skip reactions reacted public core:enqueue wants retention
--- ARGV  caller operator:flag channel task_id retain_id group at_ms count:int notices(mark rest)... changes(field value)...
+-- ARGV  caller operator:flag was_epoch was_version channel task_id retain_id group at_ms count:int notices(mark rest)... changes(field value)...
+--   was_epoch, was_version  what the change was decided by; '': by nothing
 --   retain_id  of a task that removes what is too old
 --   count  how many notices there are
 -- Returns {OK, 1 changed or 0 nothing to change}
--- Refuses NOTFOUND, FORBIDDEN
+-- Refuses NOTFOUND, FORBIDDEN, CONFLICT
 -- include: manage
+-- include: version
 -- include: notice
 -- include: log_grew
 -- include: public
@@ -15,10 +17,11 @@
 -- include: task_trim
 -- include: retention
 -- include: task_retain
-local epoch, visibility, name, keep, backlog_max, pruned =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'name', 'keep', 'backlog_max', 'floor'))
+local epoch, visibility, name, keep, backlog_max, pruned, version =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'name', 'keep', 'backlog_max', 'floor', 'version'))
 if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
+refused = refused or other_version(epoch, version, was_epoch, was_version)
 if refused then return refused end
 local fields, new = {}, {visibility = visibility, name = name, keep = keep, backlog_max = backlog_max}
 local changes = notices + count * notices_row
@@ -33,6 +36,8 @@ end
 if #fields == 0 then return {'OK', 0} end
 local before, now_ms = tonumber(redis.call('GET', last_id)), clock_ms()
 local last = before + count
+fields[#fields + 1] = 'version'
+fields[#fields + 1] = next_version(version, now_ms)
 
 redis.call('HSET', meta, unpack(fields))
 if tonumber(new.backlog_max) > tonumber(backlog_max) then

@@ -1,15 +1,16 @@
 -- Adds a member: the user themself in a public group, or an owner, an admin or an operator.
 --
--- KEYS  last_id meta members joined managers seen read msgs skip reactions reacted core:enqueue wants
+-- KEYS  last_id meta members member_data joined managers seen read msgs skip reactions reacted core:enqueue wants
 -- ARGV  user caller operator:flag role at_ms mark rest members_max:int channel task_id group trim_id
 --   mark, rest  of the notice
 --   trim_id     of a task that continues if there is more to trim
--- Returns {OK, 1 if added, 0 if a member already, role, joined_at ms, seen, read}
+-- Returns {OK, 1 if added, 0 if a member already, role, joined_at ms, seen, read, data (nil for none)}
 -- Refuses NOTFOUND, FORBIDDEN, TOOMANY
 -- include: manage
 -- include: notice
 -- include: log_grew
 -- include: task_member
+-- include: member_row
 local epoch, visibility, history, keep, backlog_max =
   unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'history', 'keep', 'backlog_max'))
 if not epoch then return {'NOTFOUND'} end
@@ -23,8 +24,7 @@ else
   manager = true
 end
 if is then
-  local has_role, since = string.match(is, '^(%S+) (%d+)$')
-  return {'OK', 0, has_role, since, redis.call('ZSCORE', seen, user), redis.call('ZSCORE', read, user)}
+  return {'OK', 0, unpack(member_row(user, is))}
 end
 if redis.call('HLEN', members) >= members_max then return {'TOOMANY'} end
 if not manager then role = 'member' end

@@ -1,10 +1,11 @@
 -- Reads a page of the members of a group in the order of joining. Only reads.
 --
--- KEYS  meta members joined seen read
--- ARGV  user after limit:int
+-- KEYS  meta members member_data joined seen read
+-- ARGV  user after limit:int bytes:int
 --   user   the caller; '': an operator
 --   after  `<joined id>.<user>` to continue after
--- Returns {OK, what to continue after or '', then user, role, joined_at ms, seen, read of each}
+--   bytes  of data, beyond which the page ends
+-- Returns {OK, what to continue after or '', then user, role, joined_at ms, seen, read, data ('' for none) of each}
 -- Refuses NOTFOUND, FORBIDDEN
 -- include: not_member
 -- include: joined_page
@@ -12,7 +13,7 @@ local epoch, visibility = unpack(redis.call('HMGET', meta, 'epoch', 'visibility'
 if not epoch then return {'NOTFOUND'} end
 if user ~= '' and redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 
-local out = {'OK', ''}
+local out, some_data = {'OK', ''}, redis.call('EXISTS', member_data) == 1
 -- One more than the page shows whether there is a next one.
 local page = joined_page(after, limit + 1)
 for i = 1, math.min(#page, 2 * limit), 2 do
@@ -22,6 +23,13 @@ for i = 1, math.min(#page, 2 * limit), 2 do
   out[#out + 1] = joined_ms
   out[#out + 1] = redis.call('ZSCORE', seen, page[i])
   out[#out + 1] = redis.call('ZSCORE', read, page[i])
+  local data = some_data and redis.call('HGET', member_data, page[i]) or ''
+  out[#out + 1] = data
+  bytes = bytes - #data
+  if bytes < 0 and i + 2 <= #page then
+    out[2] = page[i + 1] .. '.' .. page[i]
+    return out
+  end
 end
 if #page > 2 * limit then out[2] = page[2 * limit] .. '.' .. page[2 * limit - 1] end
 return out

@@ -1,7 +1,7 @@
 -- Removes members, with one notice for all: an owner, an admin or an operator does. The owner and the last member are left
 -- for member/leave.lua.
 --
--- KEYS  last_id meta members joined managers seen read msgs skip reactions reacted core:enqueue wants levels notified
+-- KEYS  last_id meta members member_data joined managers seen read msgs skip reactions reacted core:enqueue wants levels notified
 --       files files_unused files_named gone_files at...
 -- ARGV  caller operator:flag at_ms mark head tail channel task_id trim_id group users...
 --   at                of each user
@@ -41,6 +41,7 @@ redis.call('ZREM', managers, unpack(gone))
 redis.call('ZREM', seen, unpack(gone))
 redis.call('ZREM', read, unpack(gone))
 redis.call('HDEL', levels, unpack(gone))
+redis.call('HDEL', member_data, unpack(gone))
 redis.call('ZREM', notified, unpack(gone))
 for i = users, #ARGV do
   if out[2 + i - users] == 1 then redis.call('UNLINK', KEYS[at + i - users]) end

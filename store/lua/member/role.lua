@@ -1,15 +1,16 @@
 -- Changes the role of a member, for an owner, an admin or an operator. Only the owner or an operator can name another
 -- owner; the former owner then becomes an admin, so there is always exactly one.
 --
--- KEYS  last_id meta members joined managers seen read msgs skip reactions reacted core:enqueue wants
+-- KEYS  last_id meta members member_data joined managers seen read msgs skip reactions reacted core:enqueue wants
 -- ARGV  user caller operator:flag role at_ms mark rest channel task_id group
 --   mark, rest  of the notice
 --   task_id     of a task that continues if there is more to trim
--- Returns {OK, 1 if changed, 0 if there was nothing to change, role, joined_at ms, seen, read}
+-- Returns {OK, 1 if changed, 0 if there was nothing to change, role, joined_at ms, seen, read, data (nil for none)}
 -- Refuses NOTFOUND, FORBIDDEN; OWNER if the group would have no owner
 -- include: manage
 -- include: notice
 -- include: log_grew
+-- include: member_row
 local epoch, visibility, owner, keep, backlog_max =
   unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'owner', 'keep', 'backlog_max'))
 if not epoch then return {'NOTFOUND'} end
@@ -19,7 +20,7 @@ local is = redis.call('HGET', members, user)
 if not is then return {'NOTFOUND'} end
 local before, joined_ms = string.match(is, '^(%S+) (%d+)$')
 local function answer(changed)
-  return {'OK', changed, role, joined_ms, redis.call('ZSCORE', seen, user), redis.call('ZSCORE', read, user)}
+  return {'OK', changed, unpack(member_row(user, role .. ' ' .. joined_ms))}
 end
 if before == role then return answer(0) end
 local as_owner = operator or caller == owner
