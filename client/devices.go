@@ -60,6 +60,7 @@ type Notification struct {
 		Mentions int64  `json:"mentions"`
 		LastID   int64  `json:"last_id"`
 		From     string `json:"from"`
+		FromName string `json:"from_name"` // empty: they have none
 		Preview  string `json:"preview"`
 	} `json:"data"`
 }

@@ -70,6 +70,19 @@ func (c *Client) User(ctx context.Context, user string) (User, error) {
 	return answerTo[User](ctx, c, call{method: http.MethodGet, path: []string{"users", user}, again: true})
 }
 
+// FindUsers returns a page of the users whose id, or a word of whose name, begins with q. cursor is that of the page before, empty for the first one.
+func (c *Client) FindUsers(ctx context.Context, q, cursor string) (found []User, next string, err error) {
+	query := url.Values{"q": {q}}
+	if cursor != "" {
+		query.Set("cursor", cursor)
+	}
+	answer, err := answerTo[struct {
+		Users []User
+		Next  string
+	}](ctx, c, call{method: http.MethodGet, path: []string{"users"}, query: query, again: true})
+	return answer.Users, answer.Next, err
+}
+
 // Users returns those of up to 100 users whom the caller may see.
 func (c *Client) Users(ctx context.Context, ids ...string) ([]User, error) {
 	answer, err := answerTo[struct{ Users []User }](ctx, c, call{method: http.MethodGet, path: []string{"users"},

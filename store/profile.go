@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -77,6 +79,56 @@ func (s *Profiles) PutProfiles(ctx context.Context, writes []profiles.Write) (ve
 		versions[i] = r.number(1)
 	}
 	return versions, errs, nil
+}
+
+// FindUsers finds entries of the index of names and of the list of known users.
+func (s *Profiles) FindUsers(ctx context.Context, folded, exact, after string, limit int) ([]profiles.Found, error) {
+	names, known := make([]*redis.StringSliceCmd, s.partitions()), make([]*redis.StringSliceCmd, s.partitions())
+	word, _, _ := strings.Cut(after, "\x00")
+	err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		for p := range s.partitions() {
+			k := s.keys.part(p)
+			names[p] = pipe.ZRangeByLex(ctx, k.names(), beginning(folded, after, "(", limit))
+			known[p] = pipe.ZRangeByLex(ctx, k.users(), beginning(exact, word, "[", limit+1))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	var found []profiles.Found
+	for p := range s.partitions() {
+		for _, entry := range names[p].Val() {
+			word, user, _ := strings.Cut(entry, "\x00")
+			found = append(found, profiles.Found{Word: word, User: user})
+		}
+		for _, user := range known[p].Val() {
+			if one := (profiles.Found{Word: user, User: user, Bare: true}); one.Key() > after {
+				found = append(found, one)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b profiles.Found) int { return cmp.Or(cmp.Compare(a.Key(), b.Key()), order(a.Bare, b.Bare)) })
+	return found[:min(len(found), limit)], nil
+}
+
+// order has false come before true.
+func order(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// beginning is the range of members that begin with a text, from one behind it on; open says whether that counts.
+func beginning(text, from, open string, limit int) *redis.ZRangeBy {
+	low := "[" + text
+	if from > text {
+		low = open + from
+	}
+	return &redis.ZRangeBy{Min: low, Max: "(" + text + "\xff", Count: int64(limit)}
 }
 
 // KnownUsers tells of each user whether the server has ever known them.

@@ -12,6 +12,7 @@ import (
 var profileTests = map[string]func(*fixture){
 	"ReadProfiles, ReadProfile and PutProfiles": testProfiles,
 	"PublishChanges":              testPublishChanges,
+	"FindUsers":                   testFindUsers,
 	"KnownUsers and AreMembers":   testKnownUsers,
 	"Acquaintances":               testAcquaintances,
 	"LastSeen":                    testLastSeen,
@@ -140,4 +141,24 @@ func testEraseProfile(w *fixture) {
 	w.equal(w.names(), map[string]bool{})
 	page := w.changes(profiles.TableName, before)
 	w.equal(page.Rows, []table.Row{{ID: "alice", Version: page.Now}})
+}
+
+func testFindUsers(w *fixture) {
+	w.ok(w.Know(w.ctx, "Anna"))
+	w.ok(w.Know(w.ctx, "ann"))
+	w.putProfile(profiles.Write{User: "u1", Stored: profiles.Stored{Text: "{}"}, Words: []string{"anna b", "b", "u1"}})
+	w.putProfile(profiles.Write{User: "u2", Stored: profiles.Stored{Text: "{}"}, Words: []string{"ann", "u2"}})
+	find := func(folded, exact, after string, limit int) []profiles.Found {
+		w.Helper()
+		found, err := w.FindUsers(w.ctx, folded, exact, after, limit)
+		w.ok(err)
+		return found
+	}
+	bare, one, two := profiles.Found{Word: "ann", User: "ann", Bare: true}, profiles.Found{Word: "anna b", User: "u1"}, profiles.Found{Word: "ann", User: "u2"}
+	w.equal(find("ann", "ann", "", 10), []profiles.Found{bare, two, one})
+	w.equal(find("ann", "Ann", "", 10), []profiles.Found{{Word: "Anna", User: "Anna", Bare: true}, two, one})
+	w.equal(find("ann", "ann", "", 2), []profiles.Found{bare, two})
+	w.equal(find("ann", "ann", bare.Key(), 1), []profiles.Found{two})
+	w.equal(find("ann", "ann", two.Key(), 10), []profiles.Found{one})
+	w.equal(len(find("ann", "ann", one.Key(), 10)), 0)
 }

@@ -113,7 +113,10 @@ func describedRoutes() routes {
 		"GET /v1/tasks/queues": {id: "listQueues", method: "GET", template: "/v1/tasks/queues", admin: true, scope: "tasks"},
 		"GET /v1/unread":       {id: "getUnread", method: "GET", template: "/v1/unread", scope: "read"},
 		"GET /v1/users": {id: "listUsers", method: "GET", template: "/v1/users", scope: "users", query: map[string]parameter{
-			"ids": {required: true, lengthMin: 1, lengthMax: 13000},
+			"cursor": {lengthMax: 1024},
+			"ids":    {lengthMin: 1, lengthMax: 13000},
+			"limit":  {integer: true, min: 1},
+			"q":      {lengthMin: 1, lengthMax: 64},
 		}},
 		"GET /v1/users/:user":          {id: "getUser", method: "GET", template: "/v1/users/{user}", scope: "users", path: []string{"user"}},
 		"GET /v1/users/:user/sessions": {id: "listSessions", method: "GET", template: "/v1/users/{user}/sessions", admin: true, self: true, scope: "users", path: []string{"user"}},

@@ -73,7 +73,14 @@ func decisionOf(u api.UserChange) (disabled, operator *bool, err error) {
 
 // ListUsers serves GET /v1/users.
 func (h userHandlers) ListUsers(ctx context.Context, r api.ListUsersRequestObject) (api.ListUsersResponseObject, error) {
-	ids := strings.Split(r.Params.Ids, ",")
+	if (r.Params.Ids == nil) == (r.Params.Q == nil) {
+		return nil, chat.Invalid("ids, q: want one of them")
+	}
+	if r.Params.Q != nil {
+		found, cursor, err := h.profiles.Find(ctx, callerOf(ctx), *r.Params.Q, limitOf(r.Params.Limit), deref(r.Params.Cursor))
+		return api.ListUsers200JSONResponse{Users: orEmpty(found), Next: next(cursor)}, err
+	}
+	ids := strings.Split(*r.Params.Ids, ",")
 	if err := callOf(ctx).charge(limit.Users(min(len(ids), profiles.IDsMax) / 10)); err != nil {
 		return nil, err
 	}

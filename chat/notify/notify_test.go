@@ -1,6 +1,7 @@
 package notify_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -30,6 +31,7 @@ type bench struct {
 	receiver *harness.Receiver
 	epoch    string
 	disabled string // this user is
+	names    map[string]string
 }
 
 func newBench(t *testing.T, change ...func(*chat.Options)) *bench {
@@ -40,6 +42,7 @@ func newBench(t *testing.T, change ...func(*chat.Options)) *bench {
 	n := &bench{Bench: b, receiver: harness.StartReceiver(t, 1)}
 	n.Service = notify.New(b.Service, b.Store, notify.Options{
 		Pusher: sender, Delay: time.Hour, Disabled: func(user string) bool { return user == n.disabled },
+		Name: func(_ context.Context, user string) string { return n.names[user] },
 	})
 	n.epoch = b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob").Epoch
 	n.register()
@@ -376,4 +379,16 @@ func TestTheInboxIsNotifiedOnce(t *testing.T) {
 
 func TestTasksRefuseGarbage(t *testing.T) {
 	chattest.RefuseGarbage(t, newBench(t).Handlers())
+}
+
+// TestNotificationsCarryNames: the name of the sender goes along, if there is one.
+func TestNotificationsCarryNames(t *testing.T) {
+	r := newBench(t)
+	id := r.Say("alice", "g", "hello").ID
+	r.arrives(1, r.push(id, nil))
+	r.names = map[string]string{"alice": "Alice A."}
+	r.arrives(2, r.push(id, nil))
+	if without, with := r.receiver.Got("bob")[0].Data.FromName, r.receiver.Got("bob")[1].Data.FromName; without != "" || with != "Alice A." {
+		t.Errorf("got the names %q and %q", without, with)
+	}
 }

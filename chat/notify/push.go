@@ -145,6 +145,9 @@ func (s *Service) push(ctx context.Context, t PushTask, run chat.TaskRun) error 
 	if err != nil || !unread {
 		return err
 	}
+	if s.name != nil && n.Data.From != "" {
+		n.Data.FromName = s.name(ctx, n.Data.From)
+	}
 	out, err := s.deliver(ctx, d, n, t, run)
 	if err != nil {
 		return err
@@ -166,6 +169,7 @@ type notifiedData struct {
 	Mentions int64  `json:"mentions"`
 	LastID   int64  `json:"last_id"`
 	From     string `json:"from"`
+	FromName string `json:"from_name,omitempty"`
 	Preview  string `json:"preview"`
 }
 

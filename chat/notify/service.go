@@ -13,6 +13,8 @@ type Options struct {
 	Pusher Pusher        // reaches devices; nil: nothing is delivered
 	// Disabled tells whether a user gets no notifications at all; nil: nobody.
 	Disabled func(user string) bool
+	// Name is the name of a user; empty: they have none. nil: nobody has.
+	Name func(ctx context.Context, user string) string
 }
 
 // Service notifies offline members. It is safe for concurrent use.
@@ -23,13 +25,14 @@ type Service struct {
 	delay    time.Duration
 	pusher   Pusher
 	disabled func(user string) bool
+	name     func(ctx context.Context, user string) string
 	presence *presence
 	key      pushKey
 }
 
 // New makes a Service that shares the limits, the log and the clock of core. Run reports presence.
 func New(core *chat.Service, store Store, opt Options) *Service {
-	return &Service{core: core, store: store, opt: core.Options(), delay: opt.Delay, pusher: opt.Pusher, disabled: opt.Disabled, presence: newPresence()}
+	return &Service{core: core, store: store, opt: core.Options(), delay: opt.Delay, pusher: opt.Pusher, disabled: opt.Disabled, name: opt.Name, presence: newPresence()}
 }
 
 // Node is the name with which this node reports who has a session here.

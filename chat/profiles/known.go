@@ -193,6 +193,34 @@ func (s *Service) Fields(ctx context.Context, lists ...[]chat.Message) [][]byte 
 	return fields
 }
 
+// Name is the name of a user; empty: they have none.
+func (s *Service) Name(ctx context.Context, user string) string {
+	return s.Shown(ctx, []string{user})[user].Name
+}
+
+// Names is the JSON of the names of those who wrote an entry and who are mentioned in it, with the versions of their profiles, by user; nil: none has
+// a profile.
+func (s *Service) Names(ctx context.Context, entry []byte) []byte {
+	if !s.published.Any() {
+		return nil
+	}
+	type named struct {
+		Name    string `json:"name,omitempty"`
+		Version int64  `json:"version"`
+	}
+	names := map[string]named{}
+	for user, shown := range s.Shown(ctx, Of(chat.Message{JSON: entry})) {
+		if shown.Version > 0 {
+			names[user] = named{shown.Name, shown.Version}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	text, _ := json.Marshal(names) //nolint:errchkjson // names and numbers
+	return text
+}
+
 // Changes counts what this node has learnt of changes: as long as it is the same, what Shown said holds.
 func (s *Service) Changes() int64 { return s.known.changes.Load() }
 

@@ -47,12 +47,13 @@ const (
 
 // record is a profile as it is stored.
 type record struct {
-	Name    string          `json:"name,omitempty"`
-	Picture string          `json:"picture,omitempty"`
-	Data    json.RawMessage `json:"data,omitempty"`
-	Status  *Status         `json:"status,omitempty"`
-	Pinned  []string        `json:"pinned,omitempty"` // fields that operators have set, in order
-	Shown   bool            `json:"shown,omitempty"`  // there is, or was, something to see: clients are told of its versions
+	Name     string          `json:"name,omitempty"`
+	Picture  string          `json:"picture,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty"`
+	Status   *Status         `json:"status,omitempty"`
+	Pinned   []string        `json:"pinned,omitempty"`    // fields that operators have set, in order
+	ClaimedS int64           `json:"claimed_s,omitempty"` // when the token was issued from which fields came last, Unix seconds
+	Shown    bool            `json:"shown,omitempty"`     // there is, or was, something to see: clients are told of its versions
 }
 
 // Change is what to change of a profile, as JSON: what is empty stays, and null clears.
@@ -108,6 +109,11 @@ func (s Stored) changed(c Change, operator bool, now time.Time) (Stored, error) 
 		}
 	}
 	r.Shown = r.Shown || r.Name != "" || r.Picture != "" || len(r.Data) > 0 || r.Status != nil
+	return s.with(r)
+}
+
+// with is s with another record.
+func (s Stored) with(r record) (Stored, error) {
 	text, err := json.Marshal(r)
 	s.Text = string(text)
 	return s, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/table"
+	"github.com/chatd/chatd/internal/cache"
 )
 
 // TableName is the name under which changes of profiles are published.
@@ -51,11 +52,12 @@ type Service struct {
 	opt       Options
 	published *table.Published
 	known     *known
+	filled    *cache.Cache[string, Claims] // what their tokens said last of users whose profile is like that
 }
 
 // New makes a Service. Its Published has to be followed.
 func New(store Store, decided Users, opt Options) *Service {
-	s := &Service{store: store, users: decided, opt: opt, known: newKnown()}
+	s := &Service{store: store, users: decided, opt: opt, known: newKnown(), filled: cache.New[string, Claims](filledMax)}
 	s.published = table.NewPublished(TableName, s.known.drop, s.known.dropAll)
 	return s
 }

@@ -37,6 +37,9 @@ type Store interface {
 	PutProfiles(ctx context.Context, writes []Write) (versions []int64, errs []error, err error)
 	// PublishChanges tells all nodes that profiles have changed.
 	PublishChanges(ctx context.Context, table string, users []string) error
+	// FindUsers reads entries of the index of names that begin with a folded text, and of the list of known users that begin with an exact one, behind
+	// the entry after, in the order of their keys; at most limit.
+	FindUsers(ctx context.Context, folded, exact, after string, limit int) ([]Found, error)
 	// KnownUsers tells of each user whether the server has ever known them.
 	KnownUsers(ctx context.Context, users []string) ([]bool, error)
 	// Acquaintances reads the groups of by, and what each of users may have in common with by.

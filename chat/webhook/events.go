@@ -323,6 +323,22 @@ func (s *Service) publishEnded(ctx context.Context, t EndedTask) error {
 	return s.publish(ctx, t.Group, t.Behind, events...)
 }
 
+// named is the body of a delivery with the names of its people as they are now. They are not stored with it: who is erased meanwhile has none.
+func (s *Service) named(ctx context.Context, body json.RawMessage) []byte {
+	if s.Profiles == nil || len(body) == 0 || body[len(body)-1] != '}' {
+		return body
+	}
+	var event struct{ Data json.RawMessage }
+	if json.Unmarshal(body, &event) != nil {
+		return body
+	}
+	names := s.Profiles(ctx, event.Data)
+	if len(names) == 0 {
+		return body
+	}
+	return slices.Concat(body[:len(body)-1], []byte(`,"profiles":`), names, []byte{'}'})
+}
+
 // deliver makes one attempt of a delivery. A webhook that was removed or disabled meanwhile gets nothing.
 func (s *Service) deliver(ctx context.Context, t DeliveryTask, run chat.TaskRun) error {
 	if !chat.ValidID(t.Webhook) || t.ID == "" {
@@ -338,7 +354,7 @@ func (s *Service) deliver(ctx context.Context, t DeliveryTask, run chat.TaskRun)
 	if err != nil {
 		return err
 	}
-	out := s.sender.Webhook(ctx, Call{Owner: w.owner(), URL: w.URL, ID: t.ID, Body: t.Body, Secrets: w.signing(s.opt.Now())})
+	out := s.sender.Webhook(ctx, Call{Owner: w.owner(), URL: w.URL, ID: t.ID, Body: s.named(ctx, t.Body), Secrets: w.signing(s.opt.Now())})
 	switch {
 	case out.Verdict == Delivered:
 		s.report(ctx, w, "")

@@ -13,6 +13,9 @@ type Service struct {
 	sender  Sender
 	known   knownList
 	reports reports
+	// Profiles is the JSON of the names of those who wrote an entry and who are mentioned in it, by user; empty: none has one. It is set before
+	// deliveries are made; nil: nobody has.
+	Profiles func(ctx context.Context, entry []byte) []byte
 }
 
 // New makes a Service that shares the limits, the log and the clock of core. If sender is nil, nothing is delivered.

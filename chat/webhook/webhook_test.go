@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,6 +64,28 @@ func TestEachMemberIsAnEvent(t *testing.T) {
 	slices.Sort(users)
 	if want := []string{"bob", "cid", "dora"}; !slices.Equal(users, want) || len(ids) != 3 {
 		t.Errorf("got events about %q with %d ids, want %q", users, len(ids), want)
+	}
+}
+
+// TestDeliveriesCarryNames: the people of an entry are named beside it, as they are when it is delivered.
+func TestDeliveriesCarryNames(t *testing.T) {
+	b := newBench(t, func(*chat.Options) {})
+	b.Profiles = func(_ context.Context, entry []byte) []byte {
+		if strings.Contains(string(entry), "nobody") {
+			return nil
+		}
+		return []byte(`{"alice":{"name":"Alice","version":1}}`)
+	}
+	r := newReceiver(t, nil)
+	w := b.register(r.URL, webhook.EventMessageCreated)
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice")
+	b.Say("alice", "g", "hello")
+	b.Say("alice", "g", "nobody")
+	for _, h := range r.waitFor(b.Ctx, 2) {
+		named := strings.HasSuffix(string(h.body), `},"profiles":{"alice":{"name":"Alice","version":1}}}`)
+		if h.verifies(w.Secret) != nil || named == (h.Data["body"] == "nobody") || !json.Valid(h.body) {
+			t.Errorf("got %s, %v", h.body, h.verifies(w.Secret))
+		}
 	}
 }
 

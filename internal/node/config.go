@@ -38,6 +38,7 @@ type Config struct {
 	JWTJWKS        string   `name:"jwt-jwks" env:"CHATD_JWT_JWKS" help:"URL or file of the JWKS for tokens of an identity provider (RS256 to PS512, ES256 to ES512, EdDSA)."`
 	JWTIssuer      string   `name:"jwt-issuer" env:"CHATD_JWT_ISSUER" help:"Required iss claim of tokens."`
 	JWTAudience    string   `name:"jwt-audience" env:"CHATD_JWT_AUDIENCE" help:"Required value in the aud claim of tokens."`
+	JWTProfile     []string `name:"jwt-profile" env:"CHATD_JWT_PROFILE" help:"Fields of profiles that are filled from the claims of these names, comma-separated: name, picture. Users cannot change them."`
 	JWTUserClaim   string   `name:"jwt-user-claim" env:"CHATD_JWT_USER_CLAIM" help:"Claim of tokens that holds the user's id, by name or by path (a.b). Default: sub."`
 	JWTRoleClaim   string   `name:"jwt-role-claim" env:"CHATD_JWT_ROLE_CLAIM" help:"Claim of tokens that holds the user's role or a list of roles, by name or by path (realm_access.roles). Default: role."`
 	JWTAdminValue  string   `name:"jwt-admin-value" env:"CHATD_JWT_ADMIN_VALUE" default:"admin" help:"Role of operators in that claim."`
@@ -199,6 +200,11 @@ func (s *settings) checkTokens(p *problems) {
 	} {
 		if len(c.value) > claimBytesMax || strings.TrimSpace(c.value) != c.value || strings.ContainsFunc(c.value, unicode.IsControl) {
 			p.add(c.key, "want at most %d bytes without control characters, and without spaces around them; not %q", claimBytesMax, c.value)
+		}
+	}
+	for _, field := range s.JWTProfile {
+		if field != "name" && field != "picture" {
+			p.add("CHATD_JWT_PROFILE", "want name, picture or both, separated by a comma; not %q", field)
 		}
 	}
 	if s.Redis != "" && len(s.secrets) == 0 && s.JWTJWKS == "" {

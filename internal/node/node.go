@@ -187,11 +187,13 @@ func (n *Node) openServices() {
 	exports, noted := exports.New(core, groups), memberdata.New(core, n.store.Groups)
 	notifications := notify.New(core, notifyStore{n.store.Notifications, n.store.Inboxes, n.store.Logs, n.store.Tasks}, notify.Options{
 		Delay: n.set.NotifyDelay.value(), Pusher: n.sender, Disabled: func(user string) bool { return n.services.Users.Disabled(user) },
+		Name: func(ctx context.Context, user string) string { return n.services.Profiles.Name(ctx, user) },
 	})
 	decided := users.New(usersStore{n.store.Tables, n.store.Notifications}, users.Options{Node: notifications.Node(), Now: time.Now, Log: n.log})
 	shown := profiles.New(profilesStore{n.store.Profiles, n.store.Tables}, decided, profiles.Options{
-		Directory: profiles.Directory(n.set.Directory), Now: time.Now, Log: n.log,
+		Directory: profiles.Directory(n.set.Directory), Claims: n.set.JWTProfile, Now: time.Now, Log: n.log,
 	})
+	webhooks.Profiles = shown.Names
 	n.services = web.Services{
 		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks),
 		Exports:       exports,
@@ -212,7 +214,7 @@ func (n *Node) openServices() {
 		Batches:       batch.New(core, n.store.Logs),
 		Members:       bulk.New(core, n.store.Groups),
 	}
-	n.gate = &auth.Gate{Tokens: n.verifier, Keys: n.services.Keys, Users: n.services.Users}
+	n.gate = &auth.Gate{Tokens: n.verifier, Keys: n.services.Keys, Users: n.services.Users, Profiles: shown}
 	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks(),
 		shown.Published())
 }

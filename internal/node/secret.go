@@ -139,7 +139,7 @@ func (s *settings) findSecret() error {
 func (s *settings) newVerifier(ctx context.Context, log *slog.Logger) (*auth.Verifier, error) {
 	v, err := auth.NewVerifier(ctx, auth.TokenOptions{
 		Secrets: s.secrets, JWKS: s.JWTJWKS, Issuer: s.JWTIssuer, Audience: s.JWTAudience, UserClaim: s.JWTUserClaim,
-		RoleClaim: s.JWTRoleClaim, AdminValue: s.JWTAdminValue, Egress: s.egress, Log: log,
+		RoleClaim: s.JWTRoleClaim, AdminValue: s.JWTAdminValue, Profile: s.JWTProfile, Egress: s.egress, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("CHATD_JWT_JWKS: %w", err)

@@ -49,6 +49,15 @@ func (v *Verifier) identity(t *jwt.Token, claims jwt.MapClaims) (Identity, error
 	if issued, err := claims.GetIssuedAt(); err == nil && issued != nil { // another type says nothing, as always
 		who.IssuedS = issued.Unix()
 	}
+	for _, field := range v.opt.Profile {
+		switch value, _ := claims[field].(string); field {
+		case "name":
+			who.claims.Name = strings.Clone(value)
+		case "picture":
+			who.claims.Picture = strings.Clone(value)
+		}
+	}
+	who.claims.IssuedS = who.IssuedS
 	return who, nil
 }
 

@@ -7,14 +7,16 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/keys"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/users"
 )
 
 // Gate tells who calls, by a token or by a key.
 type Gate struct {
-	Tokens *Verifier
-	Keys   *keys.Service
-	Users  *users.Service
+	Tokens   *Verifier
+	Keys     *keys.Service
+	Users    *users.Service
+	Profiles *profiles.Service // is filled from tokens
 }
 
 var errActs = chat.Errorf(chat.CodeForbidden, "Chatd-As: only a key acts for others")
@@ -29,7 +31,10 @@ func (g *Gate) Verify(ctx context.Context, c Credentials) (Identity, error) {
 		if err != nil {
 			return Identity{}, err
 		}
-		return g.checked(who)
+		if who, err = g.checked(who); err == nil && (who.claims.Name != "" || who.claims.Picture != "") {
+			g.Profiles.Fill(ctx, who.User, who.claims)
+		}
+		return who, err
 	}
 	k, ends, err := g.Keys.Verify(c.Token, c.From)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/keys"
+	"github.com/chatd/chatd/chat/profiles"
 )
 
 // Credentials are what a caller presents.
@@ -19,13 +20,14 @@ type Credentials struct {
 
 // Identity is who makes a call: a person, an operator, or a program with a key, which acts for a user or for itself.
 type Identity struct {
-	User    string    // empty: a key that acts for nobody
-	Admin   bool      // an operator
-	Key     *keys.Key // nil: User's own token
-	Expires time.Time // when the token or the key ends, without any leeway; the zero time: no end is known
-	IssuedS int64     // when the token was issued, Unix seconds; 0: it does not say, or it is a key
-	proof   string    // of a key: what shows later that it still holds
-	byRole  bool      // an operator by the role in the token, whatever is decided about the user
+	User    string          // empty: a key that acts for nobody
+	Admin   bool            // an operator
+	Key     *keys.Key       // nil: User's own token
+	Expires time.Time       // when the token or the key ends, without any leeway; the zero time: no end is known
+	IssuedS int64           // when the token was issued, Unix seconds; 0: it does not say, or it is a key
+	proof   string          // of a key: what shows later that it still holds
+	claims  profiles.Claims // that fill the profile of the user
+	byRole  bool            // an operator by the role in the token, whatever is decided about the user
 }
 
 // Caller is the identity in the form of the domain. A key that acts for nobody manages as an operator does, as far as its scopes

@@ -31,6 +31,7 @@ type TokenOptions struct {
 	// UserClaim names the claim that holds the user, by its name or by a path; empty: sub. RoleClaim names the one that holds
 	// the role, or a list of roles; empty: role, which is one string. AdminValue is the role of operators; empty: admin.
 	UserClaim, RoleClaim, AdminValue string
+	Profile                          []string // claims that fill the profile of the user: name, picture
 	Log                              *slog.Logger
 	Now                              func() time.Time
 }

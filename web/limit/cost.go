@@ -53,7 +53,7 @@ var costs = map[string]Cost{
 	"disconnectUser": {User: 5},  // the same
 	"revokeTokens":   {User: 2},
 	"updateMe":       {User: 2},
-	"listUsers":      {User: 2}, // reads the groups of each
+	"listUsers":      {User: 2, page: 20}, // reads the groups of each
 	"getUser":        {User: 2},
 
 	// Probes come from balancers, which may share an address with clients: refusing them would take the node out of service.
