@@ -5,6 +5,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	batching "github.com/chatd/chatd/chat/batch"
+	"github.com/chatd/chatd/internal/each"
 	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/queue/batch"
 	"github.com/chatd/chatd/store/conn"
@@ -52,31 +53,47 @@ func (s *Logs) appendTogether(ctx context.Context, server conn.Server, list []*c
 	return outcomes
 }
 
-// AppendAll appends plain messages of one group in their order. Each that the joined call did not take is sent alone, as by Append.
+// AppendAll appends plain messages, those of one group in their order. Each that the joined calls did not take is sent alone, as by
+// Append.
 func (s *Logs) AppendAll(ctx context.Context, list []chat.Append) []batching.Appended {
 	out := make([]batching.Appended, len(list))
 	if len(list) == 1 {
 		out[0].Appended, out[0].Err = s.Append(ctx, list[0])
 		return out
 	}
-	server, err := s.conn.MasterOf(ctx, s.keys.home(list[0].Group).base)
-	if err != nil {
-		for i := range out {
-			out[i].Err = fail(appendScript.Name, err)
-		}
-		return out
-	}
-	pointers := make([]*chat.Append, len(list))
+	lanes := map[string]*appendLane{}
+	var order []*appendLane
 	for i := range list {
-		pointers[i] = &list[i]
-	}
-	for i, o := range s.appendTogether(ctx, server, pointers) {
-		out[i].Appended, out[i].Err = o.done, o.err
-		if o.alone || o.refused || conn.Broken(o.err) && list[i].Key != "" && ctx.Err() == nil {
-			out[i].Appended, out[i].Err = s.appendAlone(ctx, list[i])
+		server, err := s.conn.MasterOf(ctx, s.keys.home(list[i].Group).base)
+		if err != nil {
+			out[i].Err = fail(appendScript.Name, err)
+			continue
 		}
+		lane := lanes[server.Addr]
+		if lane == nil {
+			lane = &appendLane{server: server}
+			lanes[server.Addr], order = lane, append(order, lane)
+		}
+		lane.messages, lane.indexes = append(lane.messages, &list[i]), append(lane.indexes, i)
 	}
+	_ = each.Of(ctx, order, func(ctx context.Context, lane *appendLane) error {
+		for j, o := range s.appendTogether(ctx, lane.server, lane.messages) {
+			i := lane.indexes[j]
+			out[i].Appended, out[i].Err = o.done, o.err
+			if o.alone || o.refused || conn.Broken(o.err) && list[i].Key != "" && ctx.Err() == nil {
+				out[i].Appended, out[i].Err = s.appendAlone(ctx, list[i])
+			}
+		}
+		return nil
+	})
 	return out
+}
+
+// appendLane is what goes to one server.
+type appendLane struct {
+	server   conn.Server
+	messages []*chat.Append
+	indexes  []int // of each among all
 }
 
 // joinedCall is what one script call appends: messages of one group, in the order of arrival.

@@ -17,7 +17,8 @@ func (s *Server) describe(kept *files.Service) echo.HandlerFunc {
 	about := api.ServerInfo{
 		Version: s.opt.Version, Features: orEmpty(s.opt.Features),
 		Limits: api.ServerLimits{
-			Body: int64(l.BodyBytesMax), Request: int64(l.RequestBytesMax), Page: int64(l.PageMessagesMax), PageBytes: int64(l.PageBytesMax),
+			Body: int64(l.BodyBytesMax), Request: int64(l.RequestBytesMax),
+			Batch: int64(l.BatchBytesMax), BatchOps: opsMax, Page: int64(l.PageMessagesMax), PageBytes: int64(l.PageBytesMax),
 			Members: int64(l.GroupMembersMax), MembersCreated: int64(l.GroupCreateMembers), Groups: int64(l.UserGroupsMax),
 			Inbox: int64(l.InboxItemsMax), Mentions: int64(l.MentionsMax), Emoji: int64(l.EmojiBytesMax), Reactions: int64(l.EmojisMax),
 			Edits: int64(l.EditsMax), Devices: int64(l.UserDevicesMax), Schedules: int64(l.UserSchedulesMax), Sessions: int64(l.SessionsUserMax),

@@ -37,11 +37,11 @@ func TestServerSaysWhatItHas(t *testing.T) {
 	}
 	origins := []string{"https://app.example.com"}
 	full := ask(func(c *node.Config) { c.Origins = origins })
-	if want := []string{"announcements", "archive", "files", "keys", "push", "schedules", "search", "webhooks"}; !slices.Equal(full.Features, want) {
+	if want := []string{"announcements", "archive", "batch", "files", "keys", "push", "schedules", "search", "webhooks"}; !slices.Equal(full.Features, want) {
 		t.Errorf("got the features %v, want %v", full.Features, want)
 	}
 	for name, want := range map[string]int64{
-		"body": 16 << 10, "request": 1 << 20, "page": 1000, "mentions": 50, "members": 100_000, "members_created": 1000, "groups": 10_000,
+		"body": 16 << 10, "request": 1 << 20, "batch": 8 << 20, "batch_ops": 1000, "page": 1000, "mentions": 50, "members": 100_000, "members_created": 1000, "groups": 10_000,
 		"inbox": 10_000, "emoji": 64, "reactions": 20, "edits": 200, "devices": 20, "schedules": 10_000, "sessions": 20, "wait_s": 50,
 		"page_bytes": 1 << 20, "file": 100 << 20, "files_user": 10 << 30, "files_group": 10 << 30,
 	} {
@@ -52,7 +52,7 @@ func TestServerSaysWhatItHas(t *testing.T) {
 	small := ask(func(c *node.Config) {
 		c.Origins, c.Archive, c.Files, c.Dev, c.MaxBody, c.MaxPage = origins, "off", "off", "on", "100", "7"
 	})
-	if want := []string{"announcements", "dev", "keys", "push", "schedules", "webhooks"}; !slices.Equal(small.Features, want) {
+	if want := []string{"announcements", "batch", "dev", "keys", "push", "schedules", "webhooks"}; !slices.Equal(small.Features, want) {
 		t.Errorf("got the features %v, want %v", small.Features, want)
 	}
 	if _, files := small.Limits["file"]; files || small.Limits["body"] != 100 || small.Limits["page"] != 7 {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/chatd/chatd/chat"
@@ -44,6 +45,9 @@ func newBatchHandlers(h handlers, of Services, s *Server) batchHandlers {
 	return b
 }
 
+// opsTogether is how many ops are prepared together, and how many sends to several groups share a round trip.
+const opsTogether = 100
+
 // op is one write of a batch. What it has besides its head is in one of the shapes that decode knows.
 type op struct {
 	index  int
@@ -55,6 +59,42 @@ type op struct {
 	send   *wire.MessageDraft // of a send now
 	do     func(ctx context.Context) (answering, error)
 	result json.RawMessage
+}
+
+// line is what runs one after the other: the ops on one group, or on the inbox of one user.
+type line struct{ ops []*op }
+
+// opLines divides the ops that are not refused yet into lines, in the order in which these begin.
+func opLines(ops []op) (order []*line) {
+	lines := map[string]*line{}
+	for i := range ops {
+		o := &ops[i]
+		if o.result != nil {
+			continue
+		}
+		l := lines[o.line]
+		if l == nil {
+			l = &line{}
+			lines[o.line], order = l, append(order, l)
+		}
+		l.ops = append(l.ops, o)
+	}
+	return order
+}
+
+// takeFirst takes from lines the plain messages that they begin with, those of a line together. Parts of opsTogether share round trips,
+// and while the store works on one, the next is prepared.
+func takeFirst(lines []*line) (parts [][]*op) {
+	var part []*op
+	for i, l := range lines {
+		for len(l.ops) > 0 && l.ops[0].send != nil && batch.Plain(l.ops[0].send.Message()) {
+			part, l.ops = append(part, l.ops[0]), l.ops[1:]
+		}
+		if len(part) >= opsTogether || i == len(lines)-1 {
+			parts, part = append(parts, part), nil
+		}
+	}
+	return parts
 }
 
 // answering writes the answer of a single call.
@@ -86,36 +126,44 @@ func (h batchHandlers) Batch(ctx context.Context, r api.BatchRequestObject) (api
 	if err != nil {
 		return nil, err
 	}
-	ops := make([]*op, len(raw))
-	lines := map[string][]*op{} // those of a line in their order
-	var order [][]*op
-	for i, text := range raw {
-		o := &op{index: i}
-		ops[i] = o
-		var err error = chat.ErrKeyReused
-		if !reused[i] {
-			err = h.decode(o, text, retryKey(r.Params.IdempotencyKey, i))
-		}
-		if err != nil {
-			o.result = h.failed(ctx, err)
-			continue
-		}
-		lines[o.line] = append(lines[o.line], o)
+	ops := make([]op, len(raw))
+	for i := range ops {
+		ops[i].index = i
 	}
-	for _, line := range lines {
-		order = append(order, line)
-	}
-	callers := newOpCallers(callOf(ctx), h.byID)
-	err = parallel.Of(ctx, order, func(ctx context.Context, line []*op) error {
-		h.run(ctx, callers, line)
-		return context.Cause(ctx)
+	err = parallel.Of(ctx, slices.Collect(slices.Chunk(ops, opsTogether)), func(ctx context.Context, part []op) error {
+		for i := range part {
+			o := &part[i]
+			var err error = chat.ErrKeyReused
+			if !reused[o.index] {
+				err = h.decode(o, raw[o.index], retryKey(r.Params.IdempotencyKey, o.index))
+			}
+			if err != nil {
+				o.result = h.failed(ctx, err)
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	order := opLines(ops)
+	callers := newOpCallers(callOf(ctx), h.byID)
+	err = parallel.Of(ctx, takeFirst(order), func(ctx context.Context, sends []*op) error {
+		h.sendAll(ctx, callers, sends)
+		return context.Cause(ctx)
+	})
+	if err == nil {
+		err = parallel.Of(ctx, order, func(ctx context.Context, l *line) error {
+			h.run(ctx, callers, l.ops)
+			return context.Cause(ctx)
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
 	results := make([]json.RawMessage, len(ops))
-	for i, o := range ops {
-		results[i] = o.result
+	for i := range ops {
+		results[i] = ops[i].result
 	}
 	return batchAnswer{results}, nil
 }
@@ -167,9 +215,10 @@ func retryKey(key *string, index int) string {
 	return *key + suffix
 }
 
-// run does the ops of a line one after the other; messages to a group that follow each other go together.
+// run does the ops of a line one after the other; messages to a group that follow each other go together. What has not begun when the
+// caller is gone is not begun.
 func (h batchHandlers) run(ctx context.Context, callers *opCallers, line []*op) {
-	for len(line) > 0 {
+	for len(line) > 0 && ctx.Err() == nil {
 		n := 0
 		for n < len(line) && line[n].send != nil {
 			n++
@@ -200,19 +249,19 @@ func (h batchHandlers) one(ctx context.Context, callers *opCallers, o *op) {
 	o.result = resultOf(answer)
 }
 
-// sendAll sends messages to one group.
-func (h batchHandlers) sendAll(ctx context.Context, callers *opCallers, line []*op) {
+// sendAll sends messages, those to one group in their order.
+func (h batchHandlers) sendAll(ctx context.Context, callers *opCallers, ops []*op) {
 	var admitted []*op
 	var list []batch.Message
-	for _, o := range line {
+	for _, o := range ops {
 		one, err := callers.admit(ctx, o)
 		if err != nil {
 			o.result = h.failed(ctx, err)
 			continue
 		}
-		admitted, list = append(admitted, o), append(list, batch.Message{By: one.by, Content: o.send.Message()})
+		admitted, list = append(admitted, o), append(list, batch.Message{By: one.by, Group: o.group, Content: o.send.Message()})
 	}
-	for i, out := range h.sender.SendAll(ctx, line[0].group, list, h.durability) {
+	for i, out := range h.sender.SendAll(ctx, list, h.durability) {
 		if out.Err != nil {
 			admitted[i].result = h.failed(ctx, out.Err)
 			continue
@@ -223,160 +272,6 @@ func (h batchHandlers) sendAll(ctx context.Context, callers *opCallers, line []*
 		h.messageHandlers.sent.Inc()
 		admitted[i].result = resultOf(sentAnswer{out.Sent}.VisitSendMessageResponse)
 	}
-}
-
-// decode reads an op, and finds out which call it stands for. key is its retry key if it has none of its own.
-func (h batchHandlers) decode(o *op, raw json.RawMessage, key string) error {
-	var head opHead
-	if err := wire.Peek(raw, &head); err != nil {
-		return err
-	}
-	o.as = head.As
-	switch head.Op {
-	case "send":
-		return h.decodeSend(o, raw, key)
-	case "direct":
-		return h.decodeDirect(o, raw, key)
-	case "create_group":
-		return h.decodeCreate(o, raw, key)
-	case "update_group":
-		return h.decodeUpdate(o, raw)
-	case "add_member", "set_role":
-		return h.decodeMember(o, raw, head.Op == "set_role")
-	case "remove_member":
-		return h.decodeRemoval(o, raw)
-	}
-	return chat.Invalid("op: want send, direct, create_group, update_group, add_member, remove_member or set_role")
-}
-
-func (h batchHandlers) decodeSend(o *op, raw json.RawMessage, key string) error {
-	var body struct {
-		inGroup
-		wire.MessageDraft
-	}
-	if err := wire.Decode(raw, &body); err != nil {
-		return err
-	}
-	draft := &body.MessageDraft
-	if draft.ClientID == "" {
-		draft.ClientID = key
-	}
-	o.in("sendMessage", body.Group)
-	if draft.DeliverAt == nil {
-		o.send = draft
-		return nil
-	}
-	o.do = func(ctx context.Context) (answering, error) {
-		answer, err := h.SendMessage(ctx, api.SendMessageRequestObject{Group: body.Group, Body: draft})
-		return answerOf(answer, err, api.SendMessageResponseObject.VisitSendMessageResponse)
-	}
-	return nil
-}
-
-func (h batchHandlers) decodeDirect(o *op, raw json.RawMessage, key string) error {
-	var body struct {
-		opHead
-		User string `json:"user"`
-		wire.DirectDraft
-	}
-	if err := wire.Decode(raw, &body); err != nil {
-		return err
-	}
-	draft := &body.DirectDraft
-	if draft.ClientID == "" {
-		draft.ClientID = key
-	}
-	o.route, o.user, o.line = "sendDirect", body.User, "u:"+body.User
-	o.do = func(ctx context.Context) (answering, error) {
-		answer, err := h.SendDirect(ctx, api.SendDirectRequestObject{User: body.User, Body: draft})
-		return answerOf(answer, err, api.SendDirectResponseObject.VisitSendDirectResponse)
-	}
-	return nil
-}
-
-func (h batchHandlers) decodeCreate(o *op, raw json.RawMessage, key string) error {
-	var body struct {
-		opHead
-		Key *string `json:"idempotency_key,omitempty"`
-		api.GroupDraft
-	}
-	if err := wire.Decode(raw, &body); err != nil {
-		return err
-	}
-	if body.Key == nil && key != "" {
-		body.Key = &key
-	}
-	o.in("createGroup", body.Id)
-	o.group = ""
-	if body.Id == "" {
-		o.line = "new:" + strconv.Itoa(o.index)
-	}
-	o.do = func(ctx context.Context) (answering, error) {
-		answer, err := h.CreateGroup(ctx, api.CreateGroupRequestObject{Params: api.CreateGroupParams{IdempotencyKey: body.Key}, Body: &body.GroupDraft})
-		return answerOf(answer, err, api.CreateGroupResponseObject.VisitCreateGroupResponse)
-	}
-	return nil
-}
-
-func (h batchHandlers) decodeUpdate(o *op, raw json.RawMessage) error {
-	var body struct {
-		inGroup
-		chat.GroupChange
-	}
-	if err := wire.Decode(raw, &body); err != nil {
-		return err
-	}
-	o.in("updateGroup", body.Group)
-	o.do = func(ctx context.Context) (answering, error) {
-		answer, err := h.UpdateGroup(ctx, api.UpdateGroupRequestObject{Group: body.Group, Body: &body.GroupChange})
-		return answerOf(answer, err, api.UpdateGroupResponseObject.VisitUpdateGroupResponse)
-	}
-	return nil
-}
-
-func (h batchHandlers) decodeMember(o *op, raw json.RawMessage, needsRole bool) error {
-	var body struct {
-		inGroupOfUser
-		api.MemberDraft
-	}
-	if err := wire.Decode(raw, &body); err != nil {
-		return err
-	}
-	if needsRole && body.Role == "" {
-		return chat.Invalid("role: missing")
-	}
-	o.in("putMember", body.Group)
-	o.user = body.User
-	o.do = func(ctx context.Context) (answering, error) {
-		answer, err := h.PutMember(ctx, api.PutMemberRequestObject{Group: body.Group, User: body.User, Body: &body.MemberDraft})
-		return answerOf(answer, err, api.PutMemberResponseObject.VisitPutMemberResponse)
-	}
-	return nil
-}
-
-func (h batchHandlers) decodeRemoval(o *op, raw json.RawMessage) error {
-	var body inGroupOfUser
-	if err := wire.Decode(raw, &body); err != nil {
-		return err
-	}
-	o.in("removeMember", body.Group)
-	o.user = body.User
-	o.do = func(ctx context.Context) (answering, error) {
-		answer, err := h.RemoveMember(ctx, api.RemoveMemberRequestObject{Group: body.Group, User: body.User})
-		return answerOf(answer, err, api.RemoveMemberResponseObject.VisitRemoveMemberResponse)
-	}
-	return nil
-}
-
-// in makes o an op on a group. Those on one group are one line.
-func (o *op) in(route, group string) { o.route, o.group, o.line = route, group, "g:"+group }
-
-// answerOf is how the answer of a handler is written.
-func answerOf[A any](answer A, err error, visit func(A, http.ResponseWriter) error) (answering, error) {
-	if err != nil {
-		return nil, err
-	}
-	return func(w http.ResponseWriter) error { return visit(answer, w) }, nil
 }
 
 // resultOf is the result of an op that was done: the status, and the fields of the answer.
@@ -396,7 +291,7 @@ func resultOf(answer answering) json.RawMessage {
 func (h batchHandlers) failed(ctx context.Context, err error) json.RawMessage {
 	e, status := translate(err)
 	h.metrics.errors.WithLabelValues(string(e.Code)).Inc()
-	if status >= http.StatusInternalServerError {
+	if status >= http.StatusInternalServerError && ctx.Err() == nil {
 		h.log.LogAttrs(ctx, slog.LevelError, "op of a batch failed", slog.String("code", string(e.Code)), slog.Any("error", err))
 	}
 	w := &opWriter{header: http.Header{}}

@@ -9,8 +9,9 @@ import (
 
 // Store appends several entries with one step.
 type Store interface {
-	// AppendAll appends texts and data of one group in their order, with one script call for many. They mention nobody, reply to nothing,
-	// name no files, and wait for no durability. Each has an outcome of its own, as that of LogStore.Append.
+	// AppendAll appends texts and data, those of one group in their order and with one script call for many, and those of all groups of a
+	// server with one round trip. They mention nobody, reply to nothing, name no files, and wait for no durability. Each has an outcome
+	// of its own, as that of LogStore.Append.
 	AppendAll(ctx context.Context, list []chat.Append) []Appended
 }
 
@@ -20,9 +21,10 @@ type Appended struct {
 	Err error
 }
 
-// Message is one of several to a group.
+// Message is one of several.
 type Message struct {
 	By      chat.Caller
+	Group   string
 	Content chat.Content
 }
 
@@ -48,9 +50,9 @@ type joined struct {
 	entry chat.Entry
 }
 
-// SendAll sends messages to a group in their order, each as chat.Service.Send does. Plain ones that follow each other take one
-// script call. One that fails does not keep those behind it from being sent.
-func (s *Service) SendAll(ctx context.Context, group string, list []Message, durability chat.Durability) []Outcome {
+// SendAll sends messages, those to one group in their order, each as chat.Service.Send does. Plain ones that follow each other go
+// together. One that fails does not keep those behind it from being sent, but the end of ctx does.
+func (s *Service) SendAll(ctx context.Context, list []Message, durability chat.Durability) []Outcome {
 	out := make([]Outcome, len(list))
 	var waiting []joined
 	var appends []chat.Append
@@ -61,7 +63,7 @@ func (s *Service) SendAll(ctx context.Context, group string, list []Message, dur
 		for i, done := range s.store.AppendAll(ctx, appends) {
 			w := waiting[i]
 			if done.Err != nil {
-				out[w.index].Err = s.core.Refused(ctx, w.by, group, done.Err)
+				out[w.index].Err = s.core.Refused(ctx, w.by, w.entry.Group, done.Err)
 				continue
 			}
 			out[w.index].Sent = chat.NewSent(w.entry, appends[i], done.Appended)
@@ -71,13 +73,15 @@ func (s *Service) SendAll(ctx context.Context, group string, list []Message, dur
 	for i, m := range list {
 		c, err := m.Content.Checked(s.core.Options().Limits)
 		switch {
-		case chat.CheckGroup(m.By, group) != nil:
-			err = chat.CheckGroup(m.By, group)
-		case err == nil && (!plain(c) || waits(durability)):
+		case ctx.Err() != nil:
+			err = chat.AsError(context.Cause(ctx))
+		case chat.CheckGroup(m.By, m.Group) != nil:
+			err = chat.CheckGroup(m.By, m.Group)
+		case err == nil && (!Plain(c) || waits(durability)):
 			flush() // what comes before is stored before
-			out[i].Sent, err = s.core.Send(ctx, m.By, group, m.Content, durability)
+			out[i].Sent, err = s.core.Send(ctx, m.By, m.Group, m.Content, durability)
 		case err == nil:
-			e := chat.Entry{Group: group, From: m.By.User, Via: m.By.Via, Content: c}
+			e := chat.Entry{Group: m.Group, From: m.By.User, Via: m.By.Via, Content: c}
 			a := chat.NewAppend(e, s.core.Options().Now())
 			a.Operator, a.Durability = m.By.Admin, durability
 			waiting, appends = append(waiting, joined{i, m.By, e}), append(appends, a)
@@ -89,9 +93,9 @@ func (s *Service) SendAll(ctx context.Context, group string, list []Message, dur
 	return out
 }
 
-// plain tells whether a message needs nothing but to be appended.
-func plain(c chat.Content) bool {
-	return (c.Kind == chat.Text || c.Kind == chat.Data) && len(c.Mentions) == 0 && len(c.Files) == 0 && c.ReplyTo == 0
+// Plain tells whether a message needs nothing but to be appended.
+func Plain(c chat.Content) bool {
+	return (c.Kind == "" || c.Kind == chat.Text || c.Kind == chat.Data) && len(c.Mentions) == 0 && len(c.Files) == 0 && c.ReplyTo == 0
 }
 
 func waits(d chat.Durability) bool { return d != "" && d != chat.DurabilityMemory }

@@ -292,7 +292,7 @@ func (c callers) RecheckUsers(users []string) {
 
 // features names what is switched on, in order.
 func (n *Node) features() []string {
-	on := []string{"announcements", "direct", "keys", "push", "schedules", "users", "webhooks"}
+	on := []string{"announcements", "batch", "direct", "keys", "push", "schedules", "users", "webhooks"}
 	if n.archiveDB != nil {
 		on = append(on, "archive", "search")
 	}

@@ -1101,6 +1101,12 @@ type ServerInfo struct {
 
 // ServerLimits defines model for ServerLimits.
 type ServerLimits struct {
+	// Batch Bytes of a batch of writes.
+	Batch int64 `json:"batch"`
+
+	// BatchOps Writes of a batch.
+	BatchOps int64 `json:"batch_ops"`
+
 	// Body Bytes of a message's body, and of its data.
 	Body int64 `json:"body"`
 

@@ -36,11 +36,16 @@ func Decode(body []byte, into any) error {
 	if loneSurrogate(body) {
 		return chat.Errorf(chat.CodeInvalid, "an escape sequence stands for half a character")
 	}
-	if err := checkFields(body, shapeOf(reflect.TypeOf(into).Elem()), ""); err != nil {
+	return DecodePart(body, into)
+}
+
+// DecodePart is Decode for a value in a body that Decode took.
+func DecodePart(part []byte, into any) error {
+	if err := checkFields(part, shapeOf(reflect.TypeOf(into).Elem()), ""); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(body, into); err != nil {
-		return decodeError(body, err)
+	if err := json.Unmarshal(part, into); err != nil {
+		return decodeError(part, err)
 	}
 	return nil
 }

@@ -25,13 +25,19 @@ if not epoch then return {'NOTFOUND'} end
 local checked = more ~= '' or anyone or post == 'admins' or overflow == 'block'
 
 local answer, n, q = {'OK', epoch, '', 0}, 4, own
-local first, number, newest_mark, newest_ms, previous, now_ms, wanted, reaction, mentioned
+local first, number, newest_mark, newest_ms, previous, now_ms, wanted, reaction, mentioned, asked, seen_at
+-- What several write goes together, unless each is checked against what was written before.
+local several = count > 1 and not checked
+if several then
+  -- include: append_several
+end
 for i = rows, rows + (count - 1) * rows_row, rows_row do
   -- bind: rows at i
   -- bind: own at q
   n, q = n + 1, q + own_row
   -- Members, and nobody else, have a cursor.
-  local seen_at, outcome = call('ZSCORE', seen, from), nil
+  if asked ~= from then seen_at, asked = call('ZSCORE', seen, from), from end
+  local outcome
   if checked or not seen_at then
     -- include: append_check
     outcome = append_check()
@@ -63,12 +69,18 @@ for i = rows, rows + (count - 1) * rows_row, rows_row do
       answer[n] = append_known(call('HGET', sent, key))
     else
       local entry = id .. ' ' .. mark .. (reaction and ' x {"id":' or ' - {"id":') .. id .. ',' .. rest
-      call('ZADD', msgs, id, entry)
-      call('ZADD', reaction and skip or by, id, id)
-      if seen_at and tonumber(seen_at) == number then
-        call('ZADD', seen, id, from)
-        if tonumber(call('ZSCORE', read, from)) == number then call('ZADD', read, id, from) end
+      local follows = seen_at and tonumber(seen_at) == number
+      if several then
+        several.add(id, entry, by, from, follows and number)
+      else
+        call('ZADD', msgs, id, entry)
+        call('ZADD', reaction and skip or by, id, id)
+        if follows then
+          call('ZADD', seen, id, from)
+          if tonumber(call('ZSCORE', read, from)) == number then call('ZADD', read, id, from) end
+        end
       end
+      if follows then seen_at = id end
       number = number + 1
       newest_mark, newest_ms, previous = mark, sent_ms, from
       local chosen = string.byte(mark) == 65
@@ -96,6 +108,7 @@ for i = rows, rows + (count - 1) * rows_row, rows_row do
 end
 if not first then return answer end
 
+if several then several.write() end
 if number ~= first then call('INCRBY', last_id, string.format('%d', number - first)) end
 if number < first then return answer end
 local id = string.format('%d', number)
