@@ -7,6 +7,7 @@ import (
 	"net"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -104,5 +105,43 @@ func TestLaterRefusesAnotherDatabase(t *testing.T) {
 		if _, err := s.Logs(t.Context(), aLog, 1); err == nil || errors.Is(err, chat.ErrUnavailable) {
 			t.Errorf("a call: %v", err)
 		}
+	}
+}
+
+// TestScrubWaitsForWriters: a rewriting goes on when another process has written for longer than a statement waits.
+func TestScrubWaitsForWriters(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "archive.db")
+	s, err := Open(t.Context(), "sqlite:"+file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if _, err := s.write.ExecContext(t.Context(), `PRAGMA busy_timeout = 0`); err != nil {
+		t.Fatal(err)
+	}
+	other, err := sql.Open("sqlite", "file:"+file+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	held, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		_, _, err := s.Scrub(t.Context())
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		t.Fatalf("it ended while another writes: %v", err)
+	case <-time.After(2 * checkpointPause):
+	}
+	if err := held.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

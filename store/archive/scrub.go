@@ -14,6 +14,20 @@ import (
 // returns a sentence for each kind of file: done for those that were, left for those that this user of the database may not, or that
 // the server keeps. Nodes may go on; while PostgreSQL rewrites its tables, the archive does not answer them.
 func (s *Store) Scrub(ctx context.Context) (done, left []string, err error) {
+	for range checkpointTries {
+		if done, left, err = s.rewrite(ctx); err == nil || s.engine.fault(err) != faultLocked {
+			return done, left, err
+		}
+		select { // a node on a busy machine may write for longer than a statement waits
+		case <-time.After(checkpointPause):
+		case <-ctx.Done():
+			return nil, nil, err
+		}
+	}
+	return nil, nil, err
+}
+
+func (s *Store) rewrite(ctx context.Context) (done, left []string, err error) {
 	if err := s.Connect(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -21,7 +35,8 @@ func (s *Store) Scrub(ctx context.Context) (done, left []string, err error) {
 	return done, left, s.failed(err)
 }
 
-// checkpointTries bounds how often the write-ahead log is emptied while others read it.
+// checkpointTries bounds how often the write-ahead log is emptied while others read it, and how often all begins anew while
+// they write.
 const (
 	checkpointTries = 50
 	checkpointPause = 200 * time.Millisecond
