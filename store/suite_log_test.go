@@ -52,6 +52,40 @@ var logTests = map[string]func(*fixture){
 		a.ReplyTo = 2
 		w.equal(w.send(a).ID, int64(3))
 	},
+	"append many": func(w *fixture) {
+		// More groups than a cluster has masters, one with more messages than a script call takes; some messages are refused.
+		var list []chat.Append
+		want := map[string][]string{}
+		for g := range 8 {
+			group := fmt.Sprint("g", g)
+			w.group(group, []string{"bob"})
+			w.ack(group, "alice", 2)
+			for i := range 5 + 20*g {
+				a := text(group, []string{"alice", "alice", "bob"}[i%3], fmt.Sprint(i))
+				a.Key, a.Content = fmt.Sprint("key ", i), "content"
+				list, want[group] = append(list, a), append(want[group], string(a.Rest))
+			}
+			list = append(list, text(group, "dora", "x"), text("none", "alice", "x"))
+		}
+		first := w.AppendAll(w.ctx, list)
+		again := w.AppendAll(w.ctx, list)
+		got := map[string][]string{}
+		for i, a := range list {
+			if a.Key == "" {
+				w.fails(first[i].Err, chat.ErrNotFound)
+				continue
+			}
+			w.ok(first[i].Err)
+			w.ok(again[i].Err)
+			w.equal(first[i].ID, int64(3+len(got[a.Group])))
+			w.equal([]any{again[i].ID, again[i].Duplicate, first[i].Duplicate}, []any{first[i].ID, true, false})
+			got[a.Group] = append(got[a.Group], string(w.entry(a.Group, first[i].ID).JSON[len(fmt.Sprintf(`{"id":%d,`, first[i].ID)):]))
+		}
+		w.equal(got, want)
+		in := w.info("g7", "alice")
+		w.equal([]int64{in.Last, in.Seen, in.Unread}, []int64{147, 4, 48})
+		w.equal(w.info("g7", "bob").Unread, int64(97))
+	},
 	"append with a key": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		a := text("g", "alice", "x")
