@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -31,8 +32,10 @@ func (h batchHandlers) decode(o *op, raw json.RawMessage, key string) error {
 		return h.decodeMember(o, raw, head.Op == "set_role")
 	case "remove_member":
 		return h.decodeRemoval(o, raw)
+	case "put_user":
+		return h.decodeUser(o, raw)
 	}
-	return chat.Invalid("op: want send, direct, create_group, update_group, add_member, remove_member or set_role")
+	return chat.Invalid("op: want send, direct, create_group, update_group, add_member, remove_member, set_role or put_user")
 }
 
 func (h batchHandlers) decodeSend(o *op, raw json.RawMessage, key string) error {
@@ -150,6 +153,27 @@ func (h batchHandlers) decodeRemoval(o *op, raw json.RawMessage) error {
 	o.do = func(ctx context.Context) (answering, error) {
 		answer, err := h.RemoveMember(ctx, api.RemoveMemberRequestObject{Group: body.Group, User: body.User})
 		return answerOf(answer, err, api.RemoveMemberResponseObject.VisitRemoveMemberResponse)
+	}
+	return nil
+}
+
+func (h batchHandlers) decodeUser(o *op, raw json.RawMessage) error {
+	var body struct {
+		opHead
+		api.UserChange
+	}
+	if err := wire.DecodePart(raw, &body); err != nil {
+		return err
+	}
+	o.route, o.user, o.line = "putUsers", body.User, "u:"+body.User
+	o.do = func(ctx context.Context) (answering, error) {
+		done, err := h.putUser(ctx, body.UserChange)
+		if err != nil {
+			return nil, err
+		}
+		return func(w http.ResponseWriter) error {
+			return writeBuffered(w, http.StatusOK, 0, func(buf *bytes.Buffer) { wire.JSON(buf, "", done) })
+		}, nil
 	}
 	return nil
 }

@@ -31,13 +31,14 @@ type batchHandlers struct {
 	groupHandlers
 	memberHandlers
 	messageHandlers
+	userHandlers
 	core   *chat.Service
 	sender *batch.Service
 	byID   map[string]*route
 }
 
 func newBatchHandlers(h handlers, of Services, s *Server) batchHandlers {
-	b := batchHandlers{Server: s, inboxHandlers: h.inboxHandlers, groupHandlers: h.groupHandlers, memberHandlers: h.memberHandlers, messageHandlers: h.messageHandlers,
+	b := batchHandlers{Server: s, inboxHandlers: h.inboxHandlers, groupHandlers: h.groupHandlers, memberHandlers: h.memberHandlers, messageHandlers: h.messageHandlers, userHandlers: h.userHandlers,
 		core: of.Chat, sender: of.Batches, byID: map[string]*route{}}
 	for _, r := range s.routes {
 		b.byID[r.id] = r

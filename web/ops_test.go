@@ -22,6 +22,8 @@ type opResult struct {
 	Seq          int
 	Body         string
 	Via, From    string
+	User         string
+	Version      int64
 	Duplicate    bool
 	RetryAfterMs int `json:"retry_after_ms"`
 }
@@ -102,6 +104,25 @@ func TestBatchDoesWhatSingleCallsDo(t *testing.T) {
 	fits := `{"ops":[{"op":"send","group":"g","body":"` + strings.Repeat("x", 2<<20) + `"}]}`
 	if got := resultsOf(t, s.do(request{method: "POST", path: "/v1/batch", user: "alice", body: fits})); got[0].Status != 413 {
 		t.Errorf("a batch of 2 MiB is read, its op refused: got %+v", got)
+	}
+}
+
+// TestBatchOfUsers changes users: the changes of one in their order, and what is wrong with one is no other's.
+func TestBatchOfUsers(t *testing.T) {
+	s := start(t, nil)
+	ops := `{"ops":[{"op":"put_user","user":"bob","name":"B"},{"op":"put_user","user":"carl","name":"a\u202eb"},{"op":"put_user","user":"bob","name":"Bob","data":{"team":"red"}},
+		{"op":"put_user","user":"dora","role":"owner"},{"op":"put_user","user":"dora","name":null},{"op":"put_user","name":"x"}]}`
+	got := resultsOf(t, s.operator("POST", "/v1/batch", ops))
+	if want := []int{200, 400, 200, 400, 200, 400}; !slices.Equal(statuses(got), want) {
+		t.Errorf("got %+v, want %v", got, want)
+	}
+	if got[0].User != "bob" || got[0].Version == 0 || got[2].Version <= got[0].Version || got[1].Detail == "" || got[3].Code != "invalid_request" {
+		t.Errorf("got %+v", got)
+	}
+	bob := s.operator("GET", "/v1/users/bob", "").fields()
+	same(t, "bob", []any{bob["name"], bob["data"]}, `["Bob",{"team":"red"}]`)
+	if got := s.batch("alice", "", `{"op":"put_user","user":"alice","name":"A"}`); got[0].Status != 403 {
+		t.Errorf("by a user: %+v", got)
 	}
 }
 

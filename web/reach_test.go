@@ -97,7 +97,7 @@ var reaches = map[string]func(s *bounded){
 			`{"op":"send","as":"member","group":"` + beyond + `0","body":"x"}`, `{"op":"update_group","group":"` + beyond + `0","name":"N"}`,
 			`{"op":"add_member","group":"` + beyond + `0","user":"other"}`, `{"op":"remove_member","as":"owner","group":"` + beyond + `0","user":"member"}`,
 			`{"op":"set_role","group":"` + beyond + `0","user":"member","role":"admin"}`, `{"op":"create_group","id":"` + beyond + `"}`, `{"op":"create_group"}`,
-			`{"op":"direct","as":"member","user":"owner","body":"x"}`,
+			`{"op":"direct","as":"member","user":"owner","body":"x"}`, `{"op":"put_user","user":"owner","name":"N"}`,
 		} {
 			s.want("", "POST", "/v1/batch", `{"ops":[`+op+`]}`, 200, `"status":403`, "scope ", `-{"status":2`)
 		}

@@ -42,14 +42,37 @@ func (h userHandlers) PutUsers(ctx context.Context, r api.PutUsersRequestObject)
 	}
 	changes := make([]profiles.UserChange, len(r.Body.Users))
 	for i, u := range r.Body.Users {
-		var err error
-		changes[i] = profiles.UserChange{User: u.User, Profile: profiles.Change{Name: u.Name, Picture: u.Picture, Data: u.Data}}
-		if changes[i].Disabled, changes[i].Operator, err = decisionOf(u); err != nil {
+		if changes[i], err = changeOf(u); err != nil {
 			return nil, chat.Invalid("users[%d].%s", i, err.Error())
 		}
 	}
 	done, refused, err := h.profiles.Put(ctx, changes, match)
 	return api.PutUsers200JSONResponse{Users: orEmpty(done), Errors: orEmpty(refused)}, err
+}
+
+// putUser changes one user.
+func (h userHandlers) putUser(ctx context.Context, u api.UserChange) (profiles.Version, error) {
+	if err := callOf(ctx).charge(limit.Users(1)); err != nil {
+		return profiles.Version{}, err
+	}
+	change, err := changeOf(u)
+	if err != nil {
+		return profiles.Version{}, chat.Invalid("%s", err.Error())
+	}
+	done, refused, err := h.profiles.Put(ctx, []profiles.UserChange{change}, nil)
+	switch {
+	case err != nil:
+		return profiles.Version{}, err
+	case len(refused) > 0:
+		return profiles.Version{}, refused[0].Cause
+	}
+	return done[0], nil
+}
+
+func changeOf(u api.UserChange) (c profiles.UserChange, err error) {
+	c = profiles.UserChange{User: u.User, Profile: profiles.Change{Name: u.Name, Picture: u.Picture, Data: u.Data}}
+	c.Disabled, c.Operator, err = decisionOf(u)
+	return c, err
 }
 
 // decisionOf is what a change decides about a user; null is nothing.

@@ -206,8 +206,9 @@ type Version struct {
 
 // Refusal is a user that could not be changed.
 type Refusal struct {
-	User string    `json:"user"`
-	Code chat.Code `json:"code"`
+	User  string    `json:"user"`
+	Code  chat.Code `json:"code"`
+	Cause error     `json:"-"`
 }
 
 // UserChange is what Put changes of a user.
@@ -242,7 +243,7 @@ func (s *Service) Put(ctx context.Context, changes []UserChange, match func(vers
 		case match != nil && errors.Is(r.err, chat.ErrConflict):
 			return nil, nil, r.err
 		case r.err != nil:
-			refused = append(refused, Refusal{User: user, Code: chat.CodeOf(r.err)})
+			refused = append(refused, Refusal{User: user, Code: chat.CodeOf(r.err), Cause: r.err})
 			continue
 		case r.version > 0:
 			// Published also where nothing has changed: the call may repeat one whose node died before it did.
