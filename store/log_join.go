@@ -2,10 +2,10 @@ package store
 
 import (
 	"context"
+	"sync"
 
 	"github.com/chatd/chatd/chat"
 	batching "github.com/chatd/chatd/chat/batch"
-	"github.com/chatd/chatd/internal/each"
 	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/queue/batch"
 	"github.com/chatd/chatd/store/conn"
@@ -76,16 +76,19 @@ func (s *Logs) AppendAll(ctx context.Context, list []chat.Append) []batching.App
 		}
 		lane.messages, lane.indexes = append(lane.messages, &list[i]), append(lane.indexes, i)
 	}
-	_ = each.Of(ctx, order, func(ctx context.Context, lane *appendLane) error {
-		for j, o := range s.appendTogether(ctx, lane.server, lane.messages) {
-			i := lane.indexes[j]
-			out[i].Appended, out[i].Err = o.done, o.err
-			if o.alone || o.refused || conn.Broken(o.err) && list[i].Key != "" && ctx.Err() == nil {
-				out[i].Appended, out[i].Err = s.appendAlone(ctx, list[i])
+	var lanesEnded sync.WaitGroup
+	for _, lane := range order {
+		lanesEnded.Go(func() {
+			for j, o := range s.appendTogether(ctx, lane.server, lane.messages) {
+				i := lane.indexes[j]
+				out[i].Appended, out[i].Err = o.done, o.err
+				if o.alone || o.refused || conn.Broken(o.err) && list[i].Key != "" && ctx.Err() == nil {
+					out[i].Appended, out[i].Err = s.appendAlone(ctx, list[i])
+				}
 			}
-		}
-		return nil
-	})
+		})
+	}
+	lanesEnded.Wait()
 	return out
 }
 
