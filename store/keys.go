@@ -191,6 +191,7 @@ func (u userKeys) added() string     { return u.base + ":added" }
 func (u userKeys) profile() string   { return u.base + ":profile" }
 func (u userKeys) uploads() string   { return u.base + ":uploads" }
 func (u userKeys) files() string     { return u.base + ":files" }
+func (u userKeys) account() string   { return u.base + ":account" }
 
 var userNames = within(partNames, func(u userKeys) *partKeys { return u.partKeys },
 	layout.Names(layout.User, func(u userKeys) string { return u.base }))

@@ -34,6 +34,7 @@ type Options struct {
 // Store is all parts together. Each is a type in the files of its name, and says which others it uses.
 type Store struct {
 	*base
+	*Accounts
 	*Announcements
 	*Archive
 	*Cursors
@@ -75,7 +76,7 @@ func assemble(b *base) *Store {
 	logs.sends, logs.shared = conn.NewLanes(b.conn, logs.joinSends), conn.NewLanes(b.conn, logs.joinShared)
 	inboxes.begins = conn.Join(beginsJoined, beginsPause, inboxes.readBeginnings)
 	groups.standings = conn.Join(beginsJoined, beginsPause, groups.readStandings)
-	return &Store{base: b, Announcements: &Announcements{b, logs}, Archive: &Archive{b}, Cursors: &Cursors{b, logs}, Erasures: &Erasures{b}, Files: files,
+	return &Store{base: b, Accounts: &Accounts{b}, Announcements: &Announcements{b, logs}, Archive: &Archive{b}, Cursors: &Cursors{b, logs}, Erasures: &Erasures{b}, Files: files,
 		Groups: groups, Holds: &Holds{b}, Imports: &Imports{b}, Index: &Index{b, inboxes}, Inboxes: inboxes, Layout: &Layout{b}, Logs: logs,
 		Notifications: &Notifications{b}, Profiles: &Profiles{b}, Retention: &Retention{b}, RetryKeys: &RetryKeys{b}, Schedules: &Schedules{b, logs, inboxes},
 		Signals: &Signals{b, tables}, Tables: tables, Tasks: &Tasks{b}, Webhooks: &Webhooks{b}}

@@ -7,12 +7,11 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/web/api"
 )
 
 // describe serves GET /v1/server, from what is fixed when the server starts and the time.
-func (s *Server) describe(kept *files.Service) echo.HandlerFunc {
+func (s *Server) describe(services Services) echo.HandlerFunc {
 	l := &s.opt.Limits
 	about := api.ServerInfo{
 		Version: s.opt.Version, Features: orEmpty(s.opt.Features),
@@ -25,9 +24,12 @@ func (s *Server) describe(kept *files.Service) echo.HandlerFunc {
 			WaitS: int64(l.WaitMax / time.Second),
 		},
 	}
+	if services.Accounts != nil {
+		about.Accounts, about.Registration = true, given(string(services.Accounts.Registration()))
+	}
 	return func(c echo.Context) error {
 		now := about
-		if most := kept.SizeMax(); most > 0 {
+		if most := services.Files.SizeMax(); most > 0 {
 			now.Limits.File, now.Limits.FilesUser, now.Limits.FilesGroup = &most, &l.UserFilesBytesMax, &l.GroupFilesBytesMax
 		}
 		now.Time = chat.TimeMs(time.Now().UnixMilli())

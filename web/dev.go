@@ -15,6 +15,7 @@ import (
 type DevSignIn struct {
 	Code  string // part of the link printed at start; new each time
 	Issue func(user string) (token string, expires time.Time, err error)
+	Off   func() bool // whether it is off by now; nil: never
 }
 
 // devToken signs a token for any name, for callers who know the code. The configuration allows it only on a loopback address
@@ -22,6 +23,9 @@ type DevSignIn struct {
 // to 127.0.0.1, and not those that a proxy on this host has marked. Clients behind a proxy that marks nothing lack the code.
 func (s *Server) devToken(c echo.Context) error {
 	r := c.Request()
+	if s.opt.Dev.Off != nil && s.opt.Dev.Off() {
+		return errNoRoute
+	}
 	if !sameHost(r) || otherSite(r) || !s.opt.Origins.Same(r) {
 		return chat.Errorf(chat.CodeForbidden, "the development sign-in works only on this host, from its own page")
 	}

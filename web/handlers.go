@@ -4,11 +4,13 @@ import (
 	"math"
 
 	"github.com/chatd/chatd/web/api"
+	"github.com/chatd/chatd/web/auth"
 )
 
 // handlers answer the calls of the description that the generated code binds. Each noun has a part of its own, which holds
 // what its calls need.
 type handlers struct {
+	accountHandlers
 	announcementHandlers
 	batchHandlers
 	cursorHandlers
@@ -34,14 +36,15 @@ type handlers struct {
 
 var _ api.StrictServerInterface = handlers{}
 
-func newHandlers(of Services, s *Server) handlers {
+func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 	h := handlers{
+		accountHandlers:      accountHandlers{of.Accounts, verify, s.opt.Origins, s.opt.Proxies},
 		announcementHandlers: announcementHandlers{of.Chat, of.Announcements},
 		cursorHandlers:       cursorHandlers{of.Chat, of.Live, s.polls},
 		deviceHandlers:       deviceHandlers{of.Notifications},
 		directHandlers:       directHandlers{of.Direct},
 		doctorHandlers:       doctorHandlers{s.opt.Doctor},
-		erasureHandlers:      erasureHandlers{of.Erasures},
+		erasureHandlers:      erasureHandlers{of.Erasures, of.Accounts},
 		exportHandlers:       exportHandlers{of.Exports, of.Persons, s.polls},
 		fileHandlers:         fileHandlers{of.Chat, of.Files, s.log},
 		groupHandlers:        groupHandlers{of.Chat},

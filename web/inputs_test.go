@@ -50,6 +50,8 @@ var bodies = map[string]string{
 	"POST /v1/schedules/{schedule}/run":       "",
 	"POST /v1/webhooks":                       `{"url":"https://hooks.example/","events":["schedule.failed"]}`,
 	"POST /v1/webhooks/{webhook}/rotate":      "",
+	"POST /v1/users/{user}/codes":             `{"kind":"link"}`,
+	"PUT /v1/me/password":                     `{"old":"x","new":"a new password"}`,
 
 	"POST /v1/announcements": `{"to":{"users":["nobody"]},"body":"b"}`,
 

@@ -43,7 +43,7 @@ func (s *server) by(key, as string, r request) answer {
 // TestAuthorisationOfKeys calls every route of the description with keys: without the scope, with it, outside its groups, for a user
 // whom it may not act for, and for a member of the group. What is answered follows from the matrix of persons.
 func TestAuthorisationOfKeys(t *testing.T) {
-	s := start(t, withArchive(t))
+	s := start(t, withAccounts(t))
 	const all = `"groups","users","moderate","announce","events","tasks","ops","keys"`
 	_, none := s.key(`{"name":"none","scopes":["moderate"],"as":"any"}`) // no route has it yet
 	_, every := s.key(`{"name":"every","scopes":[` + all + `,"send","read"]}`)

@@ -75,7 +75,7 @@ func TestOriginsBehindProxies(t *testing.T) {
 		}
 	}
 
-	dev := start(t, func(c *node.Config) { c.JWTSecret, c.TrustedProxies = "", []string{"127.0.0.1"} })
+	dev := start(t, func(c *node.Config) { c.JWTSecret, c.Dev, c.TrustedProxies = "", "on", []string{"127.0.0.1"} })
 	_, code, _ := strings.Cut(dev.node.SignInLink(), "#code=")
 	for scheme, want := range map[string]int{"https": 200, "wss": 200, "http": 403} {
 		a := dev.do(request{method: "POST", path: "/v1/dev/token", body: `{"user":"alice","code":"` + code + `"}`, header: map[string]string{

@@ -187,7 +187,8 @@ func TestAdminAddress(t *testing.T) {
 }
 
 func TestDevelopmentSignIn(t *testing.T) {
-	s := start(t, func(c *node.Config) { c.JWTSecret = "" })
+	withDev := func(c *node.Config) { c.JWTSecret, c.Dev, c.Registration = "", "on", "open" }
+	s := start(t, withDev)
 	sign := func(body string, header map[string]string) answer {
 		return s.do(request{method: "POST", path: "/v1/dev/token", body: body, header: header})
 	}
@@ -219,10 +220,15 @@ func TestDevelopmentSignIn(t *testing.T) {
 	for _, body := range []string{`{"user":"alice"}`, `{"user":"alice","code":""}`, `{"user":"alice","code":"` + code[1:] + `"}`} {
 		checkProblem(t, body, sign(body, nil), 403, "forbidden")
 	}
-	if another := start(t, func(c *node.Config) { c.JWTSecret = "" }); strings.HasSuffix(another.node.SignInLink(), code) {
+	if another := start(t, withDev); strings.HasSuffix(another.node.SignInLink(), code) {
 		t.Error("two starts have the same code")
 	}
 	for _, body := range []string{"", `{}`, `{"user":1}`, `{"user":"a~b"}`, `{"user":""}`, `{"user":"a","role":"admin"}`} {
 		checkProblem(t, body, sign(body, nil), 400, "invalid_request")
+	}
+	s.registers("first")
+	checkProblem(t, "after the first account", sign(with, nil), 404, "not_found")
+	if link := s.node.SignInLink(); link != "" {
+		t.Errorf("got the link %s although there is an account", link)
 	}
 }

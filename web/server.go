@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/batch"
@@ -88,6 +89,7 @@ type Services struct {
 	Members       *bulk.Service
 	Batches       *batch.Service
 	Profiles      *profiles.Service
+	Accounts      *accounts.Service // nil: nobody signs in here
 }
 
 // Server is the HTTP layer. Make one with New.
@@ -124,7 +126,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 		e.Use(s.trace)
 	}
 	e.Use(s.observe, admits.refuseEarly, boundStalls, s.recoverPanic, secureHeaders, s.cors, admits.admit)
-	h := newHandlers(services, s)
+	h := newHandlers(services, s, verify)
 	api.RegisterHandlersWithOptions(e, api.NewStrictHandler(h, []api.StrictMiddlewareFunc{settled, inTurn}), api.RegisterHandlersOptions{
 		OperationMiddlewares: map[string][]echo.MiddlewareFunc{"sync": {s.longPoll}, "listReceipts": {s.longPoll}, "createFile": {h.tus}, "deleteFile": {h.tus}},
 	})
@@ -135,8 +137,9 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	if opt.Dev != nil {
 		e.POST("/v1/dev/token", s.devToken)
 	}
+	h.registerAccounts(e)
 	s.registerHealth(e)
-	e.GET("/v1/server", s.describe(services.Files))
+	e.GET("/v1/server", s.describe(services))
 	if opt.ServeMetrics {
 		e.GET("/metrics", s.localMetrics)
 	}

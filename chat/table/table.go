@@ -88,6 +88,9 @@ func Follow(store Store, log *slog.Logger, tables ...follower) *Follower {
 	return &Follower{store: store, log: log, tables: tables}
 }
 
+// Add adds tables, before Load and Run.
+func (f *Follower) Add(tables ...follower) { f.tables = append(f.tables, tables...) }
+
 // Load reads all tables, as a node does before it serves.
 func (f *Follower) Load(ctx context.Context) error {
 	for _, t := range f.tables {

@@ -48,7 +48,10 @@ func (n *Node) printBanner() {
 	}
 	n.log.Info("listening", "address", n.Addr().String(), "page", page+"/", "docs", page+"/docs")
 	if link := n.SignInLink(); link != "" {
-		n.invite(link)
+		n.invite(invitation, "development sign-in is on: anyone with this link can sign in under any name", link)
+	}
+	if link := n.SetupLink(); link != "" {
+		n.invite(setupInvitation, "there is no operator yet: this link makes the first account", link)
 	}
 }
 
@@ -76,19 +79,19 @@ func (n *Node) page() string {
 // SignInLink returns a link that opens the browser client with the code of the development sign-in; empty if that is
 // off. The code is in the fragment, which browsers never send.
 func (n *Node) SignInLink() string {
-	if n.devCode == "" {
+	if n.devCode == "" || n.services.Accounts != nil && n.services.Accounts.Any() {
 		return ""
 	}
 	return n.page() + "/#code=" + n.devCode
 }
 
-// invite prints how to sign in for development: plain lines for people, or a record if logs are for programs.
-func (n *Node) invite(link string) {
+// invite prints how to sign in: plain lines for people, or a record if logs are for programs.
+func (n *Node) invite(lines, record, link string) {
 	if n.set.LogFormat == "json" {
-		n.log.Warn("development sign-in is on: anyone with this link can sign in under any name", "page", link)
+		n.log.Warn(record, "page", link)
 		return
 	}
-	_, _ = fmt.Fprintf(n.output, invitation, link)
+	_, _ = fmt.Fprintf(n.output, lines, link)
 }
 
 const invitation = `

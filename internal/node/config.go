@@ -50,7 +50,9 @@ type Config struct {
 	Direct         choice   `env:"CHATD_DIRECT" default:"all" allowed:"all, shared" help:"Who may receive direct messages: all, or shared (users who share a group with the sender)."`
 	Directory      choice   `env:"CHATD_DIRECTORY" default:"shared" allowed:"shared, all, off" help:"Whose profiles users may look up and find: those of users who share a group or an inbox item with them (shared, off), or of everyone (all); off: nobody is found by name."`
 	Add            choice   `env:"CHATD_ADD" default:"all" allowed:"all, shared, operators" help:"Whom members may add to a group: all, shared (users who share a group with them and have read or sent something in it), or operators (only operators may add anyone)."`
-	Dev            string   `env:"CHATD_DEV" default:"auto" help:"Development sign-in under any name: on, off, or auto (on a loopback address with the embedded store and no keys of your own)."`
+	Dev            string   `env:"CHATD_DEV" default:"auto" help:"Development sign-in under any name: on, off, or auto (on a loopback address with the embedded store, no keys of your own and no accounts). It ends with the first account."`
+	Accounts       string   `env:"CHATD_ACCOUNTS" default:"auto" help:"Accounts with a password: on, off, or auto (on with the embedded store and no keys of your own). With Redis they need CHATD_JWT_SECRET."`
+	Registration   choice   `env:"CHATD_REGISTRATION" default:"invite" allowed:"invite, open, closed" help:"Who may register an account: invite (who has an invitation), open (everybody) or closed (nobody)."`
 	DrainDelay     duration `env:"CHATD_DRAIN_DELAY" max:"5m" help:"How long to keep serving after /readyz turns to 503. Default: 0s on a loopback address, else 5s."`
 	NotifyDelay    duration `env:"CHATD_NOTIFY_DELAY" default:"3s" max:"1h" help:"How long a message stays unread before offline members get notified."`
 	Log            choice   `env:"CHATD_LOG" default:"info" allowed:"debug, info, warn, error" help:"Log level: debug, info, warn or error."`
@@ -84,9 +86,6 @@ type Config struct {
 	MaxCalls        number `env:"CHATD_MAX_CALLS" default:"64" max:"10000" off:"" help:"Maximum calls of a user at once, or off; more wait for up to 1 s."`
 	MaxFirings      number `env:"CHATD_MAX_FIRINGS" default:"100" max:"10000" off:"" help:"Maximum schedules of a user that fire within any minute, or off."`
 	MaxCallsNode    number `env:"CHATD_MAX_CALLS_NODE" default:"1024" max:"100000" off:"" help:"Maximum calls that this node works on at once, or off; overload lowers it. More wait for their turn or get 503."`
-
-	// Settings of features that this version does not have.
-	Accounts absent `env:"CHATD_ACCOUNTS" default:"off" hidden:""`
 }
 
 // settings are the checked Config.
@@ -94,6 +93,7 @@ type settings struct {
 	Config
 	secrets    [][]byte // the first signs, all verify
 	dev        bool
+	accounts   bool
 	loopback   bool
 	proxies    []netip.Prefix
 	egress     []netip.Prefix
@@ -120,6 +120,7 @@ func (c Config) check() (settings, error) {
 	s.checkTokens(&p)
 	s.checkNetworks(&p)
 	s.checkTracing(&p)
+	s.checkAccounts(&p)
 	s.checkDev(&p)
 	s.setLimits()
 	s.setCallers()
@@ -263,10 +264,27 @@ func prefixes(p *problems, key string, values []string) []netip.Prefix {
 	return out
 }
 
+func (s *settings) checkAccounts(p *problems) {
+	switch s.Accounts {
+	case "auto":
+		s.accounts = s.Redis == "" && len(s.secrets) == 0 && s.JWTJWKS == ""
+	case "on", "1", "true":
+		s.accounts = true
+		if s.JWTJWKS != "" {
+			p.add("CHATD_ACCOUNTS", "people sign in either here or at the issuer of CHATD_JWT_JWKS: set one of the two")
+		} else if s.Redis != "" && len(s.secrets) == 0 {
+			p.add("CHATD_ACCOUNTS", "with CHATD_REDIS set, accounts need CHATD_JWT_SECRET, the same for all nodes")
+		}
+	case "off", "0", "false":
+	default:
+		p.add("CHATD_ACCOUNTS", "want on, off or auto; not %q", s.Accounts)
+	}
+}
+
 func (s *settings) checkDev(p *problems) {
 	switch s.Dev {
 	case "auto":
-		s.dev = s.Redis == "" && s.loopback && len(s.secrets) == 0 && s.JWTJWKS == ""
+		s.dev = s.Redis == "" && s.loopback && len(s.secrets) == 0 && s.JWTJWKS == "" && !s.accounts
 	case "on", "1", "true":
 		s.dev = true
 		if s.Redis != "" || !s.loopback {

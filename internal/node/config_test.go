@@ -80,7 +80,10 @@ func TestConfigRefuses(t *testing.T) {
 		"files of a user":       {func(c *Config) { c.FilesUser = "0" }, []string{"CHATD_FILES_USER"}},
 		"files of a group":      {func(c *Config) { c.FilesGroup = "-1" }, []string{"CHATD_FILES_GROUP"}},
 		"uploads of a user":     {func(c *Config) { c.UploadsUser = "off" }, []string{"CHATD_UPLOADS_USER"}},
-		"accounts":              {func(c *Config) { c.Accounts = "on" }, []string{"CHATD_ACCOUNTS"}},
+		"accounts":              {func(c *Config) { c.Accounts = "yes" }, []string{"CHATD_ACCOUNTS", "on, off or auto"}},
+		"accounts with a JWKS":  {func(c *Config) { c.Accounts, c.JWTJWKS = "on", "keys.json" }, []string{"CHATD_ACCOUNTS", "CHATD_JWT_JWKS"}},
+		"accounts with Redis":   {func(c *Config) { c.Accounts, c.Redis = "on", "redis://x" }, []string{"CHATD_ACCOUNTS", "CHATD_JWT_SECRET"}},
+		"registration":          {func(c *Config) { c.Registration = "some" }, []string{"CHATD_REGISTRATION", "invite, open, closed"}},
 		"rate":                  {func(c *Config) { c.RateUser = "fast" }, []string{"CHATD_RATE_USER", "100/s"}},
 		"rate of sends":         {func(c *Config) { c.RateSend = "0/s" }, []string{"CHATD_RATE_SEND", "off"}},
 		"rate of an address":    {func(c *Config) { c.RateIP = "1/h:1000" }, []string{"CHATD_RATE_IP", "within a day"}},
@@ -151,8 +154,27 @@ func TestConfigTakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.dev || s.drainDelay != 0 || s.NotifyDelay.value() != 3*time.Second || s.durability != "" || s.limits != chat.DefaultLimits() {
+	if s.dev || !s.accounts || s.drainDelay != 0 || s.NotifyDelay.value() != 3*time.Second || s.durability != "" || s.limits != chat.DefaultLimits() {
 		t.Errorf("defaults: dev %v, drain delay %s, notify delay %s, durability %q, limits %+v", s.dev, s.drainDelay, s.NotifyDelay, s.durability, s.limits)
+	}
+	for accounts, change := range map[bool]func(*Config){
+		false: func(c *Config) { c.Accounts = "off" }, true: func(c *Config) { c.Dev = "on" },
+	} {
+		c := defaults(t)
+		change(&c)
+		if s, err := c.check(); err != nil || !s.dev || s.accounts != accounts {
+			t.Errorf("dev %v and accounts %v, %v; want it on, and %v", s.dev, s.accounts, err, accounts)
+		}
+	}
+	for name, change := range map[string]func(*Config){
+		"a secret": func(c *Config) { c.JWTSecret = testSecret }, "a JWKS": func(c *Config) { c.JWTJWKS = "keys.json" },
+		"Redis": func(c *Config) { c.Redis, c.JWTSecret = "redis://x", testSecret },
+	} {
+		c := defaults(t)
+		change(&c)
+		if s, err := c.check(); err != nil || s.accounts {
+			t.Errorf("with %s: accounts %v, %v; want them off", name, s.accounts, err)
+		}
 	}
 	file := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(file, []byte(testSecret+"\n"), 0o600); err != nil {
@@ -284,14 +306,14 @@ func TestTokenRefuses(t *testing.T) {
 }
 
 // TestComposePassesEverySetting: `docker compose` can set everything that chatd can, except for files and the folder,
-// which the container does not have, the development sign-in, which needs the embedded store, and what does not exist yet.
+// which the container does not have, the development sign-in, which needs the embedded store.
 func TestComposePassesEverySetting(t *testing.T) {
 	compose, err := os.ReadFile("../../docker-compose.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range variables() {
-		without := strings.HasSuffix(name, "_FILE") || name == "CHATD_DATA" || name == "CHATD_DEV" || name == "CHATD_ACCOUNTS"
+		without := strings.HasSuffix(name, "_FILE") || name == "CHATD_DATA" || name == "CHATD_DEV"
 		if passed := strings.Contains(string(compose), "\n      "+name+": "); passed == without {
 			t.Errorf("%s: passed on is %v, want %v", name, passed, !without)
 		}

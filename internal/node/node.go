@@ -118,6 +118,11 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 	if err := n.tables.Load(ctx); err != nil {
 		return n, fmt.Errorf("the tables of the store: %w", err)
 	}
+	if n.services.Accounts != nil {
+		if err := n.services.Accounts.Prepare(ctx); err != nil {
+			return n, fmt.Errorf("the setup of accounts: %w", err)
+		}
+	}
 	if err := n.retention.Switch(ctx); err != nil {
 		return n, fmt.Errorf("CHATD_RETAIN_DAYS: %w", err)
 	}
@@ -217,6 +222,7 @@ func (n *Node) openServices() {
 	n.gate = &auth.Gate{Tokens: n.verifier, Keys: n.services.Keys, Users: n.services.Users, Profiles: shown}
 	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks(),
 		shown.Published())
+	n.openAccounts()
 }
 
 // openKeys makes the service of keys.
@@ -257,6 +263,9 @@ func (n *Node) openWeb() (err error) {
 		Address: origin.Proxies(n.set.proxies).Address, Limits: n.callers, Line: line, Unsent: room, Traces: n.traces, Log: n.log,
 	})
 	n.services.Users.Attach(callers{n.sessions, n})
+	if n.services.Accounts != nil {
+		n.services.Accounts.Attach(callers{n.sessions, n})
+	}
 	site, err := static.Site(static.Files)
 	if err != nil {
 		return fmt.Errorf("the browser client: %w", err)
@@ -271,6 +280,9 @@ func (n *Node) openWeb() (err error) {
 	if n.set.dev {
 		n.devCode = newDevCode()
 		opt.Dev = &web.DevSignIn{Code: n.devCode, Issue: n.issue}
+		if n.services.Accounts != nil {
+			opt.Dev.Off = n.services.Accounts.Any
+		}
 	}
 	n.web = web.New(n.services, n.gate.Verify, opt)
 	return nil
@@ -345,6 +357,9 @@ func (n *Node) Run(ctx context.Context) error {
 	background.Go(func() { n.verifier.Run(loops) })
 	background.Go(func() { report(loops, failed, "tables", n.tables.Run(loops)) })
 	background.Go(func() { report(loops, failed, "users", n.services.Users.Run(loops)) })
+	if n.services.Accounts != nil {
+		background.Go(func() { report(loops, failed, "accounts", n.services.Accounts.Run(loops)) })
+	}
 	background.Go(func() { n.services.Files.Run(loops) })
 	background.Go(func() { n.watch.run(loops) })
 	background.Go(func() { n.causes.run(loops, n.log) })

@@ -20,7 +20,6 @@ type (
 	duration string // from 0s to max
 	rate     string // as limit.ParseRate has it
 	choice   string // one of allowed
-	absent   string // of a feature that this version does not have
 )
 
 func (n number) check(row reflect.StructTag) error {
@@ -77,13 +76,6 @@ func (r rate) value() limit.Rate {
 func (c choice) check(row reflect.StructTag) error {
 	if allowed := row.Get("allowed"); !slices.Contains(strings.Split(allowed, ", "), string(c)) {
 		return fmt.Errorf("want one of %s", allowed)
-	}
-	return nil
-}
-
-func (a absent) check(reflect.StructTag) error {
-	if a != "off" {
-		return errors.New("not supported by this version: remove it, or set it to off")
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/web/auth"
 )
 
@@ -84,6 +85,15 @@ func (c Config) Token(user, role string, ttl time.Duration) (string, error) {
 	}
 	token, _, err := s.sign(user, role, ttl)
 	return token, err
+}
+
+// signLogin makes the access token of a login.
+func (s *settings) signLogin(user string, admin bool, login string, issued time.Time) (token string, expires time.Time, err error) {
+	c := auth.Claims{User: user, UserClaim: s.JWTUserClaim, Issuer: s.JWTIssuer, Audience: s.JWTAudience, Login: login, TTL: accounts.AccessTTL}
+	if admin {
+		c.Role = "admin"
+	}
+	return auth.SignToken(s.secrets[0], c, issued)
 }
 
 // sign makes a token that a server with these settings takes.

@@ -19,6 +19,10 @@ type (
 		*store.Groups
 		*store.Tasks
 	}
+	accountStore struct {
+		*store.Accounts
+		*store.Tables
+	}
 	announceStore struct {
 		*store.Announcements
 		*store.Schedules

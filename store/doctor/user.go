@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/queue/script"
 	"github.com/chatd/chatd/store/layout"
 )
@@ -55,6 +56,8 @@ func (d *users) userKey(ctx context.Context, k key) error {
 		return d.files.quota(ctx, u)
 	case "u:<id>:devices":
 		return d.devices(ctx, u)
+	case "u:<id>:account":
+		return d.account(ctx, u)
 	default:
 		return nil
 	}
@@ -101,4 +104,26 @@ func (d *users) devices(ctx context.Context, u userKeys) error {
 	}
 	return d.found(ctx, Finding{Kind: KindOrphan, Key: u.base + "devices", Message: "belongs to a user who is not in reachable, so these devices get no notifications",
 		Repair: "add the user to reachable", fix: d.runs(fixDeviceScript.On(u).Arg("user", u.id))})
+}
+
+// account checks that an account can be read, and that its user is on the list of known ones: the id is taken.
+func (d *users) account(ctx context.Context, u userKeys) error {
+	var text *redis.StringCmd
+	var listed *redis.FloatCmd
+	err := d.instant(ctx, func(pipe redis.Pipeliner) {
+		text, listed = pipe.Get(ctx, u.base+"account"), pipe.ZScore(ctx, u.part+"users", u.id)
+	})
+	if errors.Is(err, redis.Nil) {
+		err = nil
+	}
+	switch {
+	case err != nil || text.Val() == "":
+		return err
+	case accounts.CheckRecord(text.Val()) != nil:
+		return d.found(ctx, Finding{Kind: KindName, Key: u.base + "account", Message: "cannot be read: the user cannot sign in"})
+	case listed.Err() == nil:
+		return nil
+	}
+	return d.found(ctx, Finding{Kind: KindOrphan, Key: u.base + "account", Message: "belongs to a user who is not in users",
+		Repair: "add the user to users", fix: func(ctx context.Context) error { return d.store.Know(ctx, u.id) }})
 }

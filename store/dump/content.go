@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
@@ -112,6 +113,7 @@ var contents = map[string]content{
 		f := strings.SplitN(value, " ", 4)
 		return chat.ValidID(name) && len(f) == 4 && whole(f[0]) && json.Unmarshal([]byte(f[3]), new(notify.Device)) == nil
 	}},
+	"account": {"the JSON of an account", func(_, name, _ string) bool { return accounts.CheckRecord(name) == nil }},
 	"webhook": {"a time, a revision and the JSON of a webhook", func(_, _, value string) bool {
 		f := strings.SplitN(value, " ", 3)
 		var w webhook.Webhook

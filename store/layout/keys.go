@@ -71,7 +71,7 @@ var Keys = slices.Concat(
 		"zset joined=user managers=user seen=reader read=user told=user waiting=user gone:members=user senders=sender gone:senders=sender",
 		"zset msgs=entry skip=id by:<user>=id at:<user>=id reacted=reacted reactions=reactions kept=change files:unused=name files:named=named",
 		"zset import:msgs=entry import:skip=id import:reacted=reacted import:reactions=reactions"),
-	keys("u:<id>:", WithOwner, "string erasing=name files:bytes", "list inbox=item", "hash profile=profile",
+	keys("u:<id>:", WithOwner, "string erasing=name files:bytes account=account", "list inbox=item", "hash profile=profile",
 		"hash inbox:base=inbox inbox:sent:<user>=sent strangers=stranger added=added devices=device keys=answer uploads=grouped files=grouped",
 		"zset groups=group_id inbox:senders=sender inbox:server=id inbox:by:<user>=id inbox:mentions:<user>=id schedules=name firings=name keys:at"),
 	keys("", WithOwner, "hash s:<id>=schedule e:<id>=erasure", "set e:<id>:groups e:<id>:held"),

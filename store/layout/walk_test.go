@@ -37,7 +37,7 @@ import (
 
 // known is what the walk may find, listed by hand: types, and keys behind the partition with a star for each id.
 const known = `
-string blobs push_key g:*:id u:*:erasing u:*:files:bytes q:*:paused
+string blobs push_key g:*:id u:*:erasing u:*:files:bytes u:*:account q:*:paused
 list u:*:inbox a:*:to:* q:*:ready:critical q:*:ready:high q:*:ready:normal q:*:ready:low
 set reachable unused e:*:groups e:*:held
 hash layout wants grown erased files retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
@@ -286,6 +286,7 @@ func (f filler) users() {
 	_, err = f.Store.Claim(f.Ctx, "alice", "key", "content")
 	f.Must(err)
 	f.Must(f.Store.Finish(f.Ctx, "alice", "key", chat.Answer{Status: 201, Body: []byte("{}")}))
+	f.Must(f.Store.PutAccount(f.Ctx, "alice", "", `{"password":"$argon2id$"}`, false))
 	f.Must(f.Store.Arrive(f.Ctx, "node", []string{"alice"}, time.Hour))
 	_, errs, err := f.Store.PutProfiles(f.Ctx, []profiles.Write{{User: "alice", Stored: profiles.Stored{Text: "{}"}, Words: []string{"alice"}}})
 	f.Must(errors.Join(append(errs, err)...))

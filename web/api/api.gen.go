@@ -13,6 +13,7 @@ import (
 	"net/http"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/erase"
@@ -28,6 +29,24 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/oapi-codegen/runtime"
 )
+
+// Defines values for CodeDraftKind.
+const (
+	Link  CodeDraftKind = "link"
+	Reset CodeDraftKind = "reset"
+)
+
+// Valid indicates whether the value is a known member of the CodeDraftKind enum.
+func (e CodeDraftKind) Valid() bool {
+	switch e {
+	case Link:
+		return true
+	case Reset:
+		return true
+	default:
+		return false
+	}
+}
 
 // Defines values for ItemKind.
 const (
@@ -230,6 +249,29 @@ func (e ExportGroupParamsFormat) Valid() bool {
 	}
 }
 
+// Account defines model for Account.
+type Account struct {
+	User string `json:"user"`
+}
+
+// AccountDraft defines model for AccountDraft.
+type AccountDraft struct {
+	// Code Of an invitation.
+	Code *string `json:"code,omitempty"`
+
+	// Name For others to see.
+	Name *string `json:"name,omitempty"`
+
+	// Password 10 characters to 128 bytes.
+	Password Password `json:"password"`
+
+	// Role `admin` makes an operator. For operators.
+	Role *string `json:"role,omitempty"`
+
+	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+	User UserId `json:"user"`
+}
+
 // Announcement defines model for Announcement.
 type Announcement = announce.Announcement
 
@@ -319,6 +361,14 @@ type ClientId = string
 
 // Code defines model for Code.
 type Code = chat.Code
+
+// CodeDraft defines model for CodeDraft.
+type CodeDraft struct {
+	Kind CodeDraftKind `json:"kind"`
+}
+
+// CodeDraftKind defines model for CodeDraft.Kind.
+type CodeDraftKind string
 
 // Content The content of a text or data, the same in a send, a scheduled send and the log.
 type Content struct {
@@ -715,6 +765,17 @@ type LimitPage struct {
 	Next *Next `json:"next"`
 }
 
+// Login defines model for Login.
+type Login = accounts.Login
+
+// LoginList defines model for LoginList.
+type LoginList struct {
+	Logins []Login `json:"logins"`
+
+	// Next Always null.
+	Next *string `json:"next"`
+}
+
 // Mark defines model for Mark.
 type Mark struct {
 	Id int64 `json:"id"`
@@ -893,6 +954,16 @@ type Page struct {
 	To int64 `json:"to"`
 }
 
+// Password 10 characters to 128 bytes.
+type Password = string
+
+// PasswordChange defines model for PasswordChange.
+type PasswordChange struct {
+	// New 10 characters to 128 bytes.
+	New Password `json:"new"`
+	Old string   `json:"old"`
+}
+
 // Periodic defines model for Periodic.
 type Periodic struct {
 	// Cron When it is due; empty if every_ms says it.
@@ -1000,6 +1071,11 @@ type Receipts struct {
 	Read    int64          `json:"read"`
 	Seen    int64          `json:"seen"`
 	SeenBy  []chat.Receipt `json:"seen_by"`
+}
+
+// RefreshToken defines model for RefreshToken.
+type RefreshToken struct {
+	Refresh *string `json:"refresh,omitempty"`
 }
 
 // Revocation defines model for Revocation.
@@ -1170,6 +1246,19 @@ type SessionPage struct {
 	// Next The `cursor` of the next page; null at the end.
 	Next     *Next         `json:"next"`
 	Sessions []UserSession `json:"sessions"`
+}
+
+// SignIn defines model for SignIn.
+type SignIn struct {
+	Code *string `json:"code,omitempty"`
+
+	// Cookie Put the refresh token into a cookie.
+	Cookie *bool `json:"cookie,omitempty"`
+
+	// Name Of the first operator, for others to see.
+	Name     *string `json:"name,omitempty"`
+	Password *string `json:"password,omitempty"`
+	User     *string `json:"user,omitempty"`
 }
 
 // Snippet defines model for Snippet.
@@ -1384,6 +1473,15 @@ type TaskState string
 // Time defines model for Time.
 type Time = chat.Time
 
+// TokenPair defines model for TokenPair.
+type TokenPair struct {
+	ExpiresAt Time `json:"expires_at"`
+
+	// Refresh Absent with a cookie.
+	Refresh *string `json:"refresh,omitempty"`
+	Token   string  `json:"token"`
+}
+
 // Unread defines model for Unread.
 type Unread = chat.UnreadCounts
 
@@ -1420,6 +1518,15 @@ type UserChange struct {
 type UserChanges struct {
 	// Users At most 1,000.
 	Users []UserChange `json:"users"`
+}
+
+// UserCode defines model for UserCode.
+type UserCode struct {
+	Code      string `json:"code"`
+	ExpiresAt Time   `json:"expires_at"`
+
+	// Url Opens the page, with the code in the fragment, which browsers do not send.
+	Url string `json:"url"`
 }
 
 // UserError defines model for UserError.
@@ -1499,6 +1606,9 @@ type KeyParam = Id
 
 // LimitParam defines model for LimitParam.
 type LimitParam = int64
+
+// LoginParam Compared byte for byte.
+type LoginParam = Id
 
 // PeriodicParam Compared byte for byte.
 type PeriodicParam = Id
@@ -1881,6 +1991,9 @@ type RotateKeyJSONRequestBody = KeyRotation
 // UpdateMeJSONRequestBody defines body for UpdateMe for application/json ContentType.
 type UpdateMeJSONRequestBody = MeChange
 
+// ChangePasswordJSONRequestBody defines body for ChangePassword for application/json ContentType.
+type ChangePasswordJSONRequestBody = PasswordChange
+
 // CreateScheduleJSONRequestBody defines body for CreateSchedule for application/json ContentType.
 type CreateScheduleJSONRequestBody = ScheduleDraft
 
@@ -1895,6 +2008,9 @@ type ChangeTasksJSONRequestBody = TaskBulk
 
 // PutUsersJSONRequestBody defines body for PutUsers for application/json ContentType.
 type PutUsersJSONRequestBody = UserChanges
+
+// CreateCodeJSONRequestBody defines body for CreateCode for application/json ContentType.
+type CreateCodeJSONRequestBody = CodeDraft
 
 // SendDirectJSONRequestBody defines body for SendDirect for application/json ContentType.
 type SendDirectJSONRequestBody = DirectDraft
@@ -2178,6 +2294,18 @@ type ServerInterface interface {
 	// ExportMe Export everything about the caller
 	// (GET /v1/me/export)
 	ExportMe(ctx echo.Context) error
+	// EndOtherLogins End all other logins
+	// (DELETE /v1/me/logins)
+	EndOtherLogins(ctx echo.Context) error
+	// ListLogins List the caller's logins
+	// (GET /v1/me/logins)
+	ListLogins(ctx echo.Context) error
+	// EndLogin End a login
+	// (DELETE /v1/me/logins/{login})
+	EndLogin(ctx echo.Context, login LoginParam) error
+	// ChangePassword Change the password
+	// (PUT /v1/me/password)
+	ChangePassword(ctx echo.Context) error
 	// GetPushKey Get the server's VAPID public key
 	// (GET /v1/push/key)
 	GetPushKey(ctx echo.Context) error
@@ -2265,6 +2393,9 @@ type ServerInterface interface {
 	// GetUser Get a user
 	// (GET /v1/users/{user})
 	GetUser(ctx echo.Context, user UserParam) error
+	// CreateCode Create a code for a user
+	// (POST /v1/users/{user}/codes)
+	CreateCode(ctx echo.Context, user UserParam) error
 	// DisconnectUser Close the websockets of a user
 	// (POST /v1/users/{user}/disconnect)
 	DisconnectUser(ctx echo.Context, user UserOrMeParam) error
@@ -3385,6 +3516,49 @@ func (w *ServerInterfaceWrapper) ExportMe(ctx echo.Context) error {
 	return err
 }
 
+// EndOtherLogins converts echo context to params.
+func (w *ServerInterfaceWrapper) EndOtherLogins(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.EndOtherLogins(ctx)
+	return err
+}
+
+// ListLogins converts echo context to params.
+func (w *ServerInterfaceWrapper) ListLogins(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListLogins(ctx)
+	return err
+}
+
+// EndLogin converts echo context to params.
+func (w *ServerInterfaceWrapper) EndLogin(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "login" -------------
+	var login LoginParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "login", ctx.Param("login"), &login, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter login: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.EndLogin(ctx, login)
+	return err
+}
+
+// ChangePassword converts echo context to params.
+func (w *ServerInterfaceWrapper) ChangePassword(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ChangePassword(ctx)
+	return err
+}
+
 // GetPushKey converts echo context to params.
 func (w *ServerInterfaceWrapper) GetPushKey(ctx echo.Context) error {
 	var err error
@@ -3993,6 +4167,22 @@ func (w *ServerInterfaceWrapper) GetUser(ctx echo.Context) error {
 	return err
 }
 
+// CreateCode converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateCode(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "user" -------------
+	var user UserParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", ctx.Param("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateCode(ctx, user)
+	return err
+}
+
 // DisconnectUser converts echo context to params.
 func (w *ServerInterfaceWrapper) DisconnectUser(ctx echo.Context) error {
 	var err error
@@ -4275,6 +4465,10 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/me", wrapper.GetMe, options.OperationMiddlewares["getMe"]...)
 	router.PATCH(options.BaseURL+"/v1/me", wrapper.UpdateMe, options.OperationMiddlewares["updateMe"]...)
 	router.GET(options.BaseURL+"/v1/me/export", wrapper.ExportMe, options.OperationMiddlewares["exportMe"]...)
+	router.DELETE(options.BaseURL+"/v1/me/logins", wrapper.EndOtherLogins, options.OperationMiddlewares["endOtherLogins"]...)
+	router.GET(options.BaseURL+"/v1/me/logins", wrapper.ListLogins, options.OperationMiddlewares["listLogins"]...)
+	router.DELETE(options.BaseURL+"/v1/me/logins/:login", wrapper.EndLogin, options.OperationMiddlewares["endLogin"]...)
+	router.PUT(options.BaseURL+"/v1/me/password", wrapper.ChangePassword, options.OperationMiddlewares["changePassword"]...)
 	router.GET(options.BaseURL+"/v1/push/key", wrapper.GetPushKey, options.OperationMiddlewares["getPushKey"]...)
 	router.GET(options.BaseURL+"/v1/schedules", wrapper.ListSchedules, options.OperationMiddlewares["listSchedules"]...)
 	router.POST(options.BaseURL+"/v1/schedules", wrapper.CreateSchedule, options.OperationMiddlewares["createSchedule"]...)
@@ -4304,6 +4498,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PUT(options.BaseURL+"/v1/users", wrapper.PutUsers, options.OperationMiddlewares["putUsers"]...)
 	router.DELETE(options.BaseURL+"/v1/users/:user", wrapper.EraseUser, options.OperationMiddlewares["eraseUser"]...)
 	router.GET(options.BaseURL+"/v1/users/:user", wrapper.GetUser, options.OperationMiddlewares["getUser"]...)
+	router.POST(options.BaseURL+"/v1/users/:user/codes", wrapper.CreateCode, options.OperationMiddlewares["createCode"]...)
 	router.POST(options.BaseURL+"/v1/users/:user/disconnect", wrapper.DisconnectUser, options.OperationMiddlewares["disconnectUser"]...)
 	router.POST(options.BaseURL+"/v1/users/:user/messages", wrapper.SendDirect, options.OperationMiddlewares["sendDirect"]...)
 	router.POST(options.BaseURL+"/v1/users/:user/revoke", wrapper.RevokeTokens, options.OperationMiddlewares["revokeTokens"]...)
@@ -6907,6 +7102,182 @@ func (response ExportMedefaultApplicationProblemPlusJSONResponse) VisitExportMeR
 	return err
 }
 
+type EndOtherLoginsRequestObject struct {
+}
+
+type EndOtherLoginsResponseObject interface {
+	VisitEndOtherLoginsResponse(w http.ResponseWriter) error
+}
+
+type EndOtherLogins204Response struct {
+}
+
+func (response EndOtherLogins204Response) VisitEndOtherLoginsResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type EndOtherLoginsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response EndOtherLoginsdefaultApplicationProblemPlusJSONResponse) VisitEndOtherLoginsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLoginsRequestObject struct {
+}
+
+type ListLoginsResponseObject interface {
+	VisitListLoginsResponse(w http.ResponseWriter) error
+}
+
+type ListLogins200JSONResponse LoginList
+
+func (response ListLogins200JSONResponse) VisitListLoginsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLoginsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListLoginsdefaultApplicationProblemPlusJSONResponse) VisitListLoginsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndLoginRequestObject struct {
+	Login LoginParam `json:"login"`
+}
+
+type EndLoginResponseObject interface {
+	VisitEndLoginResponse(w http.ResponseWriter) error
+}
+
+type EndLogin204Response struct {
+}
+
+func (response EndLogin204Response) VisitEndLoginResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type EndLogindefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response EndLogindefaultApplicationProblemPlusJSONResponse) VisitEndLoginResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangePasswordRequestObject struct {
+	Body *ChangePasswordJSONRequestBody
+}
+
+type ChangePasswordResponseObject interface {
+	VisitChangePasswordResponse(w http.ResponseWriter) error
+}
+
+type ChangePassword204Response struct {
+}
+
+func (response ChangePassword204Response) VisitChangePasswordResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type ChangePassworddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ChangePassworddefaultApplicationProblemPlusJSONResponse) VisitChangePasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetPushKeyRequestObject struct {
 }
 
@@ -8331,6 +8702,56 @@ func (response GetUserdefaultApplicationProblemPlusJSONResponse) VisitGetUserRes
 	return err
 }
 
+type CreateCodeRequestObject struct {
+	User UserParam `json:"user"`
+	Body *CreateCodeJSONRequestBody
+}
+
+type CreateCodeResponseObject interface {
+	VisitCreateCodeResponse(w http.ResponseWriter) error
+}
+
+type CreateCode201JSONResponse UserCode
+
+func (response CreateCode201JSONResponse) VisitCreateCodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCodedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateCodedefaultApplicationProblemPlusJSONResponse) VisitCreateCodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DisconnectUserRequestObject struct {
 	User UserOrMeParam `json:"user"`
 }
@@ -8945,6 +9366,18 @@ type StrictServerInterface interface {
 	// ExportMe Export everything about the caller
 	// (GET /v1/me/export)
 	ExportMe(ctx context.Context, request ExportMeRequestObject) (ExportMeResponseObject, error)
+	// EndOtherLogins End all other logins
+	// (DELETE /v1/me/logins)
+	EndOtherLogins(ctx context.Context, request EndOtherLoginsRequestObject) (EndOtherLoginsResponseObject, error)
+	// ListLogins List the caller's logins
+	// (GET /v1/me/logins)
+	ListLogins(ctx context.Context, request ListLoginsRequestObject) (ListLoginsResponseObject, error)
+	// EndLogin End a login
+	// (DELETE /v1/me/logins/{login})
+	EndLogin(ctx context.Context, request EndLoginRequestObject) (EndLoginResponseObject, error)
+	// ChangePassword Change the password
+	// (PUT /v1/me/password)
+	ChangePassword(ctx context.Context, request ChangePasswordRequestObject) (ChangePasswordResponseObject, error)
 	// GetPushKey Get the server's VAPID public key
 	// (GET /v1/push/key)
 	GetPushKey(ctx context.Context, request GetPushKeyRequestObject) (GetPushKeyResponseObject, error)
@@ -9032,6 +9465,9 @@ type StrictServerInterface interface {
 	// GetUser Get a user
 	// (GET /v1/users/{user})
 	GetUser(ctx context.Context, request GetUserRequestObject) (GetUserResponseObject, error)
+	// CreateCode Create a code for a user
+	// (POST /v1/users/{user}/codes)
+	CreateCode(ctx context.Context, request CreateCodeRequestObject) (CreateCodeResponseObject, error)
 	// DisconnectUser Close the websockets of a user
 	// (POST /v1/users/{user}/disconnect)
 	DisconnectUser(ctx context.Context, request DisconnectUserRequestObject) (DisconnectUserResponseObject, error)
@@ -10768,6 +11204,123 @@ func (sh *strictHandler) ExportMe(ctx echo.Context) error {
 	return nil
 }
 
+// EndOtherLogins operation middleware
+func (sh *strictHandler) EndOtherLogins(ctx echo.Context) error {
+	var request EndOtherLoginsRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EndOtherLogins(ctx.Request().Context(), request.(EndOtherLoginsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndOtherLogins")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EndOtherLoginsResponseObject); ok {
+		return validResponse.VisitEndOtherLoginsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListLogins operation middleware
+func (sh *strictHandler) ListLogins(ctx echo.Context) error {
+	var request ListLoginsRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListLogins(ctx.Request().Context(), request.(ListLoginsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListLogins")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListLoginsResponseObject); ok {
+		return validResponse.VisitListLoginsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EndLogin operation middleware
+func (sh *strictHandler) EndLogin(ctx echo.Context, login LoginParam) error {
+	var request EndLoginRequestObject
+
+	request.Login = login
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EndLogin(ctx.Request().Context(), request.(EndLoginRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndLogin")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EndLoginResponseObject); ok {
+		return validResponse.VisitEndLoginResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ChangePassword operation middleware
+func (sh *strictHandler) ChangePassword(ctx echo.Context) error {
+	var request ChangePasswordRequestObject
+
+	var body ChangePasswordJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangePassword(ctx.Request().Context(), request.(ChangePasswordRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangePassword")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ChangePasswordResponseObject); ok {
+		return validResponse.VisitChangePasswordResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetPushKey operation middleware
 func (sh *strictHandler) GetPushKey(ctx echo.Context) error {
 	var request GetPushKeyRequestObject
@@ -11593,6 +12146,54 @@ func (sh *strictHandler) GetUser(ctx echo.Context, user UserParam) error {
 		return err
 	} else if validResponse, ok := response.(GetUserResponseObject); ok {
 		return validResponse.VisitGetUserResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateCode operation middleware
+func (sh *strictHandler) CreateCode(ctx echo.Context, user UserParam) error {
+	var request CreateCodeRequestObject
+
+	request.User = user
+
+	var body CreateCodeJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateCode(ctx.Request().Context(), request.(CreateCodeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateCode")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateCodeResponseObject); ok {
+		return validResponse.VisitCreateCodeResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -14,9 +14,10 @@ import (
 
 // What a token says unless the options name other claims.
 const (
-	userClaim = "sub"
-	roleClaim = "role"
-	roleAdmin = "admin"
+	userClaim  = "sub"
+	loginClaim = "sid" // as OpenID Connect names a session
+	roleClaim  = "role"
+	roleAdmin  = "admin"
 )
 
 // checkText refuses JSON that readers disagree about, before anything else reads it: a claim that is there twice has the
@@ -58,6 +59,9 @@ func (v *Verifier) identity(t *jwt.Token, claims jwt.MapClaims) (Identity, error
 		}
 	}
 	who.claims.IssuedS = who.IssuedS
+	if t.Method == jwt.SigningMethodHS256 {
+		who.Login, _ = claims[loginClaim].(string)
+	}
 	return who, nil
 }
 

@@ -17,6 +17,8 @@ type Gate struct {
 	Keys     *keys.Service
 	Users    *users.Service
 	Profiles *profiles.Service // is filled from tokens
+	// CheckLogin refuses the tokens of a login that has ended; nil: there are no logins.
+	CheckLogin func(login string) error
 }
 
 var errActs = chat.Errorf(chat.CodeForbidden, "Chatd-As: only a key acts for others")
@@ -59,7 +61,10 @@ func (g *Gate) Verify(ctx context.Context, c Credentials) (Identity, error) {
 func (g *Gate) checked(who Identity) (Identity, error) {
 	who.byRole = who.Admin
 	who.Admin = who.Admin || g.Users.Operator(who.User)
-	return who, g.Users.CheckToken(who.User, who.IssuedS)
+	if err := g.Users.CheckToken(who.User, who.IssuedS); err != nil || who.Login == "" || g.CheckLogin == nil {
+		return who, err
+	}
+	return who, g.CheckLogin(who.Login)
 }
 
 var (

@@ -24,6 +24,7 @@ type Identity struct {
 	Admin   bool            // an operator
 	Key     *keys.Key       // nil: User's own token
 	Expires time.Time       // when the token or the key ends, without any leeway; the zero time: no end is known
+	Login   string          // that the token is of; empty: it is of none of this server
 	IssuedS int64           // when the token was issued, Unix seconds; 0: it does not say, or it is a key
 	proof   string          // of a key: what shows later that it still holds
 	claims  profiles.Claims // that fill the profile of the user

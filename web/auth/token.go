@@ -178,6 +178,7 @@ type Claims struct {
 	User             string
 	UserClaim        string // as the verifier has it
 	Role             string // "admin" or empty
+	Login            string // empty: of none
 	Issuer, Audience string // as the verifier requires them; empty: left out
 	TTL              time.Duration
 }
@@ -189,7 +190,7 @@ func SignToken(secret []byte, c Claims, now time.Time) (token string, expires ti
 	}
 	expires = now.Add(c.TTL).Truncate(time.Second)
 	claims := jwt.MapClaims{userClaim: c.User, "iat": now.Unix(), "exp": expires.Unix()}
-	for name, value := range map[string]string{c.UserClaim: c.User, roleClaim: c.Role, "iss": c.Issuer, "aud": c.Audience} {
+	for name, value := range map[string]string{c.UserClaim: c.User, roleClaim: c.Role, loginClaim: c.Login, "iss": c.Issuer, "aud": c.Audience} {
 		if name != "" && value != "" {
 			claims[name] = value
 		}

@@ -56,6 +56,10 @@ var costs = map[string]Cost{
 	"listUsers":      {User: 2, page: 20}, // reads the groups of each
 	"getUser":        {User: 2},
 
+	// A password takes as much of a core as some hundred short scripts.
+	"register": {User: 20}, "signIn": {User: 20}, "changePassword": {User: 20},
+	"refreshTokens": {User: 2}, "signOut": {User: 3}, "endLogin": {User: 3}, "endOtherLogins": {User: 5}, "createCode": {User: 3},
+
 	// Probes come from balancers, which may share an address with clients: refusing them would take the node out of service.
 	"livez": {}, "readyz": {}, "metrics": {},
 }

@@ -60,6 +60,27 @@ func (p *Policy) Same(r *http.Request) bool {
 	})
 }
 
+// Shows reports whether a request shows that a page of this very server made it: by its Origin, or by what browsers say of the site.
+// What goes by a cookie needs that, for a browser sends one on its own.
+func (p *Policy) Shows(r *http.Request) bool {
+	if r.Header["Origin"] != nil {
+		return p.Same(r)
+	}
+	return r.Header.Get("Sec-Fetch-Site") == "same-origin"
+}
+
+// Of is the origin by which the client asked, as far as anybody says.
+func (p *Policy) Of(r *http.Request) string {
+	schemes, hosts := p.asked(r)
+	host := hosts[0]
+	for _, said := range hosts[1:] {
+		if said != "" {
+			host = said
+		}
+	}
+	return schemes[0] + "://" + host
+}
+
 // asked returns the schemes and hosts by which the client may have asked: those of the connection, and what trusted proxies
 // say of the hop nearest to the client. Proxies disagree about the headers that they set, and leave those of others as they are; a page
 // can set none of them, so each may be right.

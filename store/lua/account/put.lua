@@ -1,0 +1,22 @@
+-- Replaces the account of a user if it still is as it was read, or removes it, and puts the user on the list of known ones.
+--
+-- KEYS  account profile users unused
+-- ARGV  user before after fresh
+--   before  text that was read; '': there was none
+--   after   '' removes it
+--   fresh   1: of a user whom the server does not know yet
+-- Returns {OK}
+-- Refuses CONFLICT, EXISTS
+local now = redis.call('GET', account) or ''
+if now == after then return {'OK'} end -- a repetition: what is written is never the same twice
+if now ~= before then return {'CONFLICT'} end
+if fresh == '1' and (redis.call('ZSCORE', users, user) or redis.call('EXISTS', profile) == 1) then return {'EXISTS'} end
+
+if after == '' then
+  redis.call('UNLINK', account)
+else
+  redis.call('SET', account, after)
+  redis.call('ZADD', users, 0, user)
+  redis.call('SREM', unused, user)
+end
+return {'OK'}

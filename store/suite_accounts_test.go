@@ -1,0 +1,57 @@
+package store_test
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/chatd/chatd/chat"
+)
+
+var accountTests = map[string]func(*fixture){
+	"Account and PutAccount":        testAccount,
+	"one of many accounts prevails": testAccountRace,
+}
+
+func testAccount(w *fixture) {
+	account := func(user string) string {
+		w.Helper()
+		text, err := w.Account(w.ctx, user)
+		w.ok(err)
+		return text
+	}
+	w.equal(account("alice"), "")
+	w.ok(w.PutAccount(w.ctx, "alice", "", "one", true))
+	w.equal(account("alice"), "one")
+	w.ok(w.PutAccount(w.ctx, "alice", "", "one", true)) // a repetition
+	w.fails(w.PutAccount(w.ctx, "alice", "", "two", false), chat.ErrConflict)
+	w.fails(w.PutAccount(w.ctx, "alice", "other", "two", false), chat.ErrConflict)
+	w.ok(w.PutAccount(w.ctx, "alice", "one", "two", false))
+	w.ok(w.PutAccount(w.ctx, "alice", "two", "", false))
+	w.equal(account("alice"), "")
+	w.fails(w.PutAccount(w.ctx, "alice", "", "three", true), chat.ErrExists) // the id stays taken
+	w.ok(w.Know(w.ctx, "known"))
+	w.fails(w.PutAccount(w.ctx, "known", "", "one", true), chat.ErrExists)
+	w.ok(w.PutAccount(w.ctx, "known", "", "one", false))
+	more, err := w.ErasePerson(w.ctx, "known")
+	w.ok(err)
+	w.equal(more, false)
+	w.equal(account("known"), "")
+}
+
+func testAccountRace(w *fixture) {
+	var wg sync.WaitGroup
+	errs := make([]error, 8)
+	for i := range errs {
+		wg.Go(func() { errs[i] = w.PutAccount(w.ctx, "alice", "", fmt.Sprint("text ", i), true) })
+	}
+	wg.Wait()
+	text, err := w.Account(w.ctx, "alice")
+	w.ok(err)
+	for i, err := range errs {
+		if text == fmt.Sprint("text ", i) {
+			w.ok(err)
+		} else if code := chat.CodeOf(err); code != chat.CodeConflict && code != chat.CodeExists {
+			w.Errorf("got %v, want a refusal", err)
+		}
+	}
+}
