@@ -118,7 +118,7 @@ func (h accountHandlers) client(r *http.Request) accounts.Client {
 func (h accountHandlers) answer(c echo.Context, pair accounts.Pair, cookie bool) error {
 	tokens := api.TokenPair{Token: pair.Token, ExpiresAt: chat.Time{Time: pair.Expires}}
 	if cookie {
-		h.setCookie(c, pair.Refresh, int(time.Until(pair.Until)/time.Second))
+		h.setRefresh(c, pair)
 	} else {
 		tokens.Refresh = &pair.Refresh
 	}
@@ -137,6 +137,11 @@ func (h accountHandlers) cookieOf(r *http.Request) string {
 		return cookieNameLocal
 	}
 	return cookieName
+}
+
+// setRefresh sets the cookie to the refresh token of a pair.
+func (h accountHandlers) setRefresh(c echo.Context, pair accounts.Pair) {
+	h.setCookie(c, pair.Refresh, int(time.Until(pair.Until)/time.Second))
 }
 
 // setCookie sets the cookie for so many seconds; below 0 it goes. Pages cannot read it, and other sites cannot have it sent.

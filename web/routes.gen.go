@@ -78,7 +78,16 @@ func describedRoutes() routes {
 		"GET /v1/me":        {id: "getMe", method: "GET", template: "/v1/me", scope: "read"},
 		"GET /v1/me/export": {id: "exportMe", method: "GET", template: "/v1/me/export", scope: "read"},
 		"GET /v1/me/logins": {id: "listLogins", method: "GET", template: "/v1/me/logins", scope: "read"},
-		"GET /v1/push/key":  {id: "getPushKey", method: "GET", template: "/v1/push/key", scope: "read"},
+		"GET /v1/oidc/callback": {id: "providerCallback", method: "GET", template: "/v1/oidc/callback", open: true, query: map[string]parameter{
+			"code":              {},
+			"error":             {},
+			"error_description": {},
+			"state":             {},
+		}},
+		"GET /v1/oidc/login": {id: "signInByProvider", method: "GET", template: "/v1/oidc/login", open: true, query: map[string]parameter{
+			"return": {lengthMax: 1000},
+		}},
+		"GET /v1/push/key": {id: "getPushKey", method: "GET", template: "/v1/push/key", scope: "read"},
 		"GET /v1/schedules": {id: "listSchedules", method: "GET", template: "/v1/schedules", scope: "read", query: map[string]parameter{
 			"cursor": {lengthMax: 1024},
 			"limit":  {integer: true, min: 1},

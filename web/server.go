@@ -34,6 +34,7 @@ import (
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/limit"
+	"github.com/chatd/chatd/web/oidc"
 	"github.com/chatd/chatd/web/origin"
 	"github.com/chatd/chatd/web/unsent"
 )
@@ -55,6 +56,7 @@ type Options struct {
 	Proxies      origin.Proxies                                      // whose forwarded addresses count
 	Static       map[string][]byte                                   // the browser client by path, index.html among them; what is below assets/HASH/ never changes
 	Sessions     SessionHandler                                      // nil: no websocket route
+	OpenID       *oidc.Provider                                      // nil: nobody signs in by OpenID Connect
 	Dev          *DevSignIn                                          // nil: no development sign-in
 	Tasks        admin.Tasks                                         // the background work, for operators
 	Doctor       func(ctx context.Context) (api.DoctorReport, error) // checks the server and the queues, in bounded time
@@ -138,6 +140,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 		e.POST("/v1/dev/token", s.devToken)
 	}
 	h.registerAccounts(e)
+	openIDHandlers{h.accountHandlers, opt.OpenID}.registerOpenID(e)
 	s.registerHealth(e)
 	e.GET("/v1/server", s.describe(services))
 	if opt.ServeMetrics {

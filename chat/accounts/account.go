@@ -34,12 +34,13 @@ const (
 
 // account is the record of a user.
 type account struct {
-	Password  string  `json:"password,omitempty"` // PHC string; empty: none is set
-	Admin     bool    `json:"admin,omitempty"`    // an operator
-	Setup     bool    `json:"setup,omitempty"`    // made by the setup link: an operator if the server's state says so
-	CreatedMs int64   `json:"created_ms"`
-	Logins    []login `json:"logins,omitempty"`
-	Codes     []code  `json:"codes,omitempty"`
+	Password  string    `json:"password,omitempty"` // PHC string; empty: none is set
+	Admin     bool      `json:"admin,omitempty"`    // an operator
+	Setup     bool      `json:"setup,omitempty"`    // made by the setup link: an operator if the server's state says so
+	By        *Provider `json:"by,omitempty"`       // who vouches for the user; nil: nobody else
+	CreatedMs int64     `json:"created_ms"`
+	Logins    []login   `json:"logins,omitempty"`
+	Codes     []code    `json:"codes,omitempty"`
 }
 
 // login is one signed-in device.

@@ -114,6 +114,10 @@ type Code struct {
 	Expires time.Time
 }
 
+func (s *Service) newCode(user string, secret []byte, ttl time.Duration) Code {
+	return Code{Code: encode([]byte(user)) + "." + encode(secret), Expires: s.opt.Now().Add(ttl).Truncate(time.Second)}
+}
+
 // MakeCode makes a code of a kind for a user, who need not have an account yet. Those of operators are for operators alone:
 // anybody else would become one.
 func (s *Service) MakeCode(ctx context.Context, user, kind string, operator bool) (c Code, err error) {
@@ -130,7 +134,7 @@ func (s *Service) MakeCode(ctx context.Context, user, kind string, operator bool
 	}
 	secret := random(16)
 	hash := sha256.Sum256(secret)
-	c = Code{Code: encode([]byte(user)) + "." + encode(secret), Expires: s.opt.Now().Add(ttl).Truncate(time.Second)}
+	c = s.newCode(user, secret, ttl)
 	if err := s.hasAny(ctx); err != nil {
 		return c, err
 	}

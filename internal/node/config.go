@@ -53,6 +53,10 @@ type Config struct {
 	Dev            string   `env:"CHATD_DEV" default:"auto" help:"Development sign-in under any name: on, off, or auto (on a loopback address with the embedded store, no keys of your own and no accounts). It ends with the first account."`
 	Accounts       string   `env:"CHATD_ACCOUNTS" default:"auto" help:"Accounts with a password: on, off, or auto (on with the embedded store and no keys of your own). With Redis they need CHATD_JWT_SECRET."`
 	Registration   choice   `env:"CHATD_REGISTRATION" default:"invite" allowed:"invite, open, closed" help:"Who may register an account: invite (who has an invitation), open (everybody) or closed (nobody)."`
+	OIDC           string   `name:"oidc" env:"CHATD_OIDC" help:"Issuer by which people sign in with OpenID Connect: its https URL, as it names itself. Accounts must be on."`
+	OIDCClientID   string   `name:"oidc-client-id" env:"CHATD_OIDC_CLIENT_ID" help:"Id of this server at the issuer, which leads back to /v1/oidc/callback."`
+	OIDCSecretFile string   `name:"oidc-secret-file" env:"CHATD_OIDC_SECRET_FILE" help:"File that contains the client's secret. Default: none, a public client."`
+	OIDCUser       choice   `name:"oidc-user" env:"CHATD_OIDC_USER" default:"sub" allowed:"sub, email, preferred_username" help:"Claim that becomes the user's id: sub, email (verified, in lower case) or preferred_username."`
 	DrainDelay     duration `env:"CHATD_DRAIN_DELAY" max:"5m" help:"How long to keep serving after /readyz turns to 503. Default: 0s on a loopback address, else 5s."`
 	NotifyDelay    duration `env:"CHATD_NOTIFY_DELAY" default:"3s" max:"1h" help:"How long a message stays unread before offline members get notified."`
 	Log            choice   `env:"CHATD_LOG" default:"info" allowed:"debug, info, warn, error" help:"Log level: debug, info, warn or error."`
@@ -94,6 +98,7 @@ type settings struct {
 	secrets    [][]byte // the first signs, all verify
 	dev        bool
 	accounts   bool
+	oidcSecret string
 	loopback   bool
 	proxies    []netip.Prefix
 	egress     []netip.Prefix
@@ -121,6 +126,7 @@ func (c Config) check() (settings, error) {
 	s.checkNetworks(&p)
 	s.checkTracing(&p)
 	s.checkAccounts(&p)
+	s.checkOpenID(&p)
 	s.checkDev(&p)
 	s.setLimits()
 	s.setCallers()

@@ -277,6 +277,9 @@ func (n *Node) openWeb() (err error) {
 		Collectors: append(archiveMetrics(n.archiver, n.services.Search),
 			buildInfo(), n.taskMetrics, n.watch.gauge, n.callers.Metrics(), line, room, &webhookMetrics{totals: n.services.Webhooks.Totals}),
 	}
+	if opt.OpenID, err = n.set.openProvider(n.log); err != nil {
+		return err
+	}
 	if n.set.dev {
 		n.devCode = newDevCode()
 		opt.Dev = &web.DevSignIn{Code: n.devCode, Issue: n.issue}
@@ -310,6 +313,9 @@ func (n *Node) features() []string {
 	}
 	if n.blobs != nil {
 		on = append(on, "files")
+	}
+	if n.set.OIDC != "" {
+		on = append(on, "oidc")
 	}
 	if n.set.dev {
 		on = append(on, "dev")

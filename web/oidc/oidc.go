@@ -50,7 +50,7 @@ type Options struct {
 	Secret   string         // empty: a public client
 	User     string         // one of UserClaims
 	Egress   []netip.Prefix // networks that may be reached though they are not public
-	Key      []byte         // secret, the same at all nodes: what is sealed by one is opened by another
+	Keys     [][]byte       // secrets, the same at all nodes: what one seals with the first, another opens with any
 	Now      func() time.Time
 	Log      *slog.Logger
 }
@@ -77,7 +77,7 @@ func New(opt Options) (*Provider, error) {
 	if _, err := egress.CheckURL(opt.Issuer, opt.Egress); err != nil {
 		return nil, err
 	}
-	seal, err := newSealer(opt.Key)
+	seal, err := newSealer(opt.Keys)
 	if err != nil {
 		return nil, err
 	}

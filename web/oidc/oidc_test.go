@@ -43,7 +43,7 @@ func newBench(t *testing.T, user string) *bench {
 func (b *bench) open(issuer, user string) *Provider {
 	b.Helper()
 	p, err := New(Options{Issuer: issuer, ClientID: b.issuer.ClientID, Secret: b.issuer.ClientSecret, User: user,
-		Egress: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Key: []byte("a secret of the test"),
+		Egress: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Keys: [][]byte{[]byte("a secret of the test"), []byte("the one before")},
 		Now: func() time.Time { return b.now }, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)

@@ -60,6 +60,9 @@ func (p *Policy) Same(r *http.Request) bool {
 	})
 }
 
+// Lists reports whether an origin, as browsers write it, is in the list of other sites.
+func (p *Policy) Lists(origin string) bool { return p.listed[strings.ToLower(origin)] }
+
 // Shows reports whether a request shows that a page of this very server made it: by its Origin, or by what browsers say of the site.
 // What goes by a cookie needs that, for a browser sends one on its own.
 func (p *Policy) Shows(r *http.Request) bool {
