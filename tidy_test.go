@@ -444,6 +444,7 @@ func TestModuleHasNoReplace(t *testing.T) {
 const (
 	methodsMax      = 45
 	packageLinesMax = 5000
+	webLinesMax     = 5700
 	storeLinesMax   = 7500
 	queueLinesMax   = 6200
 )
@@ -475,6 +476,8 @@ func TestInterfacesAndPackagesAreSmall(t *testing.T) {
 		switch folder {
 		case "store":
 			limit = storeLinesMax
+		case "web":
+			limit = webLinesMax
 		case "queue":
 			limit = queueLinesMax
 		}

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/chatd/chatd/internal/egress"
 	"github.com/chatd/chatd/web/oidc"
 )
 
@@ -22,7 +21,7 @@ func (s *settings) checkOpenID(p *problems) {
 		}
 		return
 	}
-	if _, err := egress.CheckURL(s.OIDC, s.egress); err != nil {
+	if err := oidc.CheckIssuer(s.OIDC, s.egress); err != nil {
 		p.add("CHATD_OIDC", "%v; networks that are not public have to be in CHATD_EGRESS_ALLOW", err)
 	}
 	if s.OIDCClientID == "" {

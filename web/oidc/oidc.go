@@ -72,9 +72,15 @@ type Provider struct {
 	known *oidc.Provider
 }
 
+// CheckIssuer refuses what cannot be the URL of a provider, or could never be reached.
+func CheckIssuer(issuer string, allow []netip.Prefix) error {
+	_, err := egress.CheckURL(issuer, allow)
+	return err
+}
+
 // New makes a Provider. It does not call the provider.
 func New(opt Options) (*Provider, error) {
-	if _, err := egress.CheckURL(opt.Issuer, opt.Egress); err != nil {
+	if err := CheckIssuer(opt.Issuer, opt.Egress); err != nil {
 		return nil, err
 	}
 	seal, err := newSealer(opt.Keys)
