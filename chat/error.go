@@ -21,6 +21,7 @@ const (
 	CodeExists          Code = "exists"          // 409
 	CodeKeyReused       Code = "key_reused"      // 409
 	CodeConflict        Code = "conflict"        // 409
+	CodeGone            Code = "gone"            // 410
 	CodeTooLarge        Code = "too_large"       // 413
 	CodeRateLimited     Code = "rate_limited"    // 429
 	CodeInboxFull       Code = "inbox_full"      // 429

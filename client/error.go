@@ -22,6 +22,7 @@ const (
 	CodeTooLarge        = "too_large"
 	CodeRateLimited     = "rate_limited"
 	CodeInboxFull       = "inbox_full"
+	CodeGone            = "gone"
 	CodeQuotaFull       = "quota_full"
 	CodeBacklogFull     = "backlog_full"
 	CodeInternal        = "internal"

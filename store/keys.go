@@ -69,6 +69,7 @@ func (p *partKeys) taskID() string { return queue.NewID(p.number) }
 func (p *partKeys) layout() string         { return p.base + "layout" }
 func (p *partKeys) public() string         { return p.base + "public" }
 func (p *partKeys) users() string          { return p.base + "users" }
+func (p *partKeys) invited() string        { return p.base + "invited" }
 func (p *partKeys) unused() string         { return p.base + "unused" }
 func (p *partKeys) names() string          { return p.base + "names" }
 func (p *partKeys) grown() string          { return p.base + "grown" }
@@ -131,6 +132,7 @@ func (g groupKeys) skip() string            { return g.base + ":skip" }
 func (g groupKeys) reactions() string       { return g.base + ":reactions" }
 func (g groupKeys) reacted() string         { return g.base + ":reacted" }
 func (g groupKeys) waiting() string         { return g.base + ":waiting" }
+func (g groupKeys) invites() string         { return g.base + ":invites" }
 func (g groupKeys) erasures() string        { return g.base + ":erasures" }
 func (g groupKeys) kept() string            { return g.base + ":kept" }
 func (g groupKeys) files() string           { return g.base + ":files" }

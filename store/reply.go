@@ -6,6 +6,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/files"
+	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/queue/script"
 	"github.com/chatd/chatd/store/conn"
@@ -37,6 +38,8 @@ var refusals = map[string]error{
 	"WEBHOOKS":      &chat.Error{Code: chat.CodeOutOfRange, Message: "there are already the maximum number of webhooks"},
 	"TABLEFULL":     &chat.Error{Code: chat.CodeQuotaFull, Message: "there are already the maximum number of these"},
 	"WEBHOOKSFULL":  webhook.ErrFull,
+	"INVITES":       &chat.Error{Code: chat.CodeQuotaFull, Message: "the group has the maximum number of invitations that can be used: revoke some"},
+	"INVITEGONE":    invite.ErrGone,
 	"QUOTA":         files.ErrQuota,
 	"UPLOADS":       files.ErrUploads,
 	"LOCKED":        files.ErrLocked,

@@ -28,7 +28,7 @@ func runSuite(t *testing.T, open factory) {
 	}{
 		{"groups", groupTests}, {"data", dataTests}, {"holds", holdTests}, {"members", memberTests}, {"log", logTests}, {"revise", reviseTests},
 		{"reactions", reactionTests}, {"pull", pullTests}, {"shared pages", sharedTests}, {"cursors", cursorTests}, {"trim", trimTests}, {"hidden", hiddenTests},
-		{"index", indexTests}, {"inbox", inboxTests}, {"strangers", strangerTests}, {"keys", keyTests}, {"tables", tableTests}, {"profiles", profileTests}, {"accounts", accountTests}, {"announcements", announcementTests}, {"signals", signalTests},
+		{"invites", inviteTests}, {"index", indexTests}, {"inbox", inboxTests}, {"strangers", strangerTests}, {"keys", keyTests}, {"tables", tableTests}, {"profiles", profileTests}, {"accounts", accountTests}, {"announcements", announcementTests}, {"signals", signalTests},
 		{"devices", deviceTests}, {"presence", presenceTests}, {"notify", notifyTests},
 		{"archive", archiveTests}, {"erasures", erasureTests}, {"retention", retentionTests}, {"imports", importTests}, {"files", fileTests}, {"backlog", backlogTests}, {"races", raceTests}, {"webhooks", webhookTests}, {"behind", behindTests}, {"schedules", scheduleTests},
 	} {

@@ -52,7 +52,7 @@ func TestServerSaysWhatItHas(t *testing.T) {
 	small := ask(func(c *node.Config) {
 		c.Origins, c.Archive, c.Files, c.Dev, c.MaxBody, c.MaxPage = origins, "off", "off", "on", "100", "7"
 	})
-	if want := []string{"announcements", "batch", "dev", "direct", "keys", "push", "schedules", "users", "webhooks"}; !slices.Equal(small.Features, want) {
+	if want := []string{"announcements", "batch", "dev", "direct", "invites", "keys", "push", "schedules", "users", "webhooks"}; !slices.Equal(small.Features, want) {
 		t.Errorf("got the features %v, want %v", small.Features, want)
 	}
 	if _, files := small.Limits["file"]; files || small.Limits["body"] != 100 || small.Limits["page"] != 7 {

@@ -22,6 +22,7 @@ type handlers struct {
 	fileHandlers
 	groupHandlers
 	inboxHandlers
+	inviteHandlers
 	keyHandlers
 	meHandlers
 	memberHandlers
@@ -49,6 +50,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		fileHandlers:         fileHandlers{of.Chat, of.Files, s.log},
 		groupHandlers:        groupHandlers{of.Chat},
 		inboxHandlers:        inboxHandlers{of.Chat, of.Schedules, s.metrics.sent},
+		inviteHandlers:       inviteHandlers{of.Chat, of.Invites, s.opt.Origins},
 		keyHandlers:          keyHandlers{of.Chat, of.Keys},
 		meHandlers:           meHandlers{of.Profiles},
 		memberHandlers:       memberHandlers{of.MemberData, of.Chat, of.Members},

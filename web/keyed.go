@@ -53,6 +53,7 @@ func (a rawAnswer) write(w http.ResponseWriter) error {
 }
 
 func (a rawAnswer) VisitCreateGroupResponse(w http.ResponseWriter) error   { return a.write(w) }
+func (a rawAnswer) VisitCreateInviteResponse(w http.ResponseWriter) error  { return a.write(w) }
 func (a rawAnswer) VisitCreateKeyResponse(w http.ResponseWriter) error     { return a.write(w) }
 func (a rawAnswer) VisitCreateWebhookResponse(w http.ResponseWriter) error { return a.write(w) }
 

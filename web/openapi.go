@@ -124,6 +124,7 @@ func (r *route) anyGroup() bool {
 	case "createGroup", "listGroups", "listPublicGroups", "sync", "getUnread", "search", "getMe",
 		"createSchedule", "listSchedules", "getSchedule", "updateSchedule", "cancelSchedule", "runSchedule",
 		"createAnnouncement", "listAnnouncements", "getAnnouncement", "cancelAnnouncement",
+		"createInvite", "listInvites", "deleteInvite", "acceptInvite",
 		"createKey", "listKeys", "getKey", "updateKey", "deleteKey", "rotateKey":
 		return true
 	}

@@ -161,6 +161,24 @@ var reaches = map[string]func(s *bounded){
 	},
 	"GET /v1/announcements/{announcement}":    func(s *bounded) { s.want("", "GET", "/v1/announcements/"+s.announced, "", 404) },
 	"DELETE /v1/announcements/{announcement}": func(s *bounded) { s.want("", "DELETE", "/v1/announcements/"+s.announced, "", 404) },
+	"POST /v1/invites": func(s *bounded) {
+		s.want("", "POST", "/v1/invites", `{"group":"in:0"}`, 201, `"code":"`)
+		s.want("", "POST", "/v1/invites", `{"group":"`+beyond+`0"}`, 403)
+		s.want("", "POST", "/v1/invites", `{}`, 403)
+	},
+	"GET /v1/invites": func(s *bounded) {
+		s.want("", "GET", "/v1/invites?group=in%3A0", "", 200, "-"+beyond)
+		s.want("", "GET", "/v1/invites?group="+beyond+"0", "", 403)
+		s.want("", "GET", "/v1/invites", "", 403)
+	},
+	"DELETE /v1/invites/{invite}": func(s *bounded) {
+		id := s.must("owner", "POST", "/v1/invites", `{"group":"`+beyond+`0"}`).field("id").(string)
+		s.want("", "DELETE", "/v1/invites/"+id, "", 404)
+	},
+	"POST /v1/invites/accept": func(s *bounded) {
+		code := s.must("owner", "POST", "/v1/invites", `{"group":"`+beyond+`0"}`).field("code").(string)
+		s.want("member", "POST", "/v1/invites/accept", `{"code":"`+code+`"}`, 403)
+	},
 	"POST /v1/keys": func(s *bounded) {
 		for _, groups := range []string{``, `,"groups":["in*"]`, `,"groups":["in:*","` + beyond + `"]`} {
 			a := s.by(s.key, "", request{method: "POST", path: "/v1/keys", body: `{"name":"n","scopes":["read"],"as":["m"]` + groups + `}`})

@@ -11,6 +11,7 @@ func describedRoutes() routes {
 		"DELETE /v1/groups/:group/files/:file":   {id: "deleteFile", method: "DELETE", template: "/v1/groups/{group}/files/{file}", scope: "send", path: []string{"group", "file"}},
 		"DELETE /v1/groups/:group/hold":          {id: "releaseHold", method: "DELETE", template: "/v1/groups/{group}/hold", admin: true, scope: "ops", path: []string{"group"}},
 		"DELETE /v1/groups/:group/members/:user": {id: "removeMember", method: "DELETE", template: "/v1/groups/{group}/members/{user}", scope: "groups", path: []string{"group", "user"}},
+		"DELETE /v1/invites/:invite":             {id: "deleteInvite", method: "DELETE", template: "/v1/invites/{invite}", scope: "groups", path: []string{"invite"}},
 		"DELETE /v1/keys/:key":                   {id: "deleteKey", method: "DELETE", template: "/v1/keys/{key}", admin: true, scope: "keys", path: []string{"key"}},
 		"DELETE /v1/me":                          {id: "eraseMe", method: "DELETE", template: "/v1/me", scope: "send"},
 		"DELETE /v1/me/logins":                   {id: "endOtherLogins", method: "DELETE", template: "/v1/me/logins", scope: "send"},
@@ -69,6 +70,11 @@ func describedRoutes() routes {
 		"GET /v1/inbox": {id: "pullInbox", method: "GET", template: "/v1/inbox", scope: "read", query: map[string]parameter{
 			"after": {lengthMax: 256},
 			"limit": {integer: true, min: 1},
+		}},
+		"GET /v1/invites": {id: "listInvites", method: "GET", template: "/v1/invites", scope: "groups", query: map[string]parameter{
+			"cursor": {lengthMax: 1024},
+			"group":  {lengthMin: 1, lengthMax: 128},
+			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/keys": {id: "listKeys", method: "GET", template: "/v1/keys", admin: true, scope: "keys", query: map[string]parameter{
 			"cursor": {lengthMax: 1024},
@@ -160,6 +166,9 @@ func describedRoutes() routes {
 		"POST /v1/groups/:group/read":              {id: "readGroup", method: "POST", template: "/v1/groups/{group}/read", scope: "read", path: []string{"group"}},
 		"POST /v1/groups/:group/unread":            {id: "unreadGroup", method: "POST", template: "/v1/groups/{group}/unread", scope: "read", path: []string{"group"}},
 		"POST /v1/inbox/ack":                       {id: "ackInbox", method: "POST", template: "/v1/inbox/ack", scope: "read"},
+		"POST /v1/invites":                         {id: "createInvite", method: "POST", template: "/v1/invites", scope: "groups"},
+		"POST /v1/invites/accept":                  {id: "acceptInvite", method: "POST", template: "/v1/invites/accept", scope: "send"},
+		"POST /v1/invites/check":                   {id: "checkInvite", method: "POST", template: "/v1/invites/check", open: true},
 		"POST /v1/keys":                            {id: "createKey", method: "POST", template: "/v1/keys", admin: true, scope: "keys"},
 		"POST /v1/keys/:key/rotate":                {id: "rotateKey", method: "POST", template: "/v1/keys/{key}/rotate", admin: true, scope: "keys", path: []string{"key"}},
 		"POST /v1/schedules":                       {id: "createSchedule", method: "POST", template: "/v1/schedules", scope: "send"},

@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/files"
+	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/memberdata"
@@ -86,6 +87,7 @@ type Services struct {
 	Persons       *person.Service
 	Files         *files.Service
 	Direct        *direct.Service
+	Invites       *invite.Service
 	Keys          *keys.Service
 	Users         *users.Service
 	Members       *bulk.Service
@@ -142,6 +144,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	h.registerAccounts(e)
 	openIDHandlers{h.accountHandlers, opt.OpenID}.registerOpenID(e)
 	s.registerHealth(e)
+	e.POST("/v1/invites/check", inviteHandlers{services.Chat, services.Invites, opt.Origins}.CheckInvite)
 	e.GET("/v1/server", s.describe(services))
 	if opt.ServeMetrics {
 		e.GET("/metrics", s.localMetrics)

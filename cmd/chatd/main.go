@@ -77,6 +77,7 @@ type commandLine struct {
 	Serve       serveCommand       `cmd:"" default:"1" help:"Run the server (the default)."`
 	Token       tokenCommand       `cmd:"" help:"Create a token with the configured or generated secret, or check one."`
 	Tasks       tasksCommand       `cmd:"" help:"Inspect and control the background work of a running server."`
+	Invites     invitesCommand     `cmd:"" help:"Make, list and revoke invitations, on a running server."`
 	Keys        keysCommand        `cmd:"" help:"Create, list, rotate and remove the keys of programs, on a running server."`
 	Doctor      doctorCommand      `cmd:"" help:"Check the store: the server, every key, and whether related keys agree."`
 	Erase       eraseCommand       `cmd:"" help:"Rewrite the files of the store and the archive, so that nothing deleted or erased is left in them."`

@@ -21,6 +21,7 @@ import (
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/files"
+	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/memberdata"
@@ -212,6 +213,7 @@ func (n *Node) openServices() {
 		Persons:       person.New(core, exports, noted, schedules, notifications, shown, written),
 		Webhooks:      webhooks,
 		Direct:        direct.New(core, n.store.Groups),
+		Invites:       n.openInvites(core, shown),
 		Keys:          n.openKeys(),
 		Users:         decided,
 		Profiles:      shown,
@@ -221,8 +223,20 @@ func (n *Node) openServices() {
 	}
 	n.gate = &auth.Gate{Tokens: n.verifier, Keys: n.services.Keys, Users: n.services.Users, Profiles: shown}
 	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks(),
-		shown.Published())
+		shown.Published(), n.services.Invites.Table())
 	n.openAccounts()
+}
+
+// openInvites makes the service of invitations. One that a key made ends with it.
+func (n *Node) openInvites(core *chat.Service, people *profiles.Service) *invite.Service {
+	return invite.New(core, n.store.Invites, n.store.Tables, invite.Options{
+		Now: time.Now, Log: n.log,
+		Name: func(ctx context.Context, user string) string { return people.Shown(ctx, []string{user})[user].Name },
+		Holds: func(id, group string) bool {
+			key, ok := n.services.Keys.Table().Get(id)
+			return ok && key.Has(keys.Groups) && (group == "" || key.InGroup(group)) && (key.ExpiresAt == nil || time.Now().Before(key.ExpiresAt.Time))
+		},
+	})
 }
 
 // openKeys makes the service of keys.
@@ -307,7 +321,7 @@ func (c callers) RecheckUsers(users []string) {
 
 // features names what is switched on, in order.
 func (n *Node) features() []string {
-	on := []string{"announcements", "batch", "direct", "keys", "push", "schedules", "users", "webhooks"}
+	on := []string{"announcements", "batch", "direct", "invites", "keys", "push", "schedules", "users", "webhooks"}
 	if n.archiveDB != nil {
 		on = append(on, "archive", "search")
 	}

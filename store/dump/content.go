@@ -119,6 +119,10 @@ var contents = map[string]content{
 		var w webhook.Webhook
 		return len(f) == 3 && whole(f[1]) && json.Unmarshal([]byte(f[2]), &w) == nil && len(w.Secrets) > 0
 	}},
+	"invite": {"a hash, a user, what it is good for, and a note", func(_, name, value string) bool {
+		f := strings.SplitN(value, " ", 10)
+		return chat.ValidID(name) && len(f) == 10 && whole(f[4]) && whole(f[5]) && whole(f[6]) && whole(f[8])
+	}},
 	"held": {"a user, an epoch and the id of a message", func(_, name, value string) bool {
 		f := strings.Split(value, " ")
 		return chat.ValidID(name) && len(f) == 3 && chat.ValidUserID(f[0]) && whole(f[2])

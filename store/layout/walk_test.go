@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/importer"
+	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/memberdata"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/profiles"
@@ -40,8 +41,8 @@ const known = `
 string blobs push_key g:*:id u:*:erasing u:*:files:bytes u:*:account q:*:paused
 list u:*:inbox a:*:to:* q:*:ready:critical q:*:ready:high q:*:ready:normal q:*:ready:low
 set reachable unused e:*:groups e:*:held
-hash layout wants grown erased files retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
-hash g:*:meta g:*:members g:*:data g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
+hash layout wants grown erased files invited retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
+hash g:*:meta g:*:members g:*:data g:*:invites g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
 hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:profile u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
 zset public users names live nodes served orphans announcements t:*:at t:*:gone
@@ -202,6 +203,10 @@ func (f filler) groups() {
 	f.Must(err)
 	f.Must(f.Store.SetLevel(f.Ctx, "g", "carl", notify.Setting{Level: notify.None}))
 	f.Must(f.Store.NotifyUsers(f.Ctx, "g", g.Epoch, []string{"bob"}))
+
+	role := chat.Ordinary
+	_, err = f.Store.CreateInvite(f.Ctx, chattest.As("alice"), invite.Record{Hash: "h", Invite: invite.Invite{ID: "i", Group: &g.ID, Role: &role, Uses: 1, CreatedBy: "alice", CreatedAt: chat.TimeMs(1)}})
+	f.Must(err)
 
 	f.Must(f.Store.Know(f.Ctx, "gone"))
 	_, _, err = f.SendDirect(f.Ctx, chattest.As("gone"), "bob", chat.Direct{Body: &hello})

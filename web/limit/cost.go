@@ -22,6 +22,8 @@ var costs = map[string]Cost{
 	"removeMember":  {User: 2, Send: 1},
 	"changeMembers": {User: 3, Send: 1}, // more for each ten: Members
 	"createGroup":   {User: 3, Send: 1},
+	"acceptInvite":  {User: 3, Send: 1}, // a member more
+	"listInvites":   {User: 2},
 	"putDirect":     {User: 3, Send: 1},
 	"deleteGroup":   {User: 5, Send: 1}, // every member's index is updated
 	"batch":         {User: 1},          // each op costs what its call does

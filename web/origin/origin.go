@@ -3,6 +3,7 @@
 package origin
 
 import (
+	"cmp"
 	"log/slog"
 	"net"
 	"net/http"
@@ -77,9 +78,7 @@ func (p *Policy) Of(r *http.Request) string {
 	schemes, hosts := p.asked(r)
 	host := hosts[0]
 	for _, said := range hosts[1:] {
-		if said != "" {
-			host = said
-		}
+		host = cmp.Or(said, host)
 	}
 	return schemes[0] + "://" + host
 }

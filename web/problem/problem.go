@@ -31,6 +31,8 @@ func Status(code chat.Code) int {
 		return http.StatusNotFound
 	case chat.CodeExists, chat.CodeKeyReused, chat.CodeConflict:
 		return http.StatusConflict
+	case chat.CodeGone:
+		return http.StatusGone
 	case chat.CodeTooLarge:
 		return http.StatusRequestEntityTooLarge
 	case chat.CodeRateLimited, chat.CodeInboxFull, chat.CodeBacklogFull, chat.CodeQuotaFull:

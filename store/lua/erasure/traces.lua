@@ -1,12 +1,20 @@
 -- Removes what a group keeps about a user besides its log. A user who is a member again keeps what counts their unread messages.
 --
--- KEYS  members senders sent by at levels notified
+-- KEYS  members senders sent by at levels notified invites invited
 -- ARGV  user
 -- Returns {OK}
+-- include: invitation
 redis.call('UNLINK', sent)
 if redis.call('HEXISTS', members, user) == 1 then return {'OK'} end
 redis.call('UNLINK', by, at)
 redis.call('ZREM', senders, user)
 redis.call('HDEL', levels, user)
 redis.call('ZREM', notified, user)
+local all = redis.call('HGETALL', invites)
+for n = 1, #all, 2 do
+  if invitation_of(all[n + 1]).by == user then
+    redis.call('HDEL', invites, all[n])
+    redis.call('HDEL', invited, all[n])
+  end
+end
 return {'OK'}

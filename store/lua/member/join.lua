@@ -7,7 +7,7 @@
 -- Returns {OK, 1 if added, 0 if a member already, role, joined_at ms, seen, read, data (nil for none)}
 -- Refuses NOTFOUND, FORBIDDEN, TOOMANY
 -- include: manage
--- include: notice
+-- include: join
 -- include: log_grew
 -- include: task_member
 -- include: member_row
@@ -28,16 +28,9 @@ if is then
 end
 if redis.call('HLEN', members) >= members_max then return {'TOOMANY'} end
 if not manager then role = 'member' end
-local before, stored, now_ms = tonumber(redis.call('GET', last_id)), redis.call('ZCARD', msgs), clock_ms()
+local now_ms = clock_ms()
 
-local id = notice(epoch, mark, rest, at_ms)
--- With history, from just before the lowest stored id; without it, from just before the notice.
-local start = history == '1' and int(before - stored) or int(before)
-redis.call('HSET', members, user, role .. ' ' .. at_ms)
-redis.call('ZADD', joined, id, user)
-redis.call('ZADD', seen, start, user)
-redis.call('ZADD', read, start, user)
-if role == 'admin' then redis.call('ZADD', managers, id, user) end
+local id, start = join(epoch, history, user, role, at_ms, mark, rest)
 if caller ~= user then advance(caller, id) end
 log_grew(epoch, id, now_ms)
 enqueue_member(task_id, epoch, id, caller, 'joined', {user}, at_ms, now_ms)

@@ -1,0 +1,135 @@
+package invite
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/table"
+)
+
+// TableName is the name of the table of invitations without a group: operators make few of them.
+const TableName = "invites"
+
+// row is such an invitation as the table has it.
+type row struct {
+	Invite
+	Hash    string   `json:"hash"`
+	Revoked bool     `json:"revoked,omitempty"`
+	Users   []string `json:"users,omitempty"` // who used it
+}
+
+// Table is the table of invitations without a group.
+func (s *Service) Table() *table.Table[Record] { return s.table }
+
+func decode(id, text string) (Record, error) {
+	var r row
+	err := json.Unmarshal([]byte(text), &r)
+	r.ID = id
+	return r.record(), err
+}
+
+func (r row) record() Record {
+	r.Used = int64(len(r.Users))
+	return Record{Invite: r.Invite, Hash: r.Hash, Revoked: r.Revoked, Trusted: true}
+}
+
+// createOfServer keeps an invitation without a group.
+func (s *Service) createOfServer(ctx context.Context, r Record) (Record, error) {
+	now, open := s.opt.Now(), 0
+	var ended []Record
+	for _, one := range s.table.All() {
+		if one.Open(now) {
+			open++
+		} else {
+			ended = append(ended, one)
+		}
+	}
+	if open >= OpenMax {
+		return Record{}, chat.Errorf(chat.CodeQuotaFull, "%d invitations can be used already, the maximum: revoke some", open)
+	}
+	slices.SortFunc(ended, func(a, b Record) int { return a.CreatedAt.Compare(b.CreatedAt.Time) })
+	for i := range len(ended) + open - KeptMax + 1 { // the oldest make room
+		if err := s.change(ctx, ended[i].ID, func(row) (*row, error) { return nil, nil }); err != nil && !errors.Is(err, chat.ErrNotFound) {
+			return Record{}, err
+		}
+	}
+	text, err := json.Marshal(row{Invite: r.Invite, Hash: r.Hash})
+	if err != nil {
+		return Record{}, err
+	}
+	_, err = s.table.Put(ctx, s.rows, table.Row{ID: r.ID, Text: string(text)})
+	if errors.Is(err, chat.ErrConflict) {
+		return s.ofServer(ctx, r.ID) // a repeat
+	}
+	return r, err
+}
+
+// ofServer reads an invitation without a group.
+func (s *Service) ofServer(ctx context.Context, id string) (Record, error) {
+	r, err := s.rows.Row(ctx, TableName, id)
+	if errors.Is(err, chat.ErrNotFound) {
+		return Record{}, ErrNotFound
+	}
+	if err != nil {
+		return Record{}, chat.AsError(err)
+	}
+	return decode(id, r.Text)
+}
+
+// usesTries is how often a use is tried that meets others: of those, one has succeeded each time.
+const usesTries = UsesMax / 8
+
+// change changes an invitation without a group; nil removes it.
+func (s *Service) change(ctx context.Context, id string, change func(row) (*row, error)) (err error) {
+	for range usesTries {
+		_, err = s.table.Change(ctx, s.rows, id, func(text string) (string, error) {
+			if text == "" {
+				return "", ErrNotFound
+			}
+			var r row
+			if err := json.Unmarshal([]byte(text), &r); err != nil {
+				return "", err
+			}
+			changed, err := change(r)
+			if err != nil || changed == nil {
+				return "", err
+			}
+			b, err := json.Marshal(changed)
+			return string(b), err
+		})
+		if !errors.Is(err, chat.ErrConflict) {
+			break
+		}
+	}
+	return chat.AsError(err)
+}
+
+func (s *Service) revokeOfServer(ctx context.Context, by chat.Caller, id string) error {
+	if !by.Admin || by.Reach != nil {
+		return ErrNotFound
+	}
+	return s.change(ctx, id, func(r row) (*row, error) {
+		r.Revoked = true
+		return &r, nil
+	})
+}
+
+// redeemOfServer counts a use by user.
+func (s *Service) redeemOfServer(ctx context.Context, of Record, user string) error {
+	if !s.holds(of) {
+		return ErrGone
+	}
+	return s.change(ctx, of.ID, func(r row) (*row, error) {
+		switch {
+		case slices.Contains(r.Users, user):
+		case !r.record().Open(s.opt.Now()):
+			return nil, ErrGone
+		default:
+			r.Users = append(r.Users, user)
+		}
+		return &r, nil
+	})
+}

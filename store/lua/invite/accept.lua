@@ -1,0 +1,37 @@
+-- Makes a user a member by an invitation, and counts the use.
+--
+-- KEYS  last_id meta members joined managers seen read msgs skip reactions reacted core:enqueue wants invites
+-- ARGV  user invite hash at_ms mark rest members_max:int channel task_id group trim_id
+--   invite      its id
+--   hash        of the code
+--   mark, rest  of the notice
+--   trim_id     of a task that continues if there is more to trim
+-- Returns {OK, 1 if added, 0 if a member already, at no cost}
+-- Refuses NOTFOUND, INVITEGONE, TOOMANY
+-- include: base
+-- include: invitation
+-- include: join
+-- include: log_grew
+-- include: task_member
+local epoch, history, keep, backlog_max = unpack(redis.call('HMGET', meta, 'epoch', 'history', 'keep', 'backlog_max'))
+local record = redis.call('HGET', invites, invite)
+if not epoch or not record then return {'NOTFOUND'} end
+local i, now_ms = invitation_of(record), clock_ms()
+if i.hash ~= hash then return {'NOTFOUND'} end
+if redis.call('HEXISTS', members, user) == 1 then return {'OK', 0} end
+if not invitation_open(i, now_ms) or not may_invite(i) then return {'INVITEGONE'} end
+if redis.call('HLEN', members) >= members_max then return {'TOOMANY'} end
+
+i.used = int(tonumber(i.used) + 1)
+redis.call('HSET', invites, invite, invitation_text(i))
+local id = join(epoch, history, user, i.role, at_ms, mark, rest)
+log_grew(epoch, id, now_ms)
+enqueue_member(task_id, epoch, id, user, 'joined', {user}, at_ms, now_ms)
+local last = tonumber(id)
+keep, backlog_max = tonumber(keep), tonumber(backlog_max)
+-- include: trim_64th
+if more then
+  -- include: task_trim
+  enqueue_trim(trim_id, epoch, now_ms)
+end
+return {'OK', 1}
