@@ -1,9 +1,12 @@
 /** What a person can do. Every failure ends as a readable line, either beside the form (thrown) or as a toast. */
 import { addressed } from "./address.js";
+import { call } from "./api.js";
 import { mentionsIn } from "./format.js";
 import { reachesEnd } from "./log.js";
 import { OUTBOX_MAX, newKey } from "./outbox.js";
 import * as reading from "./reading.js";
+import { load, save } from "./saved.js";
+import { joinLink } from "./signin.js";
 import * as state from "./state.js";
 import { createUploads } from "./uploads.js";
 
@@ -137,6 +140,35 @@ export function createActions(store, client) {
       const group = await api.group(id);
       store.update((s) => state.withGroup(s, group));
       this.open(id);
+    },
+    /** Opens the direct group with a person. @param {string} user */
+    async openDirect(user) {
+      const group = await api.openDirect(user);
+      store.update((s) => state.withGroup(s, group));
+      this.open(group.id);
+    },
+    /** Makes a link that lets people join. @param {string} group @param {number} uses */
+    async invite(group, uses) {
+      const { code } = await api.invite(group, uses, newKey());
+      return joinLink(code);
+    },
+    /** Looks at the invitation that the page was opened with. */
+    async showInvite() {
+      const code = load("invite");
+      if (!code) return;
+      const seen = await call("POST", "/v1/invites/check", { body: { code } }).then((shown) => ({ shown }), (err) => ({ problem: err.message }));
+      store.update((s) => ({ ...s, invite: { code, ...seen } }));
+    },
+    /** Joins by it. */
+    async acceptInvite() {
+      const group = await api.acceptInvite(store.get().invite?.code ?? "");
+      store.update((s) => state.withGroup(s, group));
+      this.dropInvite();
+      this.open(group.id);
+    },
+    dropInvite() {
+      save("invite", null);
+      store.update((s) => ({ ...s, invite: null }));
     },
     /** @param {string} id */
     async leave(id) {

@@ -111,6 +111,12 @@ export function routes(ask) {
     removeFile: (g, id) => ask("DELETE", fileOf(g, id)),
     /** The bytes of a file, or of its preview. @param {string} g @param {string} id @param {"inline=1"|"size=preview"} as @returns {Promise<Blob>} */
     file: (g, id, as) => ask("GET", `${fileOf(g, id)}?${as}`, { read: (/** @type {Response} */ res) => res.blob() }),
+    /** @param {string} user */
+    openDirect: (user) => ask("PUT", `/v1/direct/${enc(user)}`),
+    /** @param {string} group @param {number} uses @param {string} key */
+    invite: (group, uses, key) => ask("POST", "/v1/invites", { body: { group, uses }, key }),
+    /** @param {string} code */
+    acceptInvite: (code) => ask("POST", "/v1/invites/accept", { body: { code } }),
     inbox: () => ask("GET", "/v1/inbox"),
     /** @param {{seq: number}|{cursor: string}} at */
     ackInbox: (at) => ask("POST", "/v1/inbox/ack", { body: at }),

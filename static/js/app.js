@@ -4,7 +4,7 @@ import { addressed } from "./address.js";
 import { createClient } from "./client.js";
 import { html, render } from "./html.js";
 import { save } from "./saved.js";
-import { takeDevCode } from "./signin.js";
+import { takeDevCode, takeInvite } from "./signin.js";
 import { initialState, totalUnread } from "./state.js";
 import { createStore } from "./store.js";
 import { App } from "./views/app.js";
@@ -20,6 +20,7 @@ export { Avatar, Icon, IconButton, Problem, Sheet } from "./views/parts.js";
 /** The cursors are written down at most this often; an older one only means that a little comes twice. */
 const SAVE_MS = 500;
 
+takeInvite();
 takeDevCode();
 const store = createStore(initialState());
 const client = createClient(store);
@@ -88,6 +89,7 @@ store.subscribe(() => {
 });
 
 addEventListener("hashchange", () => {
+  if (takeInvite()) actions.showInvite();
   takeDevCode();
   if (store.get().open !== addressed()) actions.open(addressed());
 });
@@ -100,4 +102,5 @@ document.addEventListener("visibilitychange", () => {
 addEventListener("focus", draw);
 
 client.signIn.resume();
+actions.showInvite();
 draw();

@@ -43,7 +43,7 @@ export function createClient(store) {
     renewed: (token) => { connection?.ask({ op: "auth", token }).catch(() => {}); },
     ended(reason) {
       disconnect();
-      store.update(() => ({ ...state.initialState(), signedOut: reason }));
+      store.update(() => ({ ...state.initialState(), signedOut: reason, invite: store.get().invite }));
     },
   });
 
@@ -82,7 +82,7 @@ export function createClient(store) {
   /** @param {string} user */
   function begun(user) {
     disconnect();
-    store.update(() => ({ ...state.initialState(user), outbox: load("outbox") ?? [] }));
+    store.update(() => ({ ...state.initialState(user), invite: store.get().invite, outbox: load("outbox") ?? [] }));
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     connection = createLink(`${scheme}//${location.host}/v1/ws`, api, { hello, begin: refresh, request: positions, frame, link, round, refused: signIn.renew });
     connection.open();

@@ -20,6 +20,7 @@ const RENEW_EVERY_MS = 3000;
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 const EXPIRED = "Your sign-in has expired. Please sign in again.";
+const INVITE = /^#(?:code=([\w-]+)&)?invite=([a-z2-7]{20,128})$/;
 const DEV_CODE = /^#code=([\w-]+)(?:&group=(.+))?$/;
 
 /**
@@ -32,6 +33,22 @@ export function takeDevCode() {
   if (!found) return;
   save("dev-code", found[1]);
   history.replaceState(null, "", location.pathname + location.search + (found[2] ? `#${found[2]}` : ""));
+}
+
+/** Keeps the code of an invitation in the same way. */
+export function takeInvite() {
+  const found = INVITE.exec(location.hash);
+  if (!found) return false;
+  if (found[1]) save("dev-code", found[1]);
+  save("invite", found[2]);
+  history.replaceState(null, "", location.pathname + location.search);
+  return true;
+}
+
+/** The link that lets somebody join by the code of an invitation. @param {string} invite */
+export function joinLink(invite) {
+  const code = load("signin")?.dev ? load("dev-code") : null;
+  return `${location.origin}${location.pathname}#${code ? `code=${code}&` : ""}invite=${invite}`;
 }
 
 /**

@@ -20,7 +20,7 @@ export const TYPING_MS = 5000;
 export function initialState(me = "") {
   return {
     me, link: { phase: "off" }, groups: new Map(), logs: new Map(), members: new Map(), typing: new Map(), open: "",
-    inbox: { items: [], to: 0, epoch: "", cursor: "", complete: true }, outbox: [], uploads: [], fileMax: undefined, toasts: [], heard: "", signedOut: "", stale: false, memberships: 0, place: null,
+    inbox: { items: [], to: 0, epoch: "", cursor: "", complete: true }, outbox: [], uploads: [], fileMax: undefined, toasts: [], heard: "", signedOut: "", invite: null, stale: false, memberships: 0, place: null,
   };
 }
 
@@ -57,7 +57,7 @@ export function withGroups(s, list, cursors, reading) {
     const held = s.groups.get(g.id);
     const late = held !== undefined && held.epoch === g.epoch && (g.last < held.counted || reading.has(g.id));
     stale ||= late;
-    groups.set(g.id, late ? { ...held, ...described(g) } : { ...unknownGroup(g.id), ...g, counted: g.last, known: true });
+    groups.set(g.id, late ? { ...held, ...described(g) } : { ...unknownGroup(g.id), ...g, peer: peerOf(s, g), counted: g.last, known: true });
     logs.set(g.id, s.logs.get(g.id) ?? firstLog(g, cursors.get(g.id)));
   }
   return { ...s, groups, logs, stale, open: groups.has(s.open) ? s.open : "" };
@@ -70,6 +70,9 @@ function firstLog(g, cursor) {
   return cursor && epoch === g.epoch && at <= g.last && at >= 0 ? emptyLog(at, g.epoch, cursor) : emptyLog(g.last, g.epoch);
 }
 
+/** The other user of a direct group. @param {State} s @param {any} g @returns {string|undefined} */
+const peerOf = (s, g) => g.direct?.find((/** @type {string} */ user) => user !== s.me);
+
 /** What describes a group, without anyone's position in it. @param {any} g */
 function described(g) {
   const { seen, read, unread, mentions_unread, last_message, last, ...rest } = g;
@@ -80,7 +83,7 @@ function described(g) {
 export function withGroup(s, g) {
   const held = s.groups.get(g.id) ?? { ...unknownGroup(g.id), last: g.last, counted: g.last };
   const logs = s.logs.has(g.id) ? s.logs : put(s.logs, g.id, emptyLog(g.last, g.epoch));
-  return { ...s, memberships: s.memberships + 1, logs, groups: put(s.groups, g.id, { ...held, ...described(g) }) };
+  return { ...s, memberships: s.memberships + 1, logs, groups: put(s.groups, g.id, { ...held, ...described(g), peer: peerOf(s, g) }) };
 }
 
 /** @param {State} s @param {string} id @returns {State} */
@@ -238,7 +241,7 @@ export function groupsInOrder(s) {
 }
 
 /** @param {Group} g */
-export const titleOf = (g) => g.name || g.id;
+export const titleOf = (g) => g.name || g.peer || g.id;
 
 /** @param {State} s */
 export function totalUnread(s) {

@@ -97,6 +97,8 @@
  * @property {number} first
  * @property {number} last
  * @property {number} members
+ * @property {[string, string]} [direct] of a direct group: its two users
+ * @property {string} [peer] of these, the other one
  * @property {"members"|"admins"} post
  * @property {number} [keep]
  * @property {number} [retain_days] absent where the server does not know it
@@ -154,6 +156,7 @@
  * @property {number|undefined} fileMax bytes of a file; 0: the server keeps no files; undefined: not known yet
  * @property {{id: number, text: string, bad: boolean}[]} toasts
  * @property {string} heard what a screen reader is to say next
+ * @property {{code: string, shown?: any, problem?: string}|null} invite that the page was opened with
  * @property {string} signedOut why the sign-in page is shown, or ""
  * @property {boolean} stale true: counts have to be requested again
  * @property {{group: string, id: number}|null} place the message to show next

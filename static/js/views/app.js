@@ -1,9 +1,10 @@
 /** The whole page: the sign-in, or the groups beside the group that is open. */
+import { counted } from "../format.js";
 import { html, useMemo, useState } from "../html.js";
 import { titleOf } from "../state.js";
 import { PictureSheet } from "./files.js";
 import { GroupView } from "./group.js";
-import { Icon, IconButton } from "./parts.js";
+import { Icon, IconButton, Problem, Sheet } from "./parts.js";
 import { Sidebar, Start } from "./sidebar.js";
 import { SignIn } from "./signin.js";
 
@@ -23,7 +24,7 @@ export function App({ state, actions, sheets, needSheets }) {
     setShown({ sheet: next, at });
   };
   const close = () => setShown(null);
-  if (!state.me) return html`<${SignIn} reason=${state.signedOut} actions=${actions} />`;
+  if (!state.me) return html`<${SignIn} reason=${state.signedOut || invited(state.invite)} actions=${actions} />`;
   const group = state.groups.get(state.open);
   return html`
     <div class="app" data-open=${group ? "group" : "list"}>
@@ -35,9 +36,34 @@ export function App({ state, actions, sheets, needSheets }) {
           : (state.groups.size > 0 || state.link.phase === "live") && html`<${Nothing} some=${state.groups.size > 0} show=${show} />`}
       </main>
     </div>
+    ${state.invite && html`<${Invited} invite=${state.invite} actions=${actions} />`}
     ${sheet && html`<${SheetOf} sheets=${sheets} sheet=${sheet} state=${state} actions=${actions} show=${show} close=${close} />`}
     <${Toasts} toasts=${state.toasts} onClose=${actions.dismiss} />
     <p class="unseen" role="log" aria-live="polite">${state.heard}</p>`;
+}
+
+/** What an invitation says, in a line. @param {import("../types.js").State["invite"]} invite */
+function invited(invite) {
+  if (!invite) return "";
+  if (!invite.shown) return invite.problem ?? "";
+  const { from_name: from, group_name: group, members } = invite.shown;
+  if (!members) return "You’re invited to register here.";
+  const to = `${group ? `“${group}”` : "a group"} (${counted(members, "member")})`;
+  return from ? `${from} invites you to ${to}.` : `You’re invited to ${to}.`;
+}
+
+/** Asks whether to join. @param {{invite: NonNullable<import("../types.js").State["invite"]>, actions: import("../actions.js").Actions}} props */
+function Invited({ invite, actions }) {
+  const [problem, setProblem] = useState(invite.problem ?? "");
+  const join = () => { setProblem(""); actions.acceptInvite().catch((/** @type {Error} */ err) => setProblem(err.message)); };
+  const open = invite.shown?.members > 0;
+  return html`
+    <${Sheet} title="Invitation" onClose=${actions.dropInvite}>
+      <${Problem} text=${problem} />
+      ${invite.shown && html`<p class="invited">${invited(invite)}</p>`}
+      <p class="buttons">${open && html`<button type="button" class="button primary" name="join" onClick=${join}>Join</button>`}
+        <button type="button" class="button" onClick=${actions.dropInvite}>${open ? "Not now" : "Close"}</button></p>
+    </${Sheet}>`;
 }
 
 /** @param {any} props */

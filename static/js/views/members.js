@@ -19,12 +19,13 @@ export function Members({ state, actions, group: id, onClose }) {
   return html`
     <${Sheet} title="Members of ${titleOf(group)}" side onClose=${onClose}>
       <${Problem} text=${problem} />
-      <${Invite} group=${group} manages=${manages} />
+      ${!group.direct && html`<${Invite} group=${group} manages=${manages} actions=${actions} />`}
       ${manages && html`<${AddMember} owner=${role === "owner"} onAdd=${(/** @type {string} */ u, /** @type {string} */ r) => attempt(actions.addMember(id, u, r))} />`}
       <ul class="people">
         ${members.map((m) => html`
           <li key=${m.user} data-user=${m.user}>
             <span class="who"><${Avatar} name=${m.user} /><span class="person">${m.user}${m.user === state.me && html` <small>(you)</small>`}</span></span>
+            ${!group.direct && m.user !== state.me && html`<${IconButton} icon="send" label="Message ${m.user}" onClick=${() => attempt(actions.openDirect(m.user))} />`}
             ${manages && m.role !== "owner" && m.user !== state.me
               ? html`<span class="controls"><select aria-label="Role of ${m.user}" value=${m.role} onChange=${(/** @type {any} */ e) => attempt(actions.addMember(id, m.user, e.target.value))}>
                   <option value="member">Member</option><option value="admin">Admin</option></select>
@@ -35,19 +36,30 @@ export function Members({ state, actions, group: id, onClose }) {
       ${members.length < group.members && html`<p class="quiet">and ${(group.members - members.length).toLocaleString()} more</p>`}
       ${manages && html`<${Rename} name=${group.name} onSave=${(/** @type {string} */ n) => attempt(actions.changeGroup(id, { name: n }))} />
         <${Retention} group=${group} onSave=${(/** @type {any} */ change) => attempt(actions.changeGroup(id, change))} />`}
-      <div class="sheet-foot">
+      ${!group.direct && html`<div class="sheet-foot">
         ${leaving
           ? html`<p>Leave ${titleOf(group)}?${group.members <= 1 ? " You’re the last member, so the group will be deleted." : ""}</p>
               <p class="buttons"><button type="button" class="button danger" onClick=${() => attempt(actions.leave(id))}>Leave group</button>
               <button type="button" class="button" onClick=${() => setLeaving(false)}>Cancel</button></p>`
           : html`<button type="button" class="button" onClick=${() => setLeaving(true)}>Leave group</button>`}
-      </div>
+      </div>`}
     </${Sheet}>`;
 }
 
-/** How the next person gets here. @param {{group: import("../types.js").Group, manages: boolean}} props */
-function Invite({ group, manages }) {
+/** How many people may join by one link. */
+const USES = 100;
+
+/**
+ * How the next person gets here.
+ * @param {{group: import("../types.js").Group, manages: boolean, actions: import("../actions.js").Actions}} props
+ */
+function Invite({ group, manages, actions }) {
   const [said, setSaid] = useState("");
+  const [link, setLink] = useState("");
+  const make = () => actions.invite(group.id, USES).then(
+    (/** @type {string} */ made) => { setLink(made); setSaid(`Whoever has this link can join: up to ${USES} people.`); },
+    (/** @type {Error} */ err) => setSaid(err.message),
+  );
   async function copy(/** @type {any} */ e) {
     e.preventDefault();
     const field = /** @type {HTMLInputElement} */ (e.target.elements.invite);
@@ -62,9 +74,10 @@ function Invite({ group, manages }) {
   return html`
     <form class="row-form" name="invite" onSubmit=${copy}>
       <label class="field"><span>Invite link</span>
-        <input name="invite" readonly value=${inviteLink(group.id)} onFocus=${(/** @type {any} */ e) => e.target.select()} />
+        <input name="invite" readonly value=${link || inviteLink(group.id)} onFocus=${(/** @type {any} */ e) => e.target.select()} />
         <small role="status">${said || how}</small></label>
       <button class="button">Copy</button>
+      ${manages && !link && html`<button type="button" class="button" name="invite-people" onClick=${make}>Invite people</button>`}
     </form>`;
 }
 
