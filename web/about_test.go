@@ -37,7 +37,7 @@ func TestServerSaysWhatItHas(t *testing.T) {
 	}
 	origins := []string{"https://app.example.com"}
 	full := ask(func(c *node.Config) { c.Origins = origins })
-	if want := []string{"announcements", "archive", "batch", "direct", "files", "keys", "push", "schedules", "search", "users", "webhooks"}; !slices.Equal(full.Features, want) {
+	if want := []string{"announcements", "archive", "batch", "direct", "files", "invites", "keys", "push", "schedules", "search", "users", "webhooks"}; !slices.Equal(full.Features, want) {
 		t.Errorf("got the features %v, want %v", full.Features, want)
 	}
 	for name, want := range map[string]int64{

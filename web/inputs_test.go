@@ -28,7 +28,7 @@ var bodies = map[string]string{
 	"POST /v1/users/{user}/revoke":            `{"before":"2026-11-20T10:00:00Z"}`,
 	"POST /v1/users/{user}/disconnect":        "",
 	"PUT /v1/direct/{user}":                   "",
-	"POST /v1/invites":                        `{}`,
+	"POST /v1/invites":                        `{"uses":1}`,
 	"POST /v1/invites/check":                  `{"code":"x"}`,
 	"POST /v1/invites/accept":                 `{"code":"x"}`,
 	"PATCH /v1/groups/{group}":                `{"name":"n"}`,
@@ -139,7 +139,7 @@ func TestBadInput(t *testing.T) {
 		for _, bad := range []string{"x", "[]", "1", "null", `"a"`, body + body, strings.Replace(body, `"`, `"x`, 1), body[:len(body)-1] + `,"nope":1}`, strings.ToUpper(body), "{\"\xff\":1}"} {
 			checkProblem(t, key+" body "+bad, call(path, bad, nil), 400, "invalid_request")
 		}
-		if key != "PUT /v1/groups/{group}/members/{user}" && key != "POST /v1/users/{user}/revoke" && key != "POST /v1/invites" {
+		if key != "PUT /v1/groups/{group}/members/{user}" && key != "POST /v1/users/{user}/revoke" {
 			checkProblem(t, key+" no body", call(path, "", nil), 400, "invalid_request")
 		}
 		for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "multipart/form-data; boundary=x", "x y"} {
