@@ -160,16 +160,17 @@ func TestConfigTakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.dev || !s.accounts || s.drainDelay != 0 || s.NotifyDelay.value() != 3*time.Second || s.durability != "" || s.limits != chat.DefaultLimits() {
+	if !s.dev || s.accounts || s.drainDelay != 0 || s.NotifyDelay.value() != 3*time.Second || s.durability != "" || s.limits != chat.DefaultLimits() {
 		t.Errorf("defaults: dev %v, drain delay %s, notify delay %s, durability %q, limits %+v", s.dev, s.drainDelay, s.NotifyDelay, s.durability, s.limits)
 	}
-	for accounts, change := range map[bool]func(*Config){
-		false: func(c *Config) { c.Accounts = "off" }, true: func(c *Config) { c.Dev = "on" },
-	} {
+	for _, on := range []struct {
+		dev  string
+		want bool
+	}{{"auto", false}, {"on", true}} {
 		c := defaults(t)
-		change(&c)
-		if s, err := c.check(); err != nil || !s.dev || s.accounts != accounts {
-			t.Errorf("dev %v and accounts %v, %v; want it on, and %v", s.dev, s.accounts, err, accounts)
+		c.Accounts, c.Dev = "auto", on.dev
+		if s, err := c.check(); err != nil || s.dev != on.want || !s.accounts {
+			t.Errorf("beside accounts: dev %v, accounts %v, %v; want %v and true", s.dev, s.accounts, err, on.want)
 		}
 	}
 	for name, change := range map[string]func(*Config){
@@ -177,6 +178,7 @@ func TestConfigTakes(t *testing.T) {
 		"Redis": func(c *Config) { c.Redis, c.JWTSecret = "redis://x", testSecret },
 	} {
 		c := defaults(t)
+		c.Accounts = "auto"
 		change(&c)
 		if s, err := c.check(); err != nil || s.accounts {
 			t.Errorf("with %s: accounts %v, %v; want them off", name, s.accounts, err)
@@ -228,6 +230,7 @@ func TestListsMayHaveBlanks(t *testing.T) {
 		}
 	}
 	c.Origins, c.PushHosts = []string{"https://a.example", " http://b.example ", " "}, []string{" push.example", ""}
+	c.JWTProfile = []string{" name", "", "picture "}
 	c.JWTSecret = testSecret + " , " + testSecret + "2,"
 	s, err := c.check()
 	if err != nil || len(lists) < 3 {
