@@ -169,8 +169,11 @@ func TestAuthorisation(t *testing.T) {
 	}
 }
 
-// forOperators tells whether a route answers nobody else.
+// forOperators tells whether a route answers nobody else. Whom an invitation is for stands in its body.
 func forOperators(r described) bool {
+	if r.template == "/v1/invites" {
+		return false
+	}
 	row := matrix[r.method+" "+r.template].private
 	return strings.HasPrefix(row, "401 403 403 403 403 403 ") && !strings.HasSuffix(row, " 403")
 }
