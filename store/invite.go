@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 
 	"github.com/redis/go-redis/v9"
 
@@ -87,7 +88,7 @@ func (s *Invites) AcceptInvite(ctx context.Context, m chat.Membership, id, hash 
 
 // noInvite says of what a step has not found.
 func noInvite(err error) error {
-	if err == error(chat.ErrNotFound) {
+	if errors.Is(err, chat.ErrNotFound) {
 		return invite.ErrNotFound
 	}
 	return err

@@ -79,7 +79,7 @@ func TestSignInByProvider(t *testing.T) {
 	}
 	jane := b.browser()
 	resp := b.goTo(jane, "/v1/oidc/login", "subject-1", "jane")
-	if resp.StatusCode != 200 || resp.Request.URL.String() != b.url+"/" {
+	if resp.StatusCode != http.StatusOK || resp.Request.URL.String() != b.url+"/" {
 		t.Fatalf("the browser ends with %d at %s", resp.StatusCode, resp.Request.URL)
 	}
 	refreshed := b.open("POST", "/v1/tokens/refresh", "", "Cookie", "chatd="+b.cookie(jane), "Origin", b.url)
@@ -93,17 +93,17 @@ func TestSignInByProvider(t *testing.T) {
 	}
 	// Who takes the name at the provider later is someone else, and so is who has an account here.
 	other := b.browser()
-	if resp := b.goTo(other, "/v1/oidc/login", "subject-2", "jane"); resp.StatusCode != 403 || b.cookie(other) != "" {
+	if resp := b.goTo(other, "/v1/oidc/login", "subject-2", "jane"); resp.StatusCode != http.StatusForbidden || b.cookie(other) != "" {
 		t.Errorf("another person of the name: got %d", resp.StatusCode)
 	}
 	if a := b.do(request{method: "POST", path: "/v1/accounts", user: "root", role: "admin", body: `{"user":"carl","password":"` + rightWord + `"}`}); a.status != 201 {
 		t.Fatalf("got %d %s", a.status, a.body)
 	}
-	if resp := b.goTo(other, "/v1/oidc/login", "subject-3", "carl"); resp.StatusCode != 403 || b.cookie(other) != "" {
+	if resp := b.goTo(other, "/v1/oidc/login", "subject-3", "carl"); resp.StatusCode != http.StatusForbidden || b.cookie(other) != "" {
 		t.Errorf("the name of an account: got %d", resp.StatusCode)
 	}
 	b.operator("PUT", "/v1/users", `{"users":[{"user":"jane","disabled":true}]}`)
-	if resp := b.goTo(b.browser(), "/v1/oidc/login", "subject-1", "jane"); resp.StatusCode != 403 {
+	if resp := b.goTo(b.browser(), "/v1/oidc/login", "subject-1", "jane"); resp.StatusCode != http.StatusForbidden {
 		t.Errorf("a disabled user: got %d", resp.StatusCode)
 	}
 }
@@ -114,7 +114,7 @@ func TestSignInOfAProgram(t *testing.T) {
 	browser := b.browser()
 	resp := b.goTo(browser, "/v1/oidc/login?return="+url.QueryEscape("https://app.example/chat?a=b"), "subject-1", "jane")
 	to, err := resp.Location()
-	if err != nil || resp.StatusCode != 303 || !strings.HasPrefix(to.String(), "https://app.example/chat?a=b#code=") || b.cookie(browser) != "" {
+	if err != nil || resp.StatusCode != http.StatusSeeOther || !strings.HasPrefix(to.String(), "https://app.example/chat?a=b#code=") || b.cookie(browser) != "" {
 		t.Fatalf("got %d to %v, %v, with the cookie %q", resp.StatusCode, to, err, b.cookie(browser))
 	}
 	code := strings.TrimPrefix(to.Fragment, "code=")
@@ -147,7 +147,7 @@ func TestCallbacksOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	victim := b.browser()
-	if resp := b.goTo(victim, link.RequestURI(), "", ""); resp.StatusCode != 400 || b.cookie(victim) != "" {
+	if resp := b.goTo(victim, link.RequestURI(), "", ""); resp.StatusCode != http.StatusBadRequest || b.cookie(victim) != "" {
 		t.Errorf("got %d, and the cookie %q", resp.StatusCode, b.cookie(victim))
 	}
 	none := start(t, nil)

@@ -61,10 +61,6 @@ type Change struct {
 	Name, Picture, Data, Status, Settings json.RawMessage
 }
 
-func (c Change) empty() bool {
-	return len(c.Name)+len(c.Picture)+len(c.Data)+len(c.Status)+len(c.Settings) == 0
-}
-
 // read decodes what the store has. There is always a record, which may be empty.
 func (s Stored) read() (r record, err error) {
 	if s.Text == "" {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/pgtest"
 )
 
 func later(t *testing.T, url, id string) *Store {
@@ -137,6 +138,44 @@ func TestScrubWaitsForWriters(t *testing.T) {
 	case err := <-ended:
 		t.Fatalf("it ended while another writes: %v", err)
 	case <-time.After(2 * checkpointPause):
+	}
+	if err := held.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestScrubWaitsForSnapshots: what others still see would be kept by a rewriting.
+func TestScrubWaitsForSnapshots(t *testing.T) {
+	url := pgtest.Start(t).Database()
+	s, err := Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	other, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	held, err := other.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.ExecContext(t.Context(), "SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		_, _, err := s.Scrub(t.Context())
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		t.Fatalf("it ended while another sees what was: %v", err)
+	case <-time.After(10 * checkpointPause):
 	}
 	if err := held.Rollback(); err != nil {
 		t.Fatal(err)

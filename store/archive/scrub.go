@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -65,6 +66,9 @@ func (e *sqlite) rewrite(ctx context.Context, db *sql.DB) (done, left []string, 
 // rewrite has PostgreSQL rewrite its tables, then what it knows about their columns (samples of what they hold), then its
 // write-ahead log.
 func (e *postgres) rewrite(ctx context.Context, db *sql.DB) (done, left []string, err error) {
+	if err := e.awaitSnapshots(ctx, db); err != nil {
+		return nil, nil, err
+	}
 	for _, table := range []string{"entries", "reactions"} {
 		if _, err := db.ExecContext(ctx, "VACUUM (FULL, ANALYZE) "+table); err != nil {
 			return nil, nil, fmt.Errorf("VACUUM (FULL, ANALYZE) %s: %w", table, err)
@@ -91,6 +95,29 @@ func (e *postgres) rewrite(ctx context.Context, db *sql.DB) (done, left []string
 		}
 	}
 	return done, left, nil
+}
+
+// awaitSnapshots waits for transactions that have begun before: VACUUM keeps rows for them that are deleted. One that goes on for
+// long is not waited for.
+func (*postgres) awaitSnapshots(ctx context.Context, db *sql.DB) error {
+	var now int64
+	if err := db.QueryRowContext(ctx, `SELECT txid_current() % 4294967296`).Scan(&now); err != nil {
+		return err
+	}
+	for range checkpointTries {
+		var older bool
+		err := db.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()
+			AND backend_xmin IS NOT NULL AND age(backend_xmin) >= age($1::text::xid))`, strconv.FormatInt(now, 10)).Scan(&older)
+		if err != nil || !older {
+			return err
+		}
+		select {
+		case <-time.After(checkpointPause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
 
 // rewriteStatistics rewrites the table of statistics. A user without the right gets a warning only, and the file stays the same.
