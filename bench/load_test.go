@@ -22,7 +22,7 @@ func TestLoadDialsAgain(t *testing.T) {
 			}
 		}}
 	go func() { _ = server.Serve(listener) }()
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	const asked = 12
 	done, err := load{Addr: listener.Addr().String(), Requests: []string{"GET / HTTP/1.1\r\nHost: bench\r\n\r\n"},
 		Connections: 4, PerSecond: 20, For: asked * time.Second / 20}.do()
