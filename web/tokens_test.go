@@ -24,7 +24,7 @@ import (
 
 type object = map[string]any
 
-// TestTokensOfIdentityProviders: tokens as these products make them, with the settings that docs/tokens.md names for them.
+// TestTokensOfIdentityProviders: tokens as these products make them, with the settings that docs/users.md and docs/tokens.md name for them.
 func TestTokensOfIdentityProviders(t *testing.T) {
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -48,7 +48,7 @@ func TestTokensOfIdentityProviders(t *testing.T) {
 		user                             string
 	}{
 		"Auth0": {"", "https://chat.example.com/roles", "", "NkQ1RUYxQ0YyNjZFMDE5", object{"typ": "at+jwt"},
-			object{"sub": "auth0|5f7c8ec7c33c6c004bbafe82", "aud": []string{"chat", "https://x.auth0.com/userinfo"}, "https://chat.example.com/roles": []string{"admin"}},
+			object{"iss": "https://x.auth0.com/", "sub": "auth0|5f7c8ec7c33c6c004bbafe82", "aud": []string{"chat", "https://x.auth0.com/userinfo"}, "https://chat.example.com/roles": []string{"admin"}},
 			jwt.SigningMethodRS256, rsaKey, "auth0|5f7c8ec7c33c6c004bbafe82"},
 		"Cognito": {"", "cognito:groups", "admins", "1pkyN6mCMC9XsZ6bXFAqiCd6ttd0vF/zq+rHF3YLPk8=", object{"typ": nil},
 			object{"sub": id, "token_use": "access", "client_id": "5bsj", "cognito:groups": []string{"people", "admins"}}, jwt.SigningMethodRS256, rsaKey, id},
@@ -68,6 +68,12 @@ func TestTokensOfIdentityProviders(t *testing.T) {
 		"Okta": {"uid", "groups", "Chat admins", "ZkvelLN_seik7w4pc_prCcfUf-h2hFfiwkDeCrs0iUc", object{"typ": nil},
 			object{"ver": 1, "sub": "jo@example.com", "uid": "00u1abcd", "groups": []string{"Everyone", "Chat admins"}}, jwt.SigningMethodRS256, rsaKey, "00u1abcd"},
 		"Hydra": {"", "ext.role", "", "public:hydra.jwt.access-token", nil, object{"sub": "8d3a", "ext": object{"role": "admin"}}, jwt.SigningMethodRS256, rsaKey, "8d3a"},
+		"Firebase": {"", "chat", "", "c1b2", nil, object{"iss": "https://securetoken.google.com/shop", "aud": "shop", "sub": "Xk893u23H9SI893", "user_id": "Xk893u23H9SI893", "chat": "admin"},
+			jwt.SigningMethodRS256, rsaKey, "Xk893u23H9SI893"},
+		"Logto": {"", "roles", "", "k", nil, object{"iss": "https://shop.logto.app/oidc", "aud": "https://chat.example.com", "sub": "iHXPuSb9eMzt", "roles": []string{"admin"}},
+			jwt.SigningMethodES384, ecKey, "iHXPuSb9eMzt"},
+		"Supabase": {"", "app_metadata.chat", "", id, nil, object{"iss": "https://shop.supabase.co/auth/v1", "aud": "authenticated", "sub": id, "role": "authenticated",
+			"app_metadata": object{"provider": "email", "chat": "admin"}, "user_metadata": object{"name": "Jo"}}, jwt.SigningMethodRS256, rsaKey, id},
 		"own numbers": {"", "", "", "https://id.example.com/keys/1", object{"typ": "application/at+jwt"}, object{"sub": json.Number("9007199254740993"), "role": "admin"},
 			jwt.SigningMethodRS512, rsaKey, "9007199254740993"},
 	} {
@@ -94,6 +100,13 @@ func TestTokensOfIdentityProviders(t *testing.T) {
 				c.JWTSecret, c.JWTJWKS, c.JWTUserClaim, c.JWTRoleClaim = "", set, p.userClaim, p.roleClaim
 				if p.adminValue != "" {
 					c.JWTAdminValue = p.adminValue
+				}
+				c.JWTIssuer, _ = p.claims["iss"].(string)
+				switch audience := p.claims["aud"].(type) {
+				case string:
+					c.JWTAudience = audience
+				case []string:
+					c.JWTAudience = audience[0]
 				}
 			})
 			p.claims["exp"] = time.Now().Add(time.Hour).Unix()
