@@ -1,8 +1,9 @@
 // Command backend is a backend with the Go client. It takes the server from CHATD_URL and a key from CHATD_KEY, made with
 //
-//	chatd keys add shop -scopes groups,send,read,keys -as 'bot-*,alice'
+//	chatd keys add shop -scopes users,groups,send,read -as 'user-*'
 //
-// and the group from its argument: it makes it, sends as two users, reads as one of them, and rotates its own key.
+// and the group from its argument. It creates 1,000 users, makes a group of them, sends as two of them, reads as one, and revokes the
+// tokens of one. All of it may be repeated.
 package main
 
 import (
@@ -11,34 +12,48 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/chatd/chatd/client"
 )
 
 func main() {
-	ctx, key, group := context.Background(), os.Getenv("CHATD_KEY"), append(os.Args, "orders")[1]
-	credential := func(context.Context) (string, error) { return key, nil } // is asked before each request
-	program := must(client.New(cmp.Or(os.Getenv("CHATD_URL"), "http://127.0.0.1:8080"), credential))
-	bot, alice := program.As("bot-1"), program.As("alice")
+	ctx, group := context.Background(), append(os.Args, "orders")[1]
+	program := must(client.New(cmp.Or(os.Getenv("CHATD_URL"), "http://127.0.0.1:8080"), client.StaticToken(os.Getenv("CHATD_KEY"))))
 
-	// The key makes the group for itself: it has no owner. With the retry key, a repeat is answered as the first time.
-	must(program.CreateGroup(ctx, client.GroupDraft{ID: group, Members: []string{"bot-1", "alice"}, Key: "create-" + group}))
+	users, members := make([]client.UserChange, 1000), make([]string, 1000)
+	for i := range users {
+		members[i] = fmt.Sprintf("user-%d", i+1)
+		users[i] = client.UserChange{User: members[i], Profile: client.ProfileChange{Name: new(fmt.Sprintf("User %d", i+1))}}
+	}
+	if changed := must(program.PutUsers(ctx, users)); len(changed.Errors) > 0 {
+		log.Fatalf("users: %v", changed.Errors)
+	}
 
-	must(bot.Send(ctx, group, client.Draft{Body: "Order 1 has shipped", ClientID: "order-1"}))
-	must(alice.Send(ctx, group, client.Draft{Body: "Thanks", ClientID: "thanks-1"}))
+	// Ops on one group run in their order, and each has a result of its own. The key makes the group for itself, so it has no owner.
+	// With the retry key, a repeat does nothing twice.
+	results := must(program.Batch(ctx, "make-"+group, []client.Op{
+		{"op": "create_group", "id": group, "members": members},
+		{"op": "send", "as": "user-1", "group": group, "body": "Order 1 has shipped"},
+		{"op": "send", "as": "user-2", "group": group, "body": "Thanks"},
+	}))
+	for _, r := range results {
+		if r.Code != "" {
+			log.Fatalf("batch: %d %s: %s", r.Status, r.Code, r.Detail)
+		}
+	}
 
 	// What a key wrote has its id in Via, by which a bot skips its own.
-	for _, m := range must(alice.Messages(ctx, group, client.Range{After: client.At(0)})).Messages {
+	for _, m := range must(program.As("user-2").Messages(ctx, group, client.Range{After: client.At(0)})).Messages {
 		if m.Kind == client.KindText {
 			fmt.Printf("%s: %s (via %s)\n", m.From, m.Body, m.Via)
 		}
 	}
 
-	// The new key is in this answer alone. The old one holds for an hour more.
-	key = must(program.RotateKey(ctx, strings.Split(key, "_")[1], time.Hour)).Key
-	fmt.Printf("%d members, with the new key\n", must(program.Group(ctx, group)).Members)
+	if err := program.Revoke(ctx, "user-2", time.Time{}); err != nil { // tokens that were issued until now are void within a second
+		log.Fatal(err)
+	}
+	fmt.Println(must(program.Group(ctx, group)).Members, "members, tokens of user-2 revoked")
 }
 
 func must[T any](v T, err error) T {

@@ -1,36 +1,40 @@
 // A backend in Node 18 or later, with fetch alone. It takes the server from CHATD_URL and a key from CHATD_KEY, made with
 //
-//	chatd keys add shop -scopes groups,send,read,keys -as 'bot-*,alice'
+//	chatd keys add shop -scopes users,groups,send,read -as 'user-*'
 //
-// and the group from its argument: it makes it, sends as two users, reads as one of them, and rotates its own key.
+// and the group from its argument. It creates 1,000 users, makes a group of them, sends as two of them, reads as one, and revokes the
+// tokens of one. All of it may be repeated.
 const url = process.env.CHATD_URL ?? "http://127.0.0.1:8080";
-let key = process.env.CHATD_KEY;
 const group = process.argv[2] ?? "orders";
 
-/** Calls chatd, for a user if `as` names one. With a retry key, a repeat is answered as the first time. */
-async function call(method, path, { as, body, retry } = {}) {
-  const headers = { Authorization: `Bearer ${key}` };
-  if (as) headers["Chatd-As"] = as;
+/** Calls chatd, for a user if `as` names one. With a retry key, a repeat does nothing twice. */
+async function call(method, path, body, { as, retry } = {}) {
+  const headers = { Authorization: `Bearer ${process.env.CHATD_KEY}` };
   if (body) headers["Content-Type"] = "application/json";
+  if (as) headers["Chatd-As"] = as;
   if (retry) headers["Idempotency-Key"] = retry;
   const answer = await fetch(`${url}/v1${path}`, { method, headers, body: body && JSON.stringify(body) });
-  const content = await answer.json();
-  if (!answer.ok) throw new Error(`${method} ${path}: ${content.status} ${content.code}: ${content.detail}`);
-  return content;
+  if (!answer.ok) throw new Error(`${method} ${path}: ${await answer.text()}`);
+  return answer.status === 204 ? undefined : answer.json();
 }
 
-// The key makes the group for itself: it has no owner.
-await call("POST", "/groups", { body: { id: group, members: ["bot-1", "alice"] }, retry: `create-${group}` });
+const users = Array.from({ length: 1000 }, (_, i) => ({ user: `user-${i + 1}`, name: `User ${i + 1}` }));
+const { errors } = await call("PUT", "/users", { users });
+if (errors.length > 0) throw new Error(`users: ${JSON.stringify(errors)}`);
 
-const send = (as, body, retry) => call("POST", `/groups/${group}/messages`, { as, body: { body }, retry });
-await send("bot-1", "Order 1 has shipped", "order-1");
-await send("alice", "Thanks", "thanks-1");
+// Ops on one group run in their order, and each has a result of its own. The key makes the group for itself, so it has no owner.
+const ops = [
+  { op: "create_group", id: group, members: users.map((u) => u.user) },
+  { op: "send", as: "user-1", group, body: "Order 1 has shipped" },
+  { op: "send", as: "user-2", group, body: "Thanks" },
+];
+const { results } = await call("POST", "/batch", { ops }, { retry: `make-${group}` });
+for (const r of results) if (r.code) throw new Error(`batch: ${r.status} ${r.code}: ${r.detail}`);
 
 // What a key wrote has its id in `via`, by which a bot skips its own.
-const { messages } = await call("GET", `/groups/${group}/messages?after=0`, { as: "alice" });
+const { messages } = await call("GET", `/groups/${group}/messages?after=0`, undefined, { as: "user-2" });
 for (const m of messages) if (m.kind === "text") console.log(`${m.from}: ${m.body} (via ${m.via})`);
 
-// The new key is in this answer alone. The old one holds for an hour more.
-const id = key.split("_")[1];
-({ key } = await call("POST", `/keys/${id}/rotate`, { body: { overlap_s: 3600 } }));
-console.log(`${(await call("GET", `/groups/${group}`)).members} members, with the new key`);
+// Tokens of user-2 that were issued until now are void within a second.
+await call("POST", "/users/user-2/revoke");
+console.log(`${results[0].members} members, tokens of user-2 revoked`);

@@ -1,30 +1,39 @@
 #!/usr/bin/env bash
 # A backend with curl alone. It takes the server from CHATD_URL and a key from CHATD_KEY, made with
 #
-#	chatd keys add shop -scopes groups,send,read,keys -as 'bot-*,alice'
+#	chatd keys add shop -scopes users,groups,send,read -as 'user-*'
 #
-# and the group from its argument: it makes it, sends as two users, reads as one of them, and rotates its own key.
+# and the group from its argument. It creates 1,000 users, makes a group of them, sends as two of them, reads as one, and revokes
+# the tokens of one. All of it may be repeated.
 set -euo pipefail
 
 url=${CHATD_URL:-http://127.0.0.1:8080}/v1
-key=$CHATD_KEY
 group=${1:-orders}
 
-# call METHOD PATH [OPTION OF CURL]... calls chatd. An error of the server ends the script.
+# call METHOD PATH [OPTION OF CURL]... calls chatd. An error of the server, also about one of many, ends the script.
 call() {
-  curl -sS --fail-with-body -X "$1" "$url$2" -H "Authorization: Bearer $key" -H 'Content-Type: application/json' "${@:3}"
+  answer=$(curl -sS --fail-with-body -X "$1" "$url$2" -H "Authorization: Bearer $CHATD_KEY" -H 'Content-Type: application/json' "${@:3}") \
+    && [[ $answer != *'"code":'* ]] || { echo "$1 $2: $answer" >&2; exit 1; }
 }
 
-# The key makes the group for itself: it has no owner. With the retry key, a repeat is answered as the first time.
-call POST /groups -H "Idempotency-Key: create-$group" -d "{\"id\": \"$group\", \"members\": [\"bot-1\", \"alice\"]}" >/dev/null
+users='' members=''
+for i in {1..1000}; do
+  users+=",{\"user\": \"user-$i\", \"name\": \"User $i\"}"
+  members+=",\"user-$i\""
+done
+call PUT /users -d "{\"users\": [${users:1}]}"
 
-call POST "/groups/$group/messages" -H 'Chatd-As: bot-1' -d '{"body": "Order 1 has shipped", "client_id": "order-1"}' >/dev/null
-call POST "/groups/$group/messages" -H 'Chatd-As: alice' -d '{"body": "Thanks", "client_id": "thanks-1"}' >/dev/null
+# Ops on one group run in their order, and each has a result of its own. The key makes the group for itself, so it has no owner.
+# With the retry key, a repeat does nothing twice.
+call POST /batch -H "Idempotency-Key: make-$group" -d "{\"ops\": [
+  {\"op\": \"create_group\", \"id\": \"$group\", \"members\": [${members:1}]},
+  {\"op\": \"send\", \"as\": \"user-1\", \"group\": \"$group\", \"body\": \"Order 1 has shipped\"},
+  {\"op\": \"send\", \"as\": \"user-2\", \"group\": \"$group\", \"body\": \"Thanks\"}]}"
+count=$(grep -o '"members":[0-9]*' <<<"$answer" | cut -d: -f2)
 
 # What a key wrote has its id in `via`, by which a bot skips its own.
-call GET "/groups/$group/messages?after=0" -H 'Chatd-As: alice' | grep -o '{[^{}]*"kind":"text"[^{}]*}'
+call GET "/groups/$group/messages?after=0" -H 'Chatd-As: user-2'
+grep -o '{[^{}]*"kind":"text"[^{}]*}' <<<"$answer"
 
-# The new key is in this answer alone. The old one holds for an hour more.
-id=${key#ck_}
-key=$(call POST "/keys/${id%_*}/rotate" -d '{"overlap_s": 3600}' | sed 's/.*"key":"\([^"]*\)".*/\1/')
-echo "$(call GET "/groups/$group" | grep -o '"members":[0-9]*' | cut -d: -f2) members, with the new key"
+call POST /users/user-2/revoke # tokens that were issued until now are void within a second
+echo "$count members, tokens of user-2 revoked"
