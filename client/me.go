@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -48,6 +49,25 @@ func (p ProfileChange) fields() map[string]any {
 // UpdateMe changes the caller's profile, and returns it.
 func (c *Client) UpdateMe(ctx context.Context, p ProfileChange) (Me, error) {
 	return answerTo[Me](ctx, c, call{method: http.MethodPatch, path: []string{"me"}, body: p.fields(), again: true})
+}
+
+// PutAvatar uploads a picture of the caller, a PNG, JPEG, GIF or WebP of at most 2 MiB, and returns the profile: its Picture is the address
+// of what the server made of it. It repeats nothing.
+func (c *Client) PutAvatar(ctx context.Context, picture []byte) (Me, error) {
+	header := http.Header{"Content-Type": {http.DetectContentType(picture)}}
+	answer, err := c.exchangeBytes(ctx, call{method: http.MethodPut, path: []string{"me", "avatar"}}, header, bytes.NewReader(picture), int64(len(picture)))
+	if err != nil {
+		return Me{}, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var me Me
+	err = json.NewDecoder(answer.Body).Decode(&me)
+	return me, err
+}
+
+// DeleteAvatar removes the picture that the caller has uploaded, if there is one.
+func (c *Client) DeleteAvatar(ctx context.Context) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: []string{"me", "avatar"}, again: true}, nil)
 }
 
 // Me returns who the caller is.

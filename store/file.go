@@ -47,8 +47,8 @@ func (s *Files) NewFileID(group string) string {
 	return fmt.Sprintf("%s-%d", rand.Text(), s.keys.partition(group))
 }
 
-// filePartition is the partition of the group that a file belongs to; a preview's is that of its picture.
-func (s *Files) filePartition(id string) (*partKeys, bool) {
+// partitionIn is the partition that stands in an id: of the group that a file belongs to, also in the id of its preview, or of the user of an avatar.
+func (s *base) partitionIn(id string) (*partKeys, bool) {
 	_, number, ok := strings.Cut(id, "-")
 	number, _, _ = strings.Cut(number, "-")
 	p, err := strconv.Atoi(number)
@@ -246,7 +246,7 @@ func (s *Files) GroupsOfFiles(ctx context.Context, ids []string) ([]string, erro
 	found := make([]*redis.StringCmd, len(ids))
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
 		for i, id := range ids {
-			if p, ok := s.filePartition(id); ok {
+			if p, ok := s.partitionIn(id); ok {
 				found[i] = pipe.HGet(ctx, p.filesOf(), fileOfBlob(id))
 			}
 		}

@@ -71,6 +71,7 @@ func (p *partKeys) public() string         { return p.base + "public" }
 func (p *partKeys) users() string          { return p.base + "users" }
 func (p *partKeys) invited() string        { return p.base + "invited" }
 func (p *partKeys) unused() string         { return p.base + "unused" }
+func (p *partKeys) avatars() string        { return p.base + "avatars" }
 func (p *partKeys) names() string          { return p.base + "names" }
 func (p *partKeys) grown() string          { return p.base + "grown" }
 func (p *partKeys) live() string           { return p.base + "live" }
@@ -191,6 +192,7 @@ func (u userKeys) devices() string   { return u.base + ":devices" }
 func (u userKeys) strangers() string { return u.base + ":strangers" }
 func (u userKeys) added() string     { return u.base + ":added" }
 func (u userKeys) profile() string   { return u.base + ":profile" }
+func (u userKeys) avatar() string    { return u.base + ":avatar" }
 func (u userKeys) uploads() string   { return u.base + ":uploads" }
 func (u userKeys) files() string     { return u.base + ":files" }
 func (u userKeys) account() string   { return u.base + ":account" }

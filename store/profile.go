@@ -3,12 +3,15 @@ package store
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/profiles"
 )
 
@@ -68,7 +71,12 @@ func (s *Profiles) PutProfiles(ctx context.Context, writes []profiles.Write) (ve
 	calls := make([]call, len(writes))
 	for i, w := range writes {
 		calls[i] = profilePutScript.On(s.keys.user(w.User)).Arg("user", w.User).Arg("revision", w.Version).Arg("text", w.Text).
-			Arg("with_settings", w.WithSettings).Arg("settings", w.Settings).List("words", w.Words)
+			Arg("with_settings", w.WithSettings).Arg("settings", w.Settings).Arg("avatar_id", w.AvatarID)
+		var a profiles.Avatar
+		if w.Avatar != nil {
+			a = *w.Avatar
+		}
+		calls[i] = calls[i].Arg("avatar_type", a.Type).Arg("avatar_content", a.Content).List("words", w.Words)
 	}
 	replies, errs, err := s.runAll(ctx, calls)
 	if err != nil {
@@ -79,6 +87,58 @@ func (s *Profiles) PutProfiles(ctx context.Context, writes []profiles.Write) (ve
 		versions[i] = r.number(1)
 	}
 	return versions, errs, nil
+}
+
+// NewAvatarID makes an id for an avatar: random, and behind it the partition of the user, so that the id leads there.
+func (s *Profiles) NewAvatarID(user string) string {
+	return fmt.Sprintf("%s-%d", rand.Text(), s.keys.partition(user))
+}
+
+// ReadAvatar reads an avatar by its id. Those that came from a store with another number of partitions are not where their ids say.
+func (s *Profiles) ReadAvatar(ctx context.Context, id string) (profiles.Avatar, error) {
+	var owner string
+	var err error
+	named, ok := s.partitionIn(id)
+	if ok {
+		owner, err = s.avatarOwner(ctx, id, []*partKeys{named})
+	}
+	if err == nil && owner == "" && (!ok || s.partitions() > 1) {
+		owner, err = s.avatarOwner(ctx, id, s.keys.partitions)
+	}
+	if err != nil {
+		return profiles.Avatar{}, err
+	}
+	if owner == "" {
+		return profiles.Avatar{}, chat.ErrNotFound
+	}
+	var fields *redis.SliceCmd
+	err = s.reads(ctx, func(pipe redis.Pipeliner) {
+		fields = pipe.HMGet(ctx, s.keys.user(owner).avatar(), "id", "type", "content")
+	})
+	if err != nil {
+		return profiles.Avatar{}, err
+	}
+	f := fields.Val()
+	if asText(f, 0) != id { // it was replaced just now
+		return profiles.Avatar{}, chat.ErrNotFound
+	}
+	return profiles.Avatar{Type: asText(f, 1), Content: []byte(asText(f, 2))}, nil
+}
+
+// avatarOwner looks in some partitions for whose an avatar is; empty: nobody's.
+func (s *Profiles) avatarOwner(ctx context.Context, id string, in []*partKeys) (owner string, err error) {
+	found := make([]*redis.StringCmd, len(in))
+	err = s.reads(ctx, func(pipe redis.Pipeliner) {
+		for i, p := range in {
+			found[i] = pipe.HGet(ctx, p.avatars(), id)
+		}
+	})
+	for _, cmd := range found {
+		if err == nil && cmd.Val() != "" {
+			owner = cmd.Val()
+		}
+	}
+	return owner, err
 }
 
 // FindUsers finds entries of the index of names and of the list of known users.

@@ -11,12 +11,13 @@ import (
 
 var profileTests = map[string]func(*fixture){
 	"ReadProfiles, ReadProfile and PutProfiles": testProfiles,
-	"PublishChanges":              testPublishChanges,
-	"FindUsers":                   testFindUsers,
-	"KnownUsers and AreMembers":   testKnownUsers,
-	"Acquaintances":               testAcquaintances,
-	"LastSeen":                    testLastSeen,
-	"ErasePerson and its profile": testEraseProfile,
+	"NewAvatarID and ReadAvatar":                testAvatars,
+	"PublishChanges":                            testPublishChanges,
+	"FindUsers":                                 testFindUsers,
+	"KnownUsers and AreMembers":                 testKnownUsers,
+	"Acquaintances":                             testAcquaintances,
+	"LastSeen":                                  testLastSeen,
+	"ErasePerson and its profile":               testEraseProfile,
 }
 
 // putProfile writes a profile and returns its version.
@@ -70,6 +71,56 @@ func testProfiles(w *fixture) {
 	own, err = w.ReadProfile(w.ctx, "alice")
 	w.ok(err)
 	w.equal(own.Settings, "")
+}
+
+func testAvatars(w *fixture) {
+	first, second := w.NewAvatarID("alice"), w.NewAvatarID("alice")
+	if first == second || !chat.ValidID(first) {
+		w.Errorf("got the ids %s and %s", first, second)
+	}
+	png := profiles.Avatar{Type: "image/png", Content: []byte("\x89PNG\r\n\x00\xff")}
+	version := w.putProfile(profiles.Write{User: "alice", Stored: profiles.Stored{Text: "{}"}, AvatarID: first, Avatar: &png})
+	got, err := w.ReadAvatar(w.ctx, first)
+	w.ok(err)
+	w.equal(got, png)
+	version = w.putProfile(profiles.Write{User: "alice", Stored: profiles.Stored{Version: version, Text: "{}"}, AvatarID: first})
+	got, err = w.ReadAvatar(w.ctx, first)
+	w.ok(err)
+	w.equal(got, png)
+	_, errs, err := w.PutProfiles(w.ctx, []profiles.Write{{User: "alice", Stored: profiles.Stored{Text: "{}"}, AvatarID: second, Avatar: &png}})
+	w.ok(err)
+	w.fails(errs[0], chat.ErrConflict)
+	_, err = w.ReadAvatar(w.ctx, first)
+	w.ok(err)
+	jpeg := profiles.Avatar{Type: "image/jpeg", Content: []byte("\xff\xd8")}
+	version = w.putProfile(profiles.Write{User: "alice", Stored: profiles.Stored{Version: version, Text: "{}"}, AvatarID: second, Avatar: &jpeg})
+	got, err = w.ReadAvatar(w.ctx, second)
+	w.ok(err)
+	w.equal(got, jpeg)
+	none := func(id string) {
+		w.Helper()
+		_, err := w.ReadAvatar(w.ctx, id)
+		w.fails(err, chat.ErrNotFound)
+	}
+	none(first)
+	none("absent")
+	none("absent-0")
+	none(second + "x")
+	version = w.putProfile(profiles.Write{User: "alice", Stored: profiles.Stored{Version: version, Text: "{}"}})
+	none(second)
+	third := w.NewAvatarID("alice")
+	w.putProfile(profiles.Write{User: "alice", Stored: profiles.Stored{Version: version, Text: "{}"}, AvatarID: third, Avatar: &png})
+	// An id from a store with other partitions leads astray.
+	astray := third[:len(third)-1] + "7"
+	w.putProfile(profiles.Write{User: "bob", Stored: profiles.Stored{Text: "{}"}, AvatarID: astray, Avatar: &png})
+	_, err = w.ReadAvatar(w.ctx, astray)
+	w.ok(err)
+	_, err = w.ErasePerson(w.ctx, "alice")
+	w.ok(err)
+	none(third)
+	left, err := w.Client().Exists(w.ctx, w.userKey("alice", "avatar")).Result()
+	w.ok(err)
+	w.equal(left, int64(0))
 }
 
 func testPublishChanges(w *fixture) {

@@ -15,7 +15,7 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
-// binder reads the body of a request into a generated type: the one place where request bodies are read.
+// binder reads the body of a request into a generated type: the one place where bodies of JSON are read.
 type binder struct {
 	bytesMax int64
 	batchMax int64 // of POST /v1/batch
@@ -31,19 +31,10 @@ func (b *binder) Bind(into any, c echo.Context) error {
 	if c.Path() == batchPath {
 		most = b.batchMax
 	}
-	if r.ContentLength > most {
-		return errTooLarge(most)
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, most))
+	body, err := readBody(c, most)
 	if err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
-			return errTooLarge(most)
-		}
-		return &chat.Error{Code: chat.CodeInvalid, Message: "the body could not be read to its end", Cause: err}
+		return err
 	}
-	// The request is complete: the deadline that guards against slow senders must not end a long poll.
-	_ = http.NewResponseController(c.Response().Writer).SetReadDeadline(time.Time{})
 	if len(bytes.TrimLeft(body, " \t\r\n")) == 0 {
 		return io.EOF
 	}
@@ -51,6 +42,24 @@ func (b *binder) Bind(into any, c echo.Context) error {
 		return err
 	}
 	return wire.Decode(body, into)
+}
+
+// readBody reads a body of at most so many bytes to its end.
+func readBody(c echo.Context, bytesMax int64) ([]byte, error) {
+	if c.Request().ContentLength > bytesMax {
+		return nil, errTooLarge(bytesMax)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, c.Request().Body, bytesMax))
+	if err != nil {
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			return nil, errTooLarge(bytesMax)
+		}
+		return nil, &chat.Error{Code: chat.CodeInvalid, Message: "the body could not be read to its end", Cause: err}
+	}
+	// The request is complete: the deadline that guards against slow senders must not end a long poll.
+	_ = http.NewResponseController(c.Response().Writer).SetReadDeadline(time.Time{})
+	return body, nil
 }
 
 func errTooLarge(bytesMax int64) error {

@@ -95,6 +95,8 @@ var matrix = map[string]struct{ private, public string }{
 
 	"GET /v1/me":                 {"401 200 200 200 200 200 200", ""},
 	"PATCH /v1/me":               {"401 200 200 200 200 200 200", ""},
+	"PUT /v1/me/avatar":          {"401 400 400 400 400 400 400", ""}, // what is sent is no picture
+	"DELETE /v1/me/avatar":       {"401 204 204 204 204 204 204", ""},
 	"DELETE /v1/me":              {"401 202 202 202 202 202 202", ""},
 	"GET /v1/me/export":          {"401 200 200 200 200 200 200", ""},
 	"DELETE /v1/users/{user}":    {"401 403 403 403 403 403 202", ""},

@@ -25,6 +25,7 @@ var bodies = map[string]string{
 	"POST /v1/keys/{key}/rotate":              "",
 	"PUT /v1/users":                           `{"users":[{"user":"nobody","name":"N","picture":"https://a.example/p","data":{},"role":null,"disabled":true}]}`,
 	"PATCH /v1/me":                            `{"name":"N","picture":"https://a.example/p","data":{"a":1},"status":{"text":"t"},"settings":{"a":1}}`,
+	"PUT /v1/me/avatar":                       "",
 	"POST /v1/users/{user}/revoke":            `{"before":"2026-11-20T10:00:00Z"}`,
 	"POST /v1/users/{user}/disconnect":        "",
 	"PUT /v1/direct/{user}":                   "",

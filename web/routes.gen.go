@@ -14,6 +14,7 @@ func describedRoutes() routes {
 		"DELETE /v1/invites/:invite":             {id: "deleteInvite", method: "DELETE", template: "/v1/invites/{invite}", scope: "groups", path: []string{"invite"}},
 		"DELETE /v1/keys/:key":                   {id: "deleteKey", method: "DELETE", template: "/v1/keys/{key}", admin: true, scope: "keys", path: []string{"key"}},
 		"DELETE /v1/me":                          {id: "eraseMe", method: "DELETE", template: "/v1/me", scope: "send"},
+		"DELETE /v1/me/avatar":                   {id: "deleteAvatar", method: "DELETE", template: "/v1/me/avatar", scope: "send"},
 		"DELETE /v1/me/logins":                   {id: "endOtherLogins", method: "DELETE", template: "/v1/me/logins", scope: "send"},
 		"DELETE /v1/me/logins/:login":            {id: "endLogin", method: "DELETE", template: "/v1/me/logins/{login}", scope: "send", path: []string{"login"}},
 		"DELETE /v1/schedules/:schedule":         {id: "cancelSchedule", method: "DELETE", template: "/v1/schedules/{schedule}", scope: "send", path: []string{"schedule"}},
@@ -22,6 +23,7 @@ func describedRoutes() routes {
 		"DELETE /v1/tokens":                      {id: "signOut", method: "DELETE", template: "/v1/tokens", open: true},
 		"DELETE /v1/users/:user":                 {id: "eraseUser", method: "DELETE", template: "/v1/users/{user}", admin: true, scope: "ops", path: []string{"user"}},
 		"DELETE /v1/webhooks/:webhook":           {id: "deleteWebhook", method: "DELETE", template: "/v1/webhooks/{webhook}", admin: true, scope: "events", path: []string{"webhook"}},
+		"GET /avatars/:hash":                     {id: "getAvatar", method: "GET", template: "/avatars/{hash}", open: true, path: []string{"hash"}},
 		"GET /livez":                             {id: "livez", method: "GET", template: "/livez", open: true},
 		"GET /metrics":                           {id: "metrics", method: "GET", template: "/metrics", open: true},
 		"GET /readyz":                            {id: "readyz", method: "GET", template: "/readyz", open: true},
@@ -195,6 +197,7 @@ func describedRoutes() routes {
 		"PUT /v1/groups/:group/members":            {id: "changeMembers", method: "PUT", template: "/v1/groups/{group}/members", scope: "groups", path: []string{"group"}},
 		"PUT /v1/groups/:group/members/:user":      {id: "putMember", method: "PUT", template: "/v1/groups/{group}/members/{user}", scope: "groups", path: []string{"group", "user"}},
 		"PUT /v1/groups/:group/notify":             {id: "putNotify", method: "PUT", template: "/v1/groups/{group}/notify", scope: "send", path: []string{"group"}},
+		"PUT /v1/me/avatar":                        {id: "putAvatar", method: "PUT", template: "/v1/me/avatar", scope: "send"},
 		"PUT /v1/me/password":                      {id: "changePassword", method: "PUT", template: "/v1/me/password", scope: "send"},
 		"PUT /v1/users":                            {id: "putUsers", method: "PUT", template: "/v1/users", admin: true, scope: "users"},
 	}

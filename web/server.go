@@ -135,6 +135,7 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 		OperationMiddlewares: map[string][]echo.MiddlewareFunc{"sync": {s.longPoll}, "listReceipts": {s.longPoll}, "createFile": {h.tus}, "deleteFile": {h.tus}},
 	})
 	h.registerFiles(e)
+	h.registerAvatars(e)
 	if opt.Sessions != nil {
 		e.GET(websocketPath, s.websocket)
 	}

@@ -17,6 +17,7 @@ const (
 	previewsMax      = 1000             // previews that wait in a process, each for little but its turn
 	previewsUserMax  = 100              // the same for one user
 	previewTimeout   = 10 * time.Minute // for one with its turn: its callers have left long before
+	avatarsMax       = 16               // that wait or are made in a process, each with its upload in memory
 	previewRetry     = 5 * time.Second  // when to ask again if there are too many
 	previewPixelsMin = 1 << 16          // cost of the smallest: opening and storing
 

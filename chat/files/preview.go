@@ -53,6 +53,8 @@ func (s *Service) OpenPreview(ctx context.Context, by chat.Caller, group, id str
 	return f, b, nil
 }
 
+var errBusy = &chat.Error{Code: chat.CodeUnavailable, Message: "too many pictures are being made smaller; try again", RetryAfter: previewRetry}
+
 var errNoPreview = chat.Errorf(chat.CodeNotFound, "this file has no preview")
 
 // makePreview makes the preview of a picture: an empty one if it cannot be decoded or is too large, so that nobody tries again.
@@ -113,7 +115,7 @@ func (p *previews) begin(user string, f File, makeOne func(ctx context.Context, 
 		p.making, p.users = map[string]*making{}, map[string]int{}
 	}
 	if p.ctx.Err() != nil || p.users[user] >= previewsUserMax || len(p.making) >= previewsMax {
-		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: "too many previews are being made; try again", RetryAfter: previewRetry}
+		return nil, errBusy
 	}
 	m := &making{done: make(chan struct{})}
 	p.making[f.ID] = m

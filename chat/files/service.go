@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/chatd/chatd/chat"
@@ -31,6 +32,7 @@ type Service struct {
 	node  string // what the tokens of this process begin with
 
 	previews previews
+	avatars  atomic.Int32 // under way
 }
 
 // New makes a Service. blobs is nil if no files are kept.

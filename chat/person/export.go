@@ -26,6 +26,7 @@ type Record struct {
 	Schedule *schedule.Schedule `json:"schedule,omitempty"` // of the user
 	Device   *notify.DeviceView `json:"device,omitempty"`   // without its secrets
 	Profile  *profiles.Own      `json:"profile,omitempty"`  // of the user, if there is one
+	Avatar   *profiles.Avatar   `json:"avatar,omitempty"`   // the picture that the user uploaded
 }
 
 // Membership has the custom fields of the user in a group.
@@ -327,5 +328,13 @@ func (e *export) profile(ctx context.Context) error {
 	if err != nil || own.Version == 0 {
 		return err
 	}
-	return e.write([]Record{{Profile: &own}})
+	records := []Record{{Profile: &own}}
+	avatar, err := e.profiles.OwnAvatar(ctx, own)
+	if err != nil {
+		return err
+	}
+	if avatar != nil {
+		records = append(records, Record{Avatar: avatar})
+	}
+	return e.write(records)
 }

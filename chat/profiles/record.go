@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -90,7 +89,7 @@ func (s Stored) changed(c Change, operator bool, now time.Time) (Stored, error) 
 		case len(f.value) == 0:
 			continue
 		case !operator && slices.Contains(r.Pinned, f.name):
-			return s, chat.Errorf(chat.CodeForbidden, "%s: set by an operator, and only they change it", f.name)
+			return s, errPinned(f.name)
 		}
 		if err := f.set(f.value); err != nil {
 			return s, err
@@ -106,6 +105,10 @@ func (s Stored) changed(c Change, operator bool, now time.Time) (Stored, error) 
 	}
 	r.Shown = r.Shown || r.Name != "" || r.Picture != "" || len(r.Data) > 0 || r.Status != nil
 	return s.with(r)
+}
+
+func errPinned(field string) error {
+	return chat.Errorf(chat.CodeForbidden, "%s: set by an operator, and only they change it", field)
 }
 
 // with is s with another record.
@@ -167,12 +170,10 @@ func checkLine(field, text string, least, most int) error {
 	return nil
 }
 
-// avatarPath is the address of a picture that this server keeps.
-var avatarPath = regexp.MustCompile(`^/avatars/[A-Za-z0-9_-]{16,64}$`)
-
+// setPicture takes an address elsewhere, or that of the avatar that the user has. There is an avatar as long as the picture names it.
 func (r *record) setPicture(value json.RawMessage) error {
 	picture, err := text(fieldPicture, value)
-	if err == nil && !isNull(value) {
+	if err == nil && !isNull(value) && (picture != r.Picture || avatarOf(picture) == "") {
 		err = checkPicture(picture)
 	}
 	r.Picture = picture
@@ -180,13 +181,10 @@ func (r *record) setPicture(value json.RawMessage) error {
 }
 
 func checkPicture(picture string) error {
-	if avatarPath.MatchString(picture) {
-		return nil
-	}
 	u, err := url.Parse(picture)
 	if err != nil || len(picture) > pictureBytesMax || u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
 		strings.ContainsFunc(picture, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
-		return chat.Invalid("picture: want an https address of at most %d bytes, or that of an avatar of this server", pictureBytesMax)
+		return chat.Invalid("picture: want an https address of at most %d bytes, or that of the avatar that the user has on this server", pictureBytesMax)
 	}
 	return nil
 }

@@ -33,8 +33,10 @@ const (
 type Options struct {
 	Directory Directory
 	Claims    []string // fields that come from the tokens of users: name, picture
-	Now       func() time.Time
-	Log       *slog.Logger
+	// Draw makes an avatar of what a user uploaded: its type and its bytes.
+	Draw func(ctx context.Context, user string, upload []byte) (kind string, content []byte, err error)
+	Now  func() time.Time
+	Log  *slog.Logger
 }
 
 // Users knows what is decided about users.
@@ -132,6 +134,17 @@ func (s *Service) own(user string, stored Stored) (Own, error) {
 // Patch changes the caller's own profile. match tells whether it may be changed as it is, by its version; nil: in any case. ErrConflict:
 // it may not. ErrForbidden: an operator has set the field, or tokens do.
 func (s *Service) Patch(ctx context.Context, user string, c Change, match func(version int64) bool) (Own, error) {
+	return s.patch(ctx, user, match, func(before Stored) (Write, error) {
+		if err := s.opt.refuse(c); err != nil {
+			return Write{}, err
+		}
+		after, err := before.changed(c, false, s.opt.Now())
+		return Write{User: user, Stored: after, WithSettings: len(c.Settings) > 0}, err
+	})
+}
+
+// patch writes what change makes of the profile of a user, again where another change came between.
+func (s *Service) patch(ctx context.Context, user string, match func(version int64) bool, change func(before Stored) (Write, error)) (Own, error) {
 	for try := 1; ; try++ {
 		before, err := s.store.ReadProfile(ctx, user)
 		if err != nil {
@@ -140,15 +153,12 @@ func (s *Service) Patch(ctx context.Context, user string, c Change, match func(v
 		if match != nil && !match(before.Version) {
 			return Own{}, chat.ErrConflict
 		}
-		if err := s.opt.refuse(c); err != nil {
-			return Own{}, err
-		}
-		after, err := before.changed(c, false, s.opt.Now())
+		write, err := change(before)
 		if err != nil {
 			return Own{}, chat.AsError(err)
 		}
+		after := write.Stored
 		if after != before {
-			write := Write{User: user, Stored: after, WithSettings: len(c.Settings) > 0}
 			versions, errs, err := s.putAll(ctx, []Write{write})
 			switch {
 			case err != nil:
@@ -183,7 +193,7 @@ func (s *Service) putAll(ctx context.Context, writes []Write) (versions []int64,
 		if err != nil {
 			return nil, nil, chat.AsError(err)
 		}
-		writes[i].Words = wordsOf(writes[i].User, r.Name)
+		writes[i].Words, writes[i].AvatarID = wordsOf(writes[i].User, r.Name), avatarOf(r.Picture)
 	}
 	versions, errs, err = s.store.PutProfiles(ctx, writes)
 	return versions, errs, chat.AsError(err)

@@ -15,6 +15,14 @@ type Write struct {
 	Stored
 	WithSettings bool     // otherwise they stay
 	Words        []string // by which it is found, folded
+	AvatarID     string   // of the avatar that the picture names; one that was kept and is another one goes. Empty: none
+	Avatar       *Avatar  // its type and bytes; nil: it is kept already
+}
+
+// Avatar is a picture of a user that the server keeps.
+type Avatar struct {
+	Type    string `json:"type"` // image/jpeg or image/png
+	Content []byte `json:"content"`
 }
 
 // Acquaintance is what two users may have in common, from the side of one of them.
@@ -35,6 +43,10 @@ type Store interface {
 	// PutProfiles writes profiles, each in the place of the version that was read and in a step of its own, and returns their new
 	// versions. ErrConflict among errs: that profile has another version by now.
 	PutProfiles(ctx context.Context, writes []Write) (versions []int64, errs []error, err error)
+	// NewAvatarID makes an id for an avatar of the user. Nobody guesses it.
+	NewAvatarID(user string) string
+	// ReadAvatar reads an avatar; chat.ErrNotFound.
+	ReadAvatar(ctx context.Context, id string) (Avatar, error)
 	// PublishChanges tells all nodes that profiles have changed.
 	PublishChanges(ctx context.Context, table string, users []string) error
 	// FindUsers reads entries of the index of names that begin with a folded text, and of the list of known users that begin with an exact one, behind

@@ -196,15 +196,16 @@ func (n *Node) openServices() {
 		Name: func(ctx context.Context, user string) string { return n.services.Profiles.Name(ctx, user) },
 	})
 	decided := users.New(usersStore{n.store.Tables, n.store.Notifications}, users.Options{Node: notifications.Node(), Now: time.Now, Log: n.log})
+	stored := files.New(core, n.store.Files, n.blobs, files.Options{SizeMax: int64(n.set.FileMax.value()), Sole: n.store.server != nil, Log: n.log})
 	shown := profiles.New(profilesStore{n.store.Profiles, n.store.Tables}, decided, profiles.Options{
-		Directory: profiles.Directory(n.set.Directory), Claims: n.set.JWTProfile, Now: time.Now, Log: n.log,
+		Directory: profiles.Directory(n.set.Directory), Claims: n.set.JWTProfile, Draw: stored.Avatar, Now: time.Now, Log: n.log,
 	})
 	webhooks.Profiles = shown.Names
 	n.services = web.Services{
 		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks),
 		Exports:       exports,
 		Chat:          core,
-		Files:         files.New(core, n.store.Files, n.blobs, files.Options{SizeMax: int64(n.set.FileMax.value()), Sole: n.store.server != nil, Log: n.log}),
+		Files:         stored,
 		Live:          live.New(core, logs),
 		MemberData:    noted,
 		Schedules:     schedules,

@@ -294,6 +294,8 @@ func (d *Doctor) key(ctx context.Context, k key) error {
 			return d.webhooks.wants(ctx, k)
 		case "announcements":
 			return d.announcements.announced(ctx, k)
+		case "avatars":
+			return d.users.avatars(ctx, k)
 		}
 	}
 	return nil

@@ -58,6 +58,10 @@ func (d *users) userKey(ctx context.Context, k key) error {
 		return d.devices(ctx, u)
 	case "u:<id>:account":
 		return d.account(ctx, u)
+	case "u:<id>:avatar":
+		return d.avatar(ctx, u)
+	case "u:<id>:profile":
+		return d.profile(ctx, u)
 	default:
 		return nil
 	}

@@ -69,6 +69,16 @@ var contents = map[string]content{
 		}
 		return name == "words"
 	}},
+	"avatar": {"the id of an avatar, the type of a picture, and its bytes", func(_, name, value string) bool {
+		switch name {
+		case "id":
+			return chat.ValidID(value)
+		case "type":
+			return value == "image/jpeg" || value == "image/png"
+		}
+		return name == "content" && value != ""
+	}},
+	"owned": {"an id and the id of a user", func(_, name, value string) bool { return chat.ValidID(name) && chat.ValidUserID(value) }},
 	"word": {"a word of a name and the id of a user", func(_, name, _ string) bool {
 		_, user, _ := strings.Cut(name, "\x00")
 		return chat.ValidUserID(user)

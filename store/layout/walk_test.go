@@ -41,9 +41,9 @@ const known = `
 string blobs push_key g:*:id u:*:erasing u:*:files:bytes u:*:account q:*:paused
 list u:*:inbox a:*:to:* q:*:ready:critical q:*:ready:high q:*:ready:normal q:*:ready:low
 set reachable unused e:*:groups e:*:held
-hash layout wants grown erased files invited retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
+hash layout wants grown erased files invited avatars retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
 hash g:*:meta g:*:members g:*:data g:*:invites g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
-hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:profile u:*:keys u:*:uploads u:*:files
+hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:profile u:*:avatar u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
 zset public users names live nodes served orphans announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
@@ -293,7 +293,8 @@ func (f filler) users() {
 	f.Must(f.Store.Finish(f.Ctx, "alice", "key", chat.Answer{Status: 201, Body: []byte("{}")}))
 	f.Must(f.Store.PutAccount(f.Ctx, "alice", "", `{"password":"$argon2id$"}`, false))
 	f.Must(f.Store.Arrive(f.Ctx, "node", []string{"alice"}, time.Hour))
-	_, errs, err := f.Store.PutProfiles(f.Ctx, []profiles.Write{{User: "alice", Stored: profiles.Stored{Text: "{}"}, Words: []string{"alice"}}})
+	_, errs, err := f.Store.PutProfiles(f.Ctx, []profiles.Write{{User: "alice", Stored: profiles.Stored{Text: `{"picture":"/avatars/AAAAAAAAAAAAAAAA-0"}`}, Words: []string{"alice"},
+		AvatarID: "AAAAAAAAAAAAAAAA-0", Avatar: &profiles.Avatar{Type: "image/png", Content: []byte("\x89PNG")}}})
 	f.Must(errors.Join(append(errs, err)...))
 	f.Must(f.Store.Heartbeat(f.Ctx, "node", []string{"alice"}, time.Hour))
 }

@@ -2366,6 +2366,9 @@ type ServerInterface interface {
 	// UpdateMe Change the caller's profile
 	// (PATCH /v1/me)
 	UpdateMe(ctx echo.Context, params UpdateMeParams) error
+	// DeleteAvatar Remove the caller's picture
+	// (DELETE /v1/me/avatar)
+	DeleteAvatar(ctx echo.Context) error
 	// ExportMe Export everything about the caller
 	// (GET /v1/me/export)
 	ExportMe(ctx echo.Context) error
@@ -3668,6 +3671,15 @@ func (w *ServerInterfaceWrapper) UpdateMe(ctx echo.Context) error {
 	return err
 }
 
+// DeleteAvatar converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteAvatar(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteAvatar(ctx)
+	return err
+}
+
 // ExportMe converts echo context to params.
 func (w *ServerInterfaceWrapper) ExportMe(ctx echo.Context) error {
 	var err error
@@ -4629,6 +4641,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/me", wrapper.EraseMe, options.OperationMiddlewares["eraseMe"]...)
 	router.GET(options.BaseURL+"/v1/me", wrapper.GetMe, options.OperationMiddlewares["getMe"]...)
 	router.PATCH(options.BaseURL+"/v1/me", wrapper.UpdateMe, options.OperationMiddlewares["updateMe"]...)
+	router.DELETE(options.BaseURL+"/v1/me/avatar", wrapper.DeleteAvatar, options.OperationMiddlewares["deleteAvatar"]...)
 	router.GET(options.BaseURL+"/v1/me/export", wrapper.ExportMe, options.OperationMiddlewares["exportMe"]...)
 	router.DELETE(options.BaseURL+"/v1/me/logins", wrapper.EndOtherLogins, options.OperationMiddlewares["endOtherLogins"]...)
 	router.GET(options.BaseURL+"/v1/me/logins", wrapper.ListLogins, options.OperationMiddlewares["listLogins"]...)
@@ -7391,6 +7404,48 @@ func (response UpdateMedefaultApplicationProblemPlusJSONResponse) VisitUpdateMeR
 	return err
 }
 
+type DeleteAvatarRequestObject struct {
+}
+
+type DeleteAvatarResponseObject interface {
+	VisitDeleteAvatarResponse(w http.ResponseWriter) error
+}
+
+type DeleteAvatar204Response struct {
+}
+
+func (response DeleteAvatar204Response) VisitDeleteAvatarResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteAvatardefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteAvatardefaultApplicationProblemPlusJSONResponse) VisitDeleteAvatarResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ExportMeRequestObject struct {
 }
 
@@ -9741,6 +9796,9 @@ type StrictServerInterface interface {
 	// UpdateMe Change the caller's profile
 	// (PATCH /v1/me)
 	UpdateMe(ctx context.Context, request UpdateMeRequestObject) (UpdateMeResponseObject, error)
+	// DeleteAvatar Remove the caller's picture
+	// (DELETE /v1/me/avatar)
+	DeleteAvatar(ctx context.Context, request DeleteAvatarRequestObject) (DeleteAvatarResponseObject, error)
 	// ExportMe Export everything about the caller
 	// (GET /v1/me/export)
 	ExportMe(ctx context.Context, request ExportMeRequestObject) (ExportMeResponseObject, error)
@@ -11697,6 +11755,29 @@ func (sh *strictHandler) UpdateMe(ctx echo.Context, params UpdateMeParams) error
 		return err
 	} else if validResponse, ok := response.(UpdateMeResponseObject); ok {
 		return validResponse.VisitUpdateMeResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteAvatar operation middleware
+func (sh *strictHandler) DeleteAvatar(ctx echo.Context) error {
+	var request DeleteAvatarRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAvatar(ctx.Request().Context(), request.(DeleteAvatarRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAvatar")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteAvatarResponseObject); ok {
+		return validResponse.VisitDeleteAvatarResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

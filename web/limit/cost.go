@@ -55,6 +55,9 @@ var costs = map[string]Cost{
 	"disconnectUser": {User: 5},  // the same
 	"revokeTokens":   {User: 2},
 	"updateMe":       {User: 2},
+	"putAvatar":      {User: 20}, // a picture is decoded
+	"deleteAvatar":   {User: 2},
+	"getAvatar":      {User: 2},
 	"listUsers":      {User: 2, page: 20}, // reads the groups of each
 	"getUser":        {User: 2},
 

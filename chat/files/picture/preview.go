@@ -27,27 +27,36 @@ type Preview struct {
 // pixels wide and high, upright. It takes a few 100 MB at most, which are free again when it returns: only one should be made at a
 // time. Errors: ErrNotPicture, also for damaged and unsupported ones; ErrTooLarge, before anything is decoded; those of r and ctx.
 func NewPreview(ctx context.Context, r io.ReadSeeker) (Preview, error) {
-	h, err := readHeader(r)
+	m, err := smallOf(ctx, r, shrink)
 	if err != nil {
 		return Preview{}, err
+	}
+	return encode(m)
+}
+
+// smallOf makes a small copy of the picture in r, upright.
+func smallOf(ctx context.Context, r io.ReadSeeker, shrink func(image.Image) *image.RGBA) (*image.RGBA, error) {
+	h, err := readHeader(r)
+	if err != nil {
+		return nil, err
 	}
 	if max(h.config.Width, h.config.Height) > edgeMax || int64(h.config.Width)*int64(h.config.Height) > PixelsMax ||
 		h.decodedBytes() > decodedBytesMax {
-		return Preview{}, fmt.Errorf("%w: %d x %d", ErrTooLarge, h.config.Width, h.config.Height)
+		return nil, fmt.Errorf("%w: %d x %d", ErrTooLarge, h.config.Width, h.config.Height)
 	}
-	small, err := h.shrunk(ctx, r)
+	small, err := h.shrunk(ctx, r, shrink)
 	if err != nil {
-		return Preview{}, err
+		return nil, err
 	}
 	if h.decodedBytes() >= collectedBytes {
 		// Otherwise two or three more are decoded before the heap has doubled. It takes a twentieth of the time of decoding.
 		runtime.GC()
 	}
-	return encode(upright(small, h.orientation))
+	return upright(small, h.orientation), nil
 }
 
 // shrunk is a small copy of the picture. The decoded one is free when it returns.
-func (h header) shrunk(ctx context.Context, r io.ReadSeeker) (*image.RGBA, error) {
+func (h header) shrunk(ctx context.Context, r io.ReadSeeker, shrink func(image.Image) *image.RGBA) (*image.RGBA, error) {
 	decoded, err := h.decodeFrom(ctx, r)
 	if err != nil {
 		return nil, err
@@ -106,7 +115,7 @@ func (c *cancellable) Read(p []byte) (int, error) {
 func shrink(src image.Image) *image.RGBA {
 	size := src.Bounds().Size()
 	longest := max(size.X, size.Y)
-	averaged := average(src, max(1, longest/PreviewEdge))
+	averaged := average(src, src.Bounds(), max(1, longest/PreviewEdge))
 	if longest <= PreviewEdge {
 		return averaged
 	}
@@ -118,9 +127,8 @@ func shrink(src image.Image) *image.RGBA {
 // scaled is an edge of the preview of a picture whose longest edge is longest.
 func scaled(edge, longest int) int { return max(1, (edge*PreviewEdge+longest/2)/longest) }
 
-// average makes a pixel of each k x k pixels of src; the squares at the right and the bottom may be smaller.
-func average(src image.Image, k int) *image.RGBA {
-	from := src.Bounds()
+// average makes a pixel of each k x k pixels of a part of src; the squares at the right and the bottom may be smaller.
+func average(src image.Image, from image.Rectangle, k int) *image.RGBA {
 	dst := image.NewRGBA(image.Rect(0, 0, (from.Dx()+k-1)/k, (from.Dy()+k-1)/k))
 	strip := image.NewRGBA(image.Rect(0, 0, from.Dx(), k))
 	for y := range dst.Rect.Dy() {
@@ -181,15 +189,20 @@ func upright(src *image.RGBA, orientation int) *image.RGBA {
 }
 
 func encode(m *image.RGBA) (Preview, error) {
+	if m.Opaque() {
+		return inJPEG(m, previewQuality)
+	}
+	p := Preview{Info: Info{Type: "image/png", Width: m.Rect.Dx(), Height: m.Rect.Dy()}}
+	var out bytes.Buffer
+	err := png.Encode(&out, m)
+	p.Content = out.Bytes()
+	return p, err
+}
+
+func inJPEG(m *image.RGBA, quality int) (Preview, error) {
 	p := Preview{Info: Info{Type: "image/jpeg", Width: m.Rect.Dx(), Height: m.Rect.Dy()}}
 	var out bytes.Buffer
-	var err error
-	if m.Opaque() {
-		err = jpeg.Encode(&out, m, &jpeg.Options{Quality: previewQuality})
-	} else {
-		p.Type = "image/png"
-		err = png.Encode(&out, m)
-	}
+	err := jpeg.Encode(&out, m, &jpeg.Options{Quality: quality})
 	p.Content = out.Bytes()
 	return p, err
 }

@@ -1,12 +1,14 @@
--- Removes what is kept of a user outside groups: the account, the profile, devices, inbox, and the answers to retry keys. The keys that senders have in the
+-- Removes what is kept of a user outside groups: the account, the profile with its avatar, devices, inbox, and the answers to retry keys. The keys that senders have in the
 -- inbox go a few at a time.
 --
--- KEYS  devices reachable profile names inbox inbox_base inbox_senders inbox_server keys keys_at strangers firings added account left(inbox_by inbox_mentions inbox_sent)...
+-- KEYS  devices reachable profile names avatar avatars inbox inbox_base inbox_senders inbox_server keys keys_at strangers firings added account left(inbox_by inbox_mentions inbox_sent)...
 -- ARGV  user senders...
 --   left  of each sender
 -- Returns {OK, 1 if there is more}
 -- include: profile_words
+-- include: avatar
 drop_words(user)
+drop_avatar('')
 local position = left
 for i = senders, #ARGV do
   -- bind: left at position
