@@ -218,11 +218,17 @@ func (p *person) uploadRefusals(box *uploadBox, path string) {
 // choose presses the button for files and picks one in the dialog of the browser.
 func (p *person) choose(path string) {
 	p.t.Helper()
+	p.chooseBy(`button[aria-label="Attach files"]`, path)
+}
+
+// chooseBy presses a button that opens the dialog of the browser for files, and picks one.
+func (p *person) chooseBy(selector, path string) {
+	p.t.Helper()
 	opened := chromedp.Events(p.ctx, page.FileChooserOpened)
 	if _, err := chromedp.Call(p.ctx, page.SetInterceptFileChooserDialog, page.SetInterceptFileChooserDialogParams{Enabled: true}); err != nil {
 		p.t.Fatal(err)
 	}
-	p.click(`button[aria-label="Attach files"]`)
+	p.click(selector)
 	for e, err := range opened {
 		if err == nil {
 			_, err = chromedp.Call(p.ctx, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{path}, BackendNodeID: e.BackendNodeID})

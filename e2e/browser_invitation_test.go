@@ -17,7 +17,8 @@ func TestBrowserInvitation(t *testing.T) {
 	alice.click(`dialog button[name=invite-people]`)
 	alice.see(`document.querySelector("dialog input[name=invite]").value.includes("invite=")`)
 	link := ask[string](alice, `document.querySelector("dialog input[name=invite]").value`)
-	alice.picture(t.TempDir(), "invite-people")
+	alice.see(`document.querySelector("dialog svg.qr path")?.getBBox().width > 20`)
+	alice.picture(picturesDir(t), "invite-people.png")
 
 	bob := openAt(t, browser, link, "bob")
 	bob.see(shows(".sign-in .hint", "alice invites you to “Weekend trip” (1 member)."))

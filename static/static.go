@@ -3,9 +3,9 @@
 package static
 
 // The file of the dialogs loads app.js by its path and the names that it exports, so that one version of it can work with
-// another version of app.js while nodes are being upgraded.
+// another version of app.js while nodes are being upgraded. What draws QR codes is loaded when there is one to draw.
 //
-//go:generate go tool -modfile=../tools.mod esbuild app=js/app.js views/sheets=js/views/sheets.js app=css/app.css --external:./views/sheets.js --external:../app.js --bundle --minify --format=esm --target=es2022 --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
+//go:generate go tool -modfile=../tools.mod esbuild app=js/app.js views/sheets=js/views/sheets.js views/qr=js/views/qr.js app=css/app.css --external:./views/sheets.js --external:./qr.js --external:../app.js --bundle --minify --format=esm --target=es2022 --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
 
 import (
 	"bytes"

@@ -6,6 +6,7 @@
   const reading = await import("/js/reading.js");
   const state = await import("/js/state.js");
   const format = await import("/js/format.js");
+  const people = await import("/js/people.js");
   const { readMarks, timeline, upTo } = await import("/js/timeline.js");
 
   const failures = [];
@@ -116,6 +117,19 @@
   same("pieces lose nothing", format.pieces("@bob https://x.example, ok", ["bob"]).map((p) => p.text).join(""), "@bob https://x.example, ok");
   same("initials", ["ann", "ann-bee", "x", "日本", "-"].map(format.initials), ["AN", "AB", "X", "日本", "?"]);
   same("names", [["a"], ["a", "b"], ["a", "b", "c"], ["a", "b", "c", "d"]].map((n) => format.namesOf(n)), ["a", "a and b", "a, b and c", "a, b and 2 others"]);
+
+  // People: by name, with the id where two look alike, and by id in what is sent.
+  const named = (...list) => people.withPeople(people.nobody(), list.map(([user]) => user), list.map(([user, name, picture]) => ({ user, name, picture, version: 1 })));
+  const known = named(["u1", "Ana"], ["u2", "Ana Silva"], ["bob", "Bob"], ["bob.smith"], ["x", "JOSÉ"], ["y", "jose\u200d"], ["eve", "zed"], ["zed"], ["__proto__", "Proto"]);
+  same("labels", ["u1", "bob.smith", "nobody", "__proto__"].map((u) => people.labelOf(known, u)), ["Ana", "bob.smith", "nobody", "Proto"]);
+  same("alike", ["u1", "x", "y", "eve", "zed"].map((u) => people.textOf(known, u)), ["Ana", "JOSÉ (x)", "jose\u200d (y)", "zed (eve)", "zed"]);
+  const ids = [...known.known.keys()];
+  same("sent", people.withIds("@Ana Silva, @Ana! @Anabel a@Ana @bob.smith @Bob @JOSÉ @zed", known, ids),
+    "@u2, @u1! @Anabel a@Ana @bob.smith @bob @JOSÉ @zed");
+  same("edited again", people.withLabels("@u2, @u1! @x", known, ["u1", "u2", "x"]), "@Ana Silva, @Ana! @x");
+  same("pictures", ["/avatars/AAAAAAAAAAAAAAAA-0", "https://x.example/a", "/v1/me", "//x.example/AAAAAAAAAAAAAAAAA"].map((p) => people.pictureOf(named(["a", "", p]), "a")),
+    ["/avatars/AAAAAAAAAAAAAAAA-0", "", "", ""]);
+  same("over a reload", people.labelOf(people.remembered(JSON.parse(JSON.stringify(people.kept(known)))), "u2"), "Ana Silva");
 
   // Lines: days, runs, where the new ones begin, notices together.
   const lines = timeline(overlaid(echoed, [], "ann"), [2], 1, "ann");

@@ -4,6 +4,8 @@ import { call } from "./api.js";
 import { mentionsIn } from "./format.js";
 import { reachesEnd } from "./log.js";
 import { OUTBOX_MAX, newKey } from "./outbox.js";
+import { withIds, withPeople } from "./people.js";
+import { smallEnough } from "./picture.js";
 import * as reading from "./reading.js";
 import { load, save } from "./saved.js";
 import { joinLink } from "./signin.js";
@@ -47,6 +49,15 @@ export function createActions(store, client) {
     }
   }
 
+  /** What a person wrote, as it is sent. @param {string} group @param {string} text */
+  const sendable = (group, text) => withIds(text, store.get().people, store.get().members.get(group)?.keys() ?? []);
+
+  /** The person as everybody sees them from now on. @param {any} me */
+  function asShown(me) {
+    store.update((s) => ({ ...s, people: withPeople(s.people, [me.user], [me]) }));
+    return me;
+  }
+
   /** @param {Promise<any>} doing */
   const orToast = (doing) => doing.catch((err) => { if (err.code !== "signed_out") toast(err.message); });
 
@@ -64,7 +75,12 @@ export function createActions(store, client) {
       store.update((s) => reading.withOpen(s, id));
     },
     loadMembers: (/** @type {string} */ id) => orToast(client.loadMembers(id)),
-    search: api.search,
+    /** @param {Record<string, string>} what */
+    async search(what) {
+      const answer = await api.search(what);
+      client.people.seen({ messages: answer.hits.map((/** @type {import("./types.js").Hit} */ h) => h.message) });
+      return answer;
+    },
     /** Shows a message, wherever in the log of a group it is. @param {string} group @param {number} id */
     goTo(group, id) {
       if (id < (store.get().groups.get(group)?.first ?? 1)) return toast("That message is no longer available.", false);
@@ -80,14 +96,25 @@ export function createActions(store, client) {
       if (!log?.more) return;
       const page = await api.before(id, log.from);
       store.update((s) => reading.withOlderPage(s, page, log.from));
+      client.people.seen(page);
     }),
     loadNewer: (/** @type {string} */ id) => once(`newer ${id}`, async () => {
       const log = store.get().logs.get(id);
       if (!log || reachesEnd(log)) return;
       const page = await api.after(id, log.to);
       store.update((s) => reading.withNewerPage(s, page, log.to));
+      client.people.seen(page);
     }),
     read: client.read,
+    me: api.me,
+    /** @param {{name?: string|null, status?: {text: string}|null}} change */
+    changeMe: async (change) => asShown(await api.changeMe(change)),
+    /** @param {File} file */
+    putAvatar: async (file) => asShown(await api.putAvatar(await smallEnough(file))),
+    async removeAvatar() {
+      await api.removeAvatar();
+      return asShown(await api.me());
+    },
     /** @param {string} group */
     typing(group) {
       if (Date.now() - typed < TYPING_EVERY_MS) return;
@@ -99,11 +126,12 @@ export function createActions(store, client) {
     send(group, message) {
       typed = 0;
       if (full()) return false;
-      const mentions = mentionsIn(message.body, store.get().members.get(group)?.keys() ?? []);
-      return queue({ ...message, group, kind: "text", mentions: mentions.length > 0 ? mentions : undefined, files: takeFiles(group) });
+      const body = sendable(group, message.body);
+      const mentions = mentionsIn(body, store.get().members.get(group)?.keys() ?? []);
+      return queue({ ...message, body, group, kind: "text", mentions: mentions.length > 0 ? mentions : undefined, files: takeFiles(group) });
     },
-    /** @param {string} group @param {number} target @param {import("./types.js").Content} content */
-    edit: (group, target, content) => queue({ ...content, group, kind: "edit", target }),
+    /** @param {string} group @param {number} target @param {string} body */
+    edit: (group, target, body) => queue({ body: sendable(group, body), group, kind: "edit", target }),
     remove: (/** @type {string} */ group, /** @type {number} */ target) => queue({ group, kind: "delete", target }),
     react: (/** @type {string} */ group, /** @type {number} */ target, /** @type {string} */ emoji, /** @type {boolean} */ removed) =>
       queue({ group, kind: "reaction", target, emoji, removed: removed || undefined }),
@@ -191,7 +219,12 @@ export function createActions(store, client) {
       const group = await api.changeGroup(id, change);
       store.update((s) => state.withGroup(s, group));
     },
-    receipts: api.receipts,
+    /** @param {string} group @param {number} id */
+    async receipts(group, id) {
+      const answer = await api.receipts(group, id);
+      client.people.want([...answer.seen_by.map((/** @type {any} */ m) => m.user), ...(answer.pending ?? [])]);
+      return answer;
+    },
 
     direct: api.direct,
     async clearInbox() {

@@ -117,6 +117,14 @@ export function routes(ask) {
     invite: (group, uses, key) => ask("POST", "/v1/invites", { body: { group, uses }, key }),
     /** @param {string} code */
     acceptInvite: (code) => ask("POST", "/v1/invites/accept", { body: { code } }),
+    me: () => ask("GET", "/v1/me"),
+    /** @param {{name?: string|null, status?: {text: string}|null}} change */
+    changeMe: (change) => ask("PATCH", "/v1/me", { body: change }),
+    /** @param {Blob} picture */
+    putAvatar: (picture) => ask("PUT", "/v1/me/avatar", { body: picture }),
+    removeAvatar: () => ask("DELETE", "/v1/me/avatar"),
+    /** Profiles of those of some users whom the person may see. @param {string[]} ids */
+    people: (ids) => ask("GET", `/v1/users?ids=${ids.map(enc).join(",")}`),
     inbox: () => ask("GET", "/v1/inbox"),
     /** @param {{seq: number}|{cursor: string}} at */
     ackInbox: (at) => ask("POST", "/v1/inbox/ack", { body: at }),

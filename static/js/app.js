@@ -3,6 +3,7 @@ import { createActions } from "./actions.js";
 import { addressed } from "./address.js";
 import { createClient } from "./client.js";
 import { html, render } from "./html.js";
+import { kept } from "./people.js";
 import { save } from "./saved.js";
 import { takeDevCode, takeInvite } from "./signin.js";
 import { initialState, totalUnread } from "./state.js";
@@ -11,11 +12,13 @@ import { App } from "./views/app.js";
 
 // What the dialogs take from here.
 export { counted, fullTime, shortTime } from "./format.js";
+export { labelOf, textOf, withLabels } from "./people.js";
 export { html, useEffect, useRef, useState } from "./html.js";
 export { newKey } from "./outbox.js";
 export { inviteLink } from "./signin.js";
+export { say } from "./say.js";
 export { roleOf, titleOf } from "./state.js";
-export { Avatar, Icon, IconButton, Problem, Sheet } from "./views/parts.js";
+export { Avatar, GroupAvatar, Icon, IconButton, Name, Problem, Sheet } from "./views/parts.js";
 
 /** The cursors are written down at most this often; an older one only means that a little comes twice. */
 const SAVE_MS = 500;
@@ -29,6 +32,7 @@ const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 
 let savedOutbox = store.get().outbox;
 let savedLogs = store.get().logs;
+let savedPeople = store.get().people;
 /** @type {ReturnType<typeof setTimeout>|undefined} */
 let timer;
 
@@ -74,6 +78,10 @@ store.subscribe(() => {
   if (s.me && s.outbox !== savedOutbox) {
     savedOutbox = s.outbox;
     save("outbox", s.outbox.filter((t) => t.id === undefined));
+  }
+  if (s.me && s.people !== savedPeople) {
+    savedPeople = s.people;
+    save("people", kept(s.people));
   }
   if (s.logs !== savedLogs) {
     savedLogs = s.logs;

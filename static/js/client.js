@@ -4,13 +4,15 @@
  *
  * @typedef {import("./store.js").Store} Store
  */
-import { Problem, call, passing, routes } from "./api.js";
+import { Problem, call, routes } from "./api.js";
 import { lineOf } from "./format.js";
 import { createLink } from "./link.js";
-import { due, noted, settled, wire } from "./outbox.js";
 import { withRead } from "./reading.js";
 import { idOf } from "./log.js";
+import { labelOf, remembered, withLabels } from "./people.js";
+import { createProfiles } from "./profiles.js";
 import { load } from "./saved.js";
+import { createSending } from "./sending.js";
 import { createSignIn } from "./signin.js";
 import * as state from "./state.js";
 
@@ -34,7 +36,6 @@ export function createClient(store) {
   let refreshTimer;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   let cursorTimer;
-  const busy = new Set(); // groups with a send in flight
   const reading = new Set(); // groups with a read in flight
   const resting = new Set(); // groups whose last read was refused
 
@@ -56,6 +57,10 @@ export function createClient(store) {
       return asked(life, call(method, path, { ...opt, token: signIn.token() }));
     }
   });
+
+  const people = createProfiles(store, api.people, signIn.life);
+  const sending = createSending(store, { link: () => connection, ours, toast });
+  const { pump } = sending;
 
   /** An answer, unless the sign-in that asked has ended: then it is for nobody. @template T @param {number} life @param {Promise<T>} answer */
   async function asked(life, answer) {
@@ -82,7 +87,7 @@ export function createClient(store) {
   /** @param {string} user */
   function begun(user) {
     disconnect();
-    store.update(() => ({ ...state.initialState(user), invite: store.get().invite, outbox: load("outbox") ?? [] }));
+    store.update(() => ({ ...state.initialState(user), invite: store.get().invite, outbox: load("outbox") ?? [], people: remembered(load("people")) }));
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     connection = createLink(`${scheme}//${location.host}/v1/ws`, api, { hello, begin: refresh, request: positions, frame, link, round, refused: signIn.renew });
     connection.open();
@@ -93,7 +98,8 @@ export function createClient(store) {
     connection = null;
     clearTimeout(cursorTimer);
     cursorTimer = undefined;
-    for (const groups of [busy, reading, resting]) groups.clear();
+    people.reset();
+    for (const groups of [sending.busy, reading, resting]) groups.clear();
   }
 
   async function hello() {
@@ -124,6 +130,7 @@ export function createClient(store) {
     const before = store.get().members.get(g);
     const list = await api.all(`/v1/groups/${encodeURIComponent(g)}/members`, "members", MEMBER_PAGES);
     store.update((s) => (s.groups.has(g) ? state.withMembers(s, g, list, before) : s));
+    people.want(list.map((/** @type {any} */ m) => m.user));
   }
 
   async function refresh() {
@@ -137,6 +144,7 @@ export function createClient(store) {
       // A group entered or left while the list was on its way: it may say either.
       return s.memberships === memberships ? state.withGroups(s, list, cursors, reading) : { ...s, stale: true };
     });
+    people.want([me, ...list.flatMap((/** @type {any} */ g) => [...(g.direct ?? []), g.last_message?.from])]);
   }
 
   /** @param {import("./types.js").Link} next */
@@ -150,7 +158,11 @@ export function createClient(store) {
 
   async function loadInbox() {
     const batch = await api.inbox().catch(() => null);
-    if (batch) store.update((s) => state.withInbox(s, batch));
+    if (batch) withItems(batch);
+  }
+  function withItems(/** @type {any} */ batch) {
+    store.update((s) => state.withInbox(s, batch));
+    people.want(batch.items.map((/** @type {any} */ i) => i.from));
   }
 
   /** @param {any} f */
@@ -162,10 +174,11 @@ export function createClient(store) {
         return;
       case "errors": return failed(f.errors);
       case "messages": return messages(f);
-      case "inbox": return store.update((s) => state.withInbox(s, f));
+      case "inbox": return withItems(f);
       case "cursor": return store.update((s) => state.withCursor(s, f));
       case "typing":
         store.update((s) => state.withTyping(s, f.group, f.user, Date.now()));
+        people.want([f.user]);
         setTimeout(() => store.update((s) => state.withoutTyping(s, Date.now())), state.TYPING_MS + 50);
         return;
       case "joined": return store.update((s) => ({ ...s, stale: true }));
@@ -177,7 +190,7 @@ export function createClient(store) {
   function left(id) {
     const held = store.get().groups.get(id);
     store.update((s) => state.withoutGroup(s, id));
-    if (held) toast(`You’re no longer a member of ${state.titleOf(held)}.`, false);
+    if (held) toast(`You’re no longer a member of ${state.titleOf(held, store.get().people)}.`, false);
   }
 
   /**
@@ -205,48 +218,10 @@ export function createClient(store) {
       const next = state.withBatch(s, batch);
       if (s.open !== batch.group) return next;
       const m = batch.messages.findLast((m) => m.kind === "delete" || (m.kind === "text" && m.from !== s.me && !m.deleted_at));
-      return m ? { ...next, heard: m.kind === "text" ? `${m.from}: ${lineOf(m)}` : "" } : next;
+      return m ? { ...next, heard: m.kind === "text" ? `${labelOf(s.people, m.from)}: ${withLabels(lineOf(m), s.people, m.mentions ?? [])}` : "" } : next;
     });
+    people.seen(batch);
     if (!store.get().groups.get(batch.group)?.known) store.update((s) => ({ ...s, stale: true }));
-  }
-
-  /** Sends what waits, one message at a time in each group. */
-  function pump() {
-    if (!connection?.isLive()) return;
-    for (const task of due(store.get().outbox, busy)) {
-      busy.add(task.group);
-      connection.ask({ op: "send", ...wire(task) }).then(ours((ok) => sent(task, ok.id)), ours((err) => unsent(task, err)));
-    }
-  }
-
-  /** @param {import("./types.js").Task} task @param {number} id */
-  function sent(task, id) {
-    busy.delete(task.group);
-    store.update((s) => {
-      const outbox = noted(s.outbox, task.client_id, { id });
-      const log = s.logs.get(task.group);
-      return { ...s, outbox: log ? settled(outbox, task.group, log) : outbox };
-    });
-    pump();
-  }
-
-  /** @param {import("./types.js").Task} task @param {Problem} err */
-  function unsent(task, err) {
-    if (passing(err)) {
-      // The same client_id goes again: whether the first try arrived does not matter.
-      const wait = 1000 * err.retryAfter + Math.random() * Math.min(10_000, 500 * 2 ** task.attempts);
-      store.update((s) => ({ ...s, outbox: noted(s.outbox, task.client_id, { attempts: task.attempts + 1 }) }));
-      setTimeout(ours(() => { busy.delete(task.group); pump(); }), wait);
-      return;
-    }
-    busy.delete(task.group);
-    if (task.kind === "text") {
-      store.update((s) => ({ ...s, outbox: noted(s.outbox, task.client_id, { problem: err.message }) }));
-    } else {
-      store.update((s) => ({ ...s, outbox: s.outbox.filter((t) => t.client_id !== task.client_id) }));
-      toast(err.message);
-    }
-    pump();
   }
 
   /** Everything up to an id was on screen. @param {string} id @param {number} upTo */
@@ -265,8 +240,7 @@ export function createClient(store) {
     })).finally(ours(() => { reading.delete(id); again(); }));
   }
 
-  /** Draws again: what came into view meanwhile is read as well. */
-  const again = () => store.update((s) => ({ ...s }));
+  const again = () => store.update((s) => ({ ...s })); // draws: what came into view meanwhile is read as well
 
   store.subscribe(() => {
     if (store.get().stale && refreshTimer === undefined && connection?.isLive()) {
@@ -278,7 +252,7 @@ export function createClient(store) {
   });
 
   return {
-    api, signIn, toast, pump, read, refresh, loadMembers,
+    api, signIn, people, toast, pump, read, refresh, loadMembers,
     send: (/** @type {any} */ f) => connection?.send(f),
     hurry: () => connection?.hurry(),
   };

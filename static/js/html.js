@@ -2,12 +2,12 @@
  * The one place that knows the view library. `html` makes elements from template literals; text put into a template is
  * always a text node, so nothing that a person wrote is ever read as markup.
  */
-import { Component, Fragment, h, render } from "../vendor/preact.js";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact-hooks.js";
+import { Component, Fragment, createContext, h, render } from "../vendor/preact.js";
+import { useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact-hooks.js";
 import htm from "../vendor/htm.js";
 
 export const html = htm.bind(/** @type {any} */ (h));
-export { Fragment, render, useEffect, useLayoutEffect, useMemo, useRef, useState };
+export { Fragment, createContext, render, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState };
 
 /**
  * Wraps a view so that it is drawn again only when one of its properties is another value than before.

@@ -12,6 +12,7 @@
 import { concerned, revised } from "./content.js";
 import { append, emptyLog, shorten } from "./log.js";
 import { settled } from "./outbox.js";
+import { labelOf, nobody } from "./people.js";
 
 /** How long one sign of typing holds, ms. */
 export const TYPING_MS = 5000;
@@ -19,7 +20,7 @@ export const TYPING_MS = 5000;
 /** @param {string} me @returns {State} */
 export function initialState(me = "") {
   return {
-    me, link: { phase: "off" }, groups: new Map(), logs: new Map(), members: new Map(), typing: new Map(), open: "",
+    me, link: { phase: "off" }, groups: new Map(), logs: new Map(), members: new Map(), people: nobody(), typing: new Map(), open: "",
     inbox: { items: [], to: 0, epoch: "", cursor: "", complete: true }, outbox: [], uploads: [], fileMax: undefined, toasts: [], heard: "", signedOut: "", invite: null, stale: false, memberships: 0, place: null,
   };
 }
@@ -240,8 +241,8 @@ export function groupsInOrder(s) {
   return [...s.groups.values()].sort((a, b) => (at(a) < at(b) ? 1 : at(a) > at(b) ? -1 : a.id < b.id ? -1 : 1));
 }
 
-/** @param {Group} g */
-export const titleOf = (g) => g.name || g.peer || g.id;
+/** @param {Group} g @param {import("./people.js").People} people */
+export const titleOf = (g, people) => g.name || (g.peer && labelOf(people, g.peer)) || g.id;
 
 /** @param {State} s */
 export function totalUnread(s) {

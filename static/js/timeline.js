@@ -22,9 +22,10 @@ const GAP = "Some messages are no longer available";
 
 /**
  * @param {Entry[]} entries ascending @param {number[]} gaps @param {number} newAfter the id after which "New" is drawn, -1 for none
- * @param {string} me @returns {Line[]}
+ * @param {string} me
+ * @param {(user: string) => string} [nameOf] how people are called @returns {Line[]}
  */
-export function timeline(entries, gaps, newAfter, me) {
+export function timeline(entries, gaps, newAfter, me, nameOf = (user) => user) {
   /** @type {Line[]} */
   const lines = [];
   const open = [...gaps].sort((a, b) => a - b);
@@ -49,10 +50,10 @@ export function timeline(entries, gaps, newAfter, me) {
       lines.push({ key: e.client_id ? `c-${e.from}-${e.client_id}` : `m-${e.id}`, type: "message", id: e.id, entry: e });
     } else if (lines.at(-1)?.type === "notice" && sortOf(e) === sortOf(notices[0])) {
       notices.push(e);
-      Object.assign(/** @type {Line} */ (lines.at(-1)), noticeLine(notices));
+      Object.assign(/** @type {Line} */ (lines.at(-1)), noticeLine(notices, nameOf));
     } else {
       notices = [e];
-      lines.push({ key: `n-${e.id}`, type: "notice", id: e.id, ...noticeLine(notices) });
+      lines.push({ key: `n-${e.id}`, type: "notice", id: e.id, ...noticeLine(notices, nameOf) });
     }
   }
   for (const id of open) lines.push({ key: `gap-${id}`, type: "gap", text: GAP });
@@ -101,40 +102,42 @@ function sortOf(e) {
   }
 }
 
-/** @param {Entry[]} notices of one sort */
-function noticeLine(notices) {
-  const each = notices.map((e) => ({ id: e.id, text: noticeText(e) }));
-  return { each, text: notices.length > 1 ? noticesText(notices) : each[0].text };
+/** @param {Entry[]} notices of one sort @param {(user: string) => string} nameOf */
+function noticeLine(notices, nameOf) {
+  const each = notices.map((e) => ({ id: e.id, text: noticeText(e, nameOf) }));
+  return { each, text: notices.length > 1 ? noticesText(notices, nameOf) : each[0].text };
 }
 
-/** What several notices of one sort say together. @param {Entry[]} notices */
-function noticesText(notices) {
+/** What several notices of one sort say together. @param {Entry[]} notices @param {(user: string) => string} nameOf */
+function noticesText(notices, nameOf) {
   const last = notices[notices.length - 1];
-  const names = namesOf([...new Set(notices.flatMap((e) => (e.user || e.users ? concerned(e) : [e.from])))]);
+  const names = namesOf([...new Set(notices.flatMap((e) => (e.user || e.users ? concerned(e) : [e.from])))].map(nameOf));
+  const by = nameOf(last.from);
   switch (last.notice) {
-    case "joined": return last.from === last.user ? `${names} joined` : `${last.from} added ${names}`;
+    case "joined": return last.from === last.user ? `${names} joined` : `${by} added ${names}`;
     case "left": return `${names} left`;
-    case "removed": return `${last.from} removed ${names}`;
+    case "removed": return `${by} removed ${names}`;
     case "role": return `${names} are now ${last.role === "admin" ? "admins" : "members"}`;
-    case "settings": return `${last.from} changed the settings ${notices.length} times`;
-    default: return noticeText(last);
+    case "settings": return `${by} changed the settings ${notices.length} times`;
+    default: return noticeText(last, nameOf);
   }
 }
 
-/** @param {Entry} e */
-export function noticeText(e) {
+/** @param {Entry} e @param {(user: string) => string} nameOf */
+export function noticeText(e, nameOf) {
   const own = e.from === e.user;
-  const names = namesOf(concerned(e));
+  const names = namesOf(concerned(e).map(nameOf));
+  const by = nameOf(e.from);
   switch (e.notice) {
-    case "created": return `${e.from} created the group`;
-    case "joined": return own ? `${e.from} joined` : `${e.from} added ${names}`;
-    case "left": return `${e.user ?? e.from} left`;
-    case "removed": return `${e.from} removed ${names}`;
-    case "role": return `${e.user} is now ${e.role === "owner" ? "the owner" : e.role === "admin" ? "an admin" : "a member"}`;
-    case "data": return `${e.from} changed what is noted about ${e.user}`;
-    case "renamed": return e.name ? `${e.from} renamed the group to “${e.name}”` : `${e.from} removed the group name`;
-    case "settings": return `${e.from} changed the settings${settingsText(e.settings)}`;
-    default: return `${e.from}: ${e.notice}`;
+    case "created": return `${by} created the group`;
+    case "joined": return own ? `${by} joined` : `${by} added ${names}`;
+    case "left": return `${nameOf(e.user ?? e.from)} left`;
+    case "removed": return `${by} removed ${names}`;
+    case "role": return `${nameOf(e.user ?? "")} is now ${e.role === "owner" ? "the owner" : e.role === "admin" ? "an admin" : "a member"}`;
+    case "data": return `${by} changed what is noted about ${nameOf(e.user ?? "")}`;
+    case "renamed": return e.name ? `${by} renamed the group to “${e.name}”` : `${by} removed the group name`;
+    case "settings": return `${by} changed the settings${settingsText(e.settings)}`;
+    default: return `${by}: ${e.notice}`;
   }
 }
 

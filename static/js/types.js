@@ -72,6 +72,7 @@
  * @property {string} [cursor]
  * @property {boolean} complete
  * @property {Message[]} messages
+ * @property {Record<string, number>} [profiles] versions of the profiles of those who wrote or are mentioned
  *
  * @typedef {Batch & {first: number, last: number, has_more: boolean}} Page
  *
@@ -148,6 +149,7 @@
  * @property {Map<string, Group>} groups
  * @property {Map<string, Log>} logs
  * @property {Map<string, Map<string, Member>>} members
+ * @property {import("./people.js").People} people
  * @property {Map<string, Map<string, number>>} typing group -> user -> until, ms
  * @property {string} open the group that is shown, or ""
  * @property {{items: Item[], to: number, epoch: string, cursor: string, complete: boolean}} inbox

@@ -4,7 +4,7 @@ import { html, useMemo, useState } from "../html.js";
 import { titleOf } from "../state.js";
 import { PictureSheet } from "./files.js";
 import { GroupView } from "./group.js";
-import { Icon, IconButton, Problem, Sheet } from "./parts.js";
+import { Icon, IconButton, People, Problem, Sheet } from "./parts.js";
 import { Sidebar, Start } from "./sidebar.js";
 import { SignIn } from "./signin.js";
 
@@ -26,10 +26,10 @@ export function App({ state, actions, sheets, needSheets }) {
   const close = () => setShown(null);
   if (!state.me) return html`<${SignIn} reason=${state.signedOut || invited(state.invite)} actions=${actions} />`;
   const group = state.groups.get(state.open);
-  return html`
+  return html`<${People.Provider} value=${state.people}>
     <div class="app" data-open=${group ? "group" : "list"}>
       <${Sidebar} state=${state} actions=${actions} show=${show} />
-      <main class="pane" aria-label=${group ? titleOf(group) : "No group selected"}>
+      <main class="pane" aria-label=${group ? titleOf(group, state.people) : "No group selected"}>
         <${LinkState} link=${state.link} onRetry=${actions.reconnect} />
         ${group
           ? html`<${GroupView} key=${group.id} state=${state} group=${group} actions=${actions} drafts=${drafts} show=${show} />`
@@ -39,7 +39,8 @@ export function App({ state, actions, sheets, needSheets }) {
     ${state.invite && html`<${Invited} invite=${state.invite} actions=${actions} />`}
     ${sheet && html`<${SheetOf} sheets=${sheets} sheet=${sheet} state=${state} actions=${actions} show=${show} close=${close} />`}
     <${Toasts} toasts=${state.toasts} onClose=${actions.dismiss} />
-    <p class="unseen" role="log" aria-live="polite">${state.heard}</p>`;
+    <p class="unseen" role="log" aria-live="polite">${state.heard}</p>
+  </${People.Provider}>`;
 }
 
 /** What an invitation says, in a line. @param {import("../types.js").State["invite"]} invite */

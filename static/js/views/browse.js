@@ -19,10 +19,10 @@ export function Browse({ state, actions, onClose }) {
       <ul class="people">
         ${shown.map((/** @type {import("../types.js").Group} */ g) => html`
           <li key=${g.id} data-public=${g.id}>
-            <span class="who"><${Avatar} name=${titleOf(g)} square /><span class="person">${titleOf(g)}<small>${counted(g.members, "member")}</small></span></span>
+            <span class="who"><${Avatar} name=${titleOf(g, state.people)} square /><span class="person">${titleOf(g, state.people)}<small>${counted(g.members, "member")}</small></span></span>
             ${state.groups.has(g.id)
-              ? html`<a class="button" href="#${encodeURIComponent(g.id)}" aria-label="Open ${titleOf(g)}" onClick=${onClose}>Open</a>`
-              : html`<button type="button" class="button primary" aria-label="Join ${titleOf(g)}" onClick=${() => join(g.id)}>Join</button>`}
+              ? html`<a class="button" href="#${encodeURIComponent(g.id)}" aria-label="Open ${titleOf(g, state.people)}" onClick=${onClose}>Open</a>`
+              : html`<button type="button" class="button primary" aria-label="Join ${titleOf(g, state.people)}" onClick=${() => join(g.id)}>Join</button>`}
           </li>`)}
       </ul>
     </${Sheet}>`;

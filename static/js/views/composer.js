@@ -2,6 +2,8 @@
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { Attached, useDrop } from "./attached.js";
 import { lineOf } from "../format.js";
+import { textOf, withLabels } from "../people.js";
+import { useMention } from "./mention.js";
 import { Icon, IconButton } from "./parts.js";
 
 /** Bytes of a body, as the server counts them. */
@@ -11,9 +13,9 @@ const HEIGHT_MAX_PX = 200;
 
 /**
  * @param {{input: {current: HTMLTextAreaElement|null}, about: {kind: "reply"|"edit", entry: import("../types.js").Entry}|null, title: string,
- *   drafts: Map<string, string>, group: string, uploads: import("../types.js").Upload[], files: import("../actions.js").Actions|null, onSubmit: (text: string) => boolean, onCancel: () => void, onTyping: () => void, onEditLast: () => void}} props
+ *   people: import("../people.js").People, members: Map<string, import("../types.js").Member>|undefined, drafts: Map<string, string>, group: string, uploads: import("../types.js").Upload[], files: import("../actions.js").Actions|null, onSubmit: (text: string) => boolean, onCancel: () => void, onTyping: () => void, onEditLast: () => void}} props
  */
-export function Composer({ input, about, title, drafts, group, uploads, files, onSubmit, onCancel, onTyping, onEditLast }) {
+export function Composer({ input, about, title, people, members, drafts, group, uploads, files, onSubmit, onCancel, onTyping, onEditLast }) {
   const [text, setText] = useState(drafts.get(group) ?? "");
   const editing = about?.kind === "edit" ? about.entry : null;
   const attaches = files !== null && !editing;
@@ -26,7 +28,7 @@ export function Composer({ input, about, title, drafts, group, uploads, files, o
     if (matchMedia("(pointer: fine)").matches) input.current?.focus();
   }, []);
   useLayoutEffect(() => {
-    if (editing) setText(editing.body ?? "");
+    if (editing) setText(withLabels(editing.body ?? "", people, editing.mentions ?? []));
     return () => { if (editing) setText(drafts.get(group) ?? ""); };
   }, [editing?.id]);
   function fit() {
@@ -49,6 +51,7 @@ export function Composer({ input, about, title, drafts, group, uploads, files, o
     drafts.set(group, next);
     if (next) onTyping();
   }
+  const mention = useMention(input, text, change, people, members?.keys() ?? []);
   const sendable = !tooLong && (editing ? text.trim() !== "" : whole && (text.trim() !== "" || uploads.length > 0));
   function submit() {
     if (!sendable || !onSubmit(text.trim())) return;
@@ -70,7 +73,7 @@ export function Composer({ input, about, title, drafts, group, uploads, files, o
     attach(from.files);
   }
   function onKeyDown(/** @type {KeyboardEvent} */ e) {
-    if (e.isComposing) return;
+    if (e.isComposing || mention.onKeyDown(e)) return;
     if (e.key === "Enter" && !e.shiftKey) {
       e.preventDefault();
       submit();
@@ -87,17 +90,18 @@ export function Composer({ input, about, title, drafts, group, uploads, files, o
       ${about && html`
         <div class="about">
           <${Icon} name=${editing ? "pencil" : "reply"} />
-          <p><strong>${editing ? "Editing message" : `Replying to ${about.entry.from}`}</strong>
-            <span>${editing ? "Press Esc to cancel" : lineOf(about.entry)}</span></p>
+          <p><strong>${editing ? "Editing message" : `Replying to ${textOf(people, about.entry.from)}`}</strong>
+            <span>${editing ? "Press Esc to cancel" : withLabels(lineOf(about.entry), people, about.entry.mentions ?? [])}</span></p>
           <${IconButton} icon="close" label=${editing ? "Cancel editing" : "Cancel reply"} onClick=${onCancel} />
         </div>`}
       ${attaches && html`<${Attached} uploads=${uploads} onRetry=${files.retryUpload} onRemove=${files.removeUpload} />`}
+      ${mention.list}
       ${over && html`<p class="quiet">Drop files anywhere to attach them</p>`}
       <div class="write">
         ${attaches && html`
           <input ref=${picker} type="file" multiple hidden onChange=${(/** @type {any} */ e) => { attach(e.target.files); e.target.value = ""; }} />
           <${IconButton} icon="clip" label="Attach files" onClick=${() => picker.current?.click()} />`}
-        <textarea ref=${input} rows="1" aria-label="Message ${title}" placeholder="Write a message" value=${text} enterkeyhint="send"
+        <textarea ref=${input} rows="1" aria-label="Message ${title}" placeholder="Write a message" value=${text} enterkeyhint="send" dir="auto" ...${mention.described}
           onInput=${(/** @type {any} */ e) => change(e.target.value)} onKeyDown=${onKeyDown} onPaste=${onPaste}></textarea>
         <button class="send" aria-label=${editing ? "Save changes" : "Send message"} title=${editing ? "Save changes" : "Send message"} disabled=${!sendable}><${Icon} name="send" /></button>
       </div>

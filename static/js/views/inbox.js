@@ -1,5 +1,5 @@
 /** What is addressed to this person alone: direct messages, mentions, being added. */
-import { Avatar, fullTime, html, Icon, Problem, Sheet, shortTime, titleOf, useState } from "../app.js";
+import { Avatar, fullTime, html, Icon, Name, Problem, Sheet, shortTime, textOf, titleOf, useState, withLabels } from "../app.js";
 
 /** @param {any} props */
 export function Inbox({ state, actions, onClose }) {
@@ -13,35 +13,35 @@ export function Inbox({ state, actions, onClose }) {
       ${!state.inbox.complete && html`<p class="quiet">Some older items are no longer available.</p>`}
       ${items.length === 0 && html`<p class="quiet">You’re all caught up. Direct messages and mentions appear here.</p>`}
       <ul class="items">
-        ${items.map((i) => html`<li key=${i.seq} class="item" data-seq=${i.seq} data-kind=${i.kind}><${Item} item=${i} groups=${state.groups} onReply=${setTo} onOpen=${onClose} /></li>`)}
+        ${items.map((i) => html`<li key=${i.seq} class="item" data-seq=${i.seq} data-kind=${i.kind}><${Item} item=${i} groups=${state.groups} people=${state.people} me=${state.me} onReply=${setTo} onOpen=${onClose} /></li>`)}
       </ul>
       ${items.length > 0 && html`<p class="buttons"><button type="button" class="button" onClick=${clear}>Mark all as read</button></p>`}
       <${Direct} key=${to} to=${to} send=${actions.direct} />
     </${Sheet}>`;
 }
 
-/** @param {{item: import("../types.js").Item, groups: Map<string, import("../types.js").Group>, onReply: (user: string) => void, onOpen: () => void}} props */
-function Item({ item: i, groups, onReply, onOpen }) {
+/** @param {{item: import("../types.js").Item, groups: Map<string, import("../types.js").Group>, people: import("../people.js").People, me: string, onReply: (user: string) => void, onOpen: () => void}} props */
+function Item({ item: i, groups, people, me, onReply, onOpen }) {
   const group = groups.get(i.group ?? "");
-  const name = group ? titleOf(group) : i.group;
+  const name = group ? titleOf(group, people) : i.group;
   return html`
-    <${Avatar} name=${i.from ?? i.group ?? "?"} />
+    <${Avatar} user=${i.from} name=${i.group ?? "?"} />
     <div class="item-text">
-      <p class="item-head"><strong>${headOf(i, name)}</strong><time datetime=${i.sent_at} title=${fullTime(i.sent_at)}>${shortTime(i.sent_at)}</time></p>
-      ${i.body !== undefined && html`<p class="item-body">${i.body}</p>`}
+      <p class="item-head"><strong>${headOf(i, name, textOf(people, i.from ?? ""))}</strong><time datetime=${i.sent_at} title=${fullTime(i.sent_at)}>${shortTime(i.sent_at)}</time></p>
+      ${i.body !== undefined && html`<p class="item-body">${withLabels(i.body, people, [me])}</p>`}
       ${i.kind === "direct" && i.from && html`<button type="button" class="text-button" onClick=${() => onReply(i.from ?? "")}><${Icon} name="reply" />Reply</button>`}
       ${group && html`<a class="text-button" href="#${encodeURIComponent(group.id)}" onClick=${onOpen}>Open ${name}</a>`}
     </div>`;
 }
 
-/** @param {import("../types.js").Item} i @param {string|undefined} group */
-function headOf(i, group) {
+/** @param {import("../types.js").Item} i @param {string|undefined} group @param {string} from */
+function headOf(i, group, from) {
   switch (i.kind) {
-    case "direct": return i.from;
-    case "mention": return `${i.from} mentioned you in ${group}`;
-    case "added": return `${i.from} added you to ${group}`;
-    case "removed": return `${i.from} removed you from ${group}`;
-    case "announcement": return `Announcement${i.from ? ` from ${i.from}` : ""}`;
+    case "direct": return html`<${Name} user=${i.from} />`;
+    case "mention": return `${from} mentioned you in ${group}`;
+    case "added": return `${from} added you to ${group}`;
+    case "removed": return `${from} removed you from ${group}`;
+    case "announcement": return `Announcement${from && ` from ${from}`}`;
     case "schedule_failed": return "A scheduled message could not be sent";
     default: return i.kind.replaceAll("_", " ");
   }

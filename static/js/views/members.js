@@ -1,5 +1,5 @@
 /** Who is in a group, and what its owner and admins change. */
-import { Avatar, html, IconButton, inviteLink, Problem, roleOf, Sheet, titleOf, useState } from "../app.js";
+import { Avatar, html, IconButton, inviteLink, labelOf, Name, Problem, roleOf, Sheet, textOf, titleOf, useEffect, useState } from "../app.js";
 
 const RANK = { owner: 0, admin: 1, member: 2 };
 
@@ -12,24 +12,25 @@ export function Members({ state, actions, group: id, onClose }) {
   const role = roleOf(state, id);
   const manages = role === "owner" || role === "admin";
   const members = /** @type {import("../types.js").Member[]} */ ([...(state.members.get(id)?.values() ?? [])]);
-  members.sort((a, b) => RANK[a.role] - RANK[b.role] || (a.user < b.user ? -1 : 1));
+  const nameOf = (/** @type {string} */ user) => textOf(state.people, user);
+  members.sort((a, b) => RANK[a.role] - RANK[b.role] || labelOf(state.people, a.user).localeCompare(labelOf(state.people, b.user)) || (a.user < b.user ? -1 : 1));
   /** @param {Promise<any>} doing */
   const attempt = (doing) => { setProblem(""); return doing.then(() => true, (err) => { setProblem(err.message); return false; }); };
 
   return html`
-    <${Sheet} title="Members of ${titleOf(group)}" side onClose=${onClose}>
+    <${Sheet} title="Members of ${titleOf(group, state.people)}" side onClose=${onClose}>
       <${Problem} text=${problem} />
       ${!group.direct && html`<${Invite} group=${group} manages=${manages} actions=${actions} />`}
       ${manages && html`<${AddMember} owner=${role === "owner"} onAdd=${(/** @type {string} */ u, /** @type {string} */ r) => attempt(actions.addMember(id, u, r))} />`}
       <ul class="people">
         ${members.map((m) => html`
           <li key=${m.user} data-user=${m.user}>
-            <span class="who"><${Avatar} name=${m.user} /><span class="person">${m.user}${m.user === state.me && html` <small>(you)</small>`}</span></span>
-            ${!group.direct && m.user !== state.me && html`<${IconButton} icon="send" label="Message ${m.user}" onClick=${() => attempt(actions.openDirect(m.user))} />`}
+            <span class="who"><${Avatar} user=${m.user} /><span class="person"><${Name} user=${m.user} />${m.user === state.me && html` <small>(you)</small>`}</span></span>
+            ${!group.direct && m.user !== state.me && html`<${IconButton} icon="send" label="Message ${nameOf(m.user)}" onClick=${async () => { if (await attempt(actions.openDirect(m.user))) onClose(); }} />`}
             ${manages && m.role !== "owner" && m.user !== state.me
-              ? html`<span class="controls"><select aria-label="Role of ${m.user}" value=${m.role} onChange=${(/** @type {any} */ e) => attempt(actions.addMember(id, m.user, e.target.value))}>
+              ? html`<span class="controls"><select aria-label="Role of ${nameOf(m.user)}" value=${m.role} onChange=${(/** @type {any} */ e) => attempt(actions.addMember(id, m.user, e.target.value))}>
                   <option value="member">Member</option><option value="admin">Admin</option></select>
-                  <${IconButton} icon="close" label="Remove ${m.user}" onClick=${() => attempt(actions.removeMember(id, m.user))} /></span>`
+                  <${IconButton} icon="close" label="Remove ${nameOf(m.user)}" onClick=${() => attempt(actions.removeMember(id, m.user))} /></span>`
               : html`<span class="role">${m.role[0].toUpperCase()}${m.role.slice(1)}</span>`}
           </li>`)}
       </ul>
@@ -38,7 +39,7 @@ export function Members({ state, actions, group: id, onClose }) {
         <${Retention} group=${group} onSave=${(/** @type {any} */ change) => attempt(actions.changeGroup(id, change))} />`}
       ${!group.direct && html`<div class="sheet-foot">
         ${leaving
-          ? html`<p>Leave ${titleOf(group)}?${group.members <= 1 ? " You’re the last member, so the group will be deleted." : ""}</p>
+          ? html`<p>Leave ${titleOf(group, state.people)}?${group.members <= 1 ? " You’re the last member, so the group will be deleted." : ""}</p>
               <p class="buttons"><button type="button" class="button danger" onClick=${() => attempt(actions.leave(id))}>Leave group</button>
               <button type="button" class="button" onClick=${() => setLeaving(false)}>Cancel</button></p>`
           : html`<button type="button" class="button" onClick=${() => setLeaving(true)}>Leave group</button>`}
@@ -56,6 +57,8 @@ const USES = 100;
 function Invite({ group, manages, actions }) {
   const [said, setSaid] = useState("");
   const [link, setLink] = useState("");
+  const [drawn, setDrawn] = useState(/** @type {{QR: (props: any) => any}|null} */ (null));
+  useEffect(() => { if (link) import("./qr.js").then(setDrawn, () => {}); }, [link]); // without it, there is the link
   const make = () => actions.invite(group.id, USES).then(
     (/** @type {string} */ made) => { setLink(made); setSaid(`Whoever has this link can join: up to ${USES} people.`); },
     (/** @type {Error} */ err) => setSaid(err.message),
@@ -78,7 +81,8 @@ function Invite({ group, manages, actions }) {
         <small role="status">${said || how}</small></label>
       <button class="button">Copy</button>
       ${manages && !link && html`<button type="button" class="button" name="invite-people" onClick=${make}>Invite people</button>`}
-    </form>`;
+    </form>
+    ${link && drawn && html`<${drawn.QR} text=${link} label="QR code of the invite link" />`}`;
 }
 
 /** @param {{owner: boolean, onAdd: (user: string, role: string) => Promise<boolean>}} props */

@@ -1,8 +1,9 @@
 /** One message, with what can be done with it. */
 import { counted, fullTime, isEmoji, namesOf, pieces, timeOf } from "../format.js";
-import { html, memo, useRef, useState } from "../html.js";
+import { html, memo, useContext, useRef, useState } from "../html.js";
+import { labelOf, textOf } from "../people.js";
 import { Files } from "./files.js";
-import { Avatar, Icon, IconButton, Popover, Problem } from "./parts.js";
+import { Avatar, Icon, IconButton, Name, People, Popover, Problem } from "./parts.js";
 
 const EMOJI = ["👍", "❤️", "😂", "🎉", "👀", "🙏"];
 /** Readers shown as avatars; the rest is a number. */
@@ -25,14 +26,14 @@ function Row({ k, entry: e, head, tail, me, manages, on, readers, current, jump,
   return html`
     <li class=${classes.filter(Boolean).join(" ")} data-key=${k} data-id=${e.id || undefined} data-from=${e.from} data-pending=${e.pending}
         tabindex=${current ? 0 : -1}>
-      ${!mine && html`<span class="face">${head && html`<${Avatar} name=${e.from || ERASED} />`}</span>`}
+      ${!mine && html`<span class="face">${head && html`<${Avatar} user=${e.from} name=${ERASED} />`}</span>`}
       <div class="column">
-        ${head && html`<p class=${mine ? "author unseen" : "author"}>${mine ? "You" : e.from || ERASED}</p>`}
+        ${head && html`<p class=${mine ? "author unseen" : "author"}>${mine ? "You" : e.from ? html`<${Name} user=${e.from} />` : ERASED}</p>`}
         <div class="bubble-row">
           <div class="bubble">
             ${quoteText !== undefined && html`
               <button type="button" class="quote" onClick=${() => jump(e.reply_to ?? 0)}>
-                ${quoteFrom && html`<strong>${quoteFrom}</strong>`}<span>${quoteText}</span></button>`}
+                ${quoteFrom && html`<strong><${Name} user=${quoteFrom} /></strong>`}<span>${quoteText}</span></button>`}
             ${e.files && html`<${Files} files=${e.files} on=${on} />`}
             <${Body} entry=${e} me=${me} />
             <span class="meta">
@@ -65,11 +66,12 @@ const ERASED = "Erased user"; // what is left of a message of someone who was er
 
 /** @param {{entry: import("../types.js").Entry, me: string}} props */
 function Body({ entry: e, me }) {
+  const people = useContext(People);
   if (e.deleted_at) return html`<p class="body">This message was deleted</p>`;
   if (!e.body && e.files) return null;
   if (e.body === undefined) return html`<pre class="data">${JSON.stringify(e.data, null, 2)}</pre>`;
   return html`<p class="body">${pieces(e.body, e.mentions).map((p) => {
-    if (p.mention) return html`<span class=${p.mention === me ? "mention self" : "mention"}>${p.text}</span>`;
+    if (p.mention) return html`<bdi class=${p.mention === me ? "mention self" : "mention"} title=${p.mention}>@${labelOf(people, p.mention)}</bdi>`;
     if (p.href) return html`<a href=${p.href} target="_blank" rel="noopener noreferrer">${p.text}</a>`;
     return p.text;
   })}</p>`;
@@ -81,6 +83,7 @@ function Body({ entry: e, me }) {
  *   react: (emoji: string) => void}} props
  */
 function Tools({ entry: e, mine, manages, on, shown, show, react }) {
+  const people = useContext(People);
   const tools = useRef(/** @type {HTMLElement|null} */ (null));
   const close = () => show("");
   // A press closes what is open before its click arrives: that click must not open it again.
@@ -92,7 +95,7 @@ function Tools({ entry: e, mine, manages, on, shown, show, react }) {
   });
   return html`
     <div class="rail">
-      <div class="tools" ref=${tools} role="group" aria-label="Actions for the message from ${e.from}">
+      <div class="tools" ref=${tools} role="group" aria-label="Actions for the message from ${textOf(people, e.from)}">
         <${IconButton} icon="smile" label="Add reaction" ...${toggle("picker")} />
         <${IconButton} icon="reply" label="Reply" onClick=${() => on.reply(e)} />
         ${mine && e.kind === "text" && html`<${IconButton} icon="pencil" label="Edit" onClick=${() => on.edit(e)} />`}
@@ -126,9 +129,13 @@ function Picker({ react }) {
 }
 
 /** @param {{users: string[]}} props */
-const Readers = ({ users }) => html`
-  <p class="readers" data-readers=${users.join(" ")} title="Read by ${namesOf(users, 20)}">
-    <span class="unseen">Read by ${namesOf(users, 20)}</span>
-    ${users.slice(0, READERS_MAX).map((u) => html`<${Avatar} key=${u} name=${u} small />`)}
-    ${users.length > READERS_MAX && html`<span aria-hidden="true">+${users.length - READERS_MAX}</span>`}
-  </p>`;
+function Readers({ users }) {
+  const people = useContext(People);
+  const names = namesOf(users.map((user) => textOf(people, user)), 20);
+  return html`
+    <p class="readers" data-readers=${users.join(" ")} title="Read by ${names}">
+      <span class="unseen">Read by ${names}</span>
+      ${users.slice(0, READERS_MAX).map((u) => html`<${Avatar} key=${u} user=${u} small />`)}
+      ${users.length > READERS_MAX && html`<span aria-hidden="true">+${users.length - READERS_MAX}</span>`}
+    </p>`;
+}

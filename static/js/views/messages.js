@@ -3,6 +3,7 @@ import { lineOf } from "../format.js";
 import { html, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
 import { reachesEnd } from "../log.js";
 import { overlaid } from "../outbox.js";
+import { textOf, withLabels } from "../people.js";
 import { titleOf } from "../state.js";
 import { readMarks, timeline, upTo } from "../timeline.js";
 import { MessageRow } from "./message.js";
@@ -28,7 +29,9 @@ export function MessageList({ state, group, actions, on, manages }) {
 
   const outbox = state.outbox.filter((t) => t.group === group.id);
   const entries = overlaid(log, outbox, state.me);
-  const lines = timeline(entries, log.gaps, newAfter.current, state.me);
+  // That the two of a direct group are in it needs no line.
+  const shown = group.direct ? entries.filter((e) => e.kind !== "notice" || (e.notice !== "created" && e.notice !== "joined")) : entries;
+  const lines = timeline(shown, log.gaps, newAfter.current, state.me, (user) => textOf(state.people, user));
   const ids = upTo(lines, log.to);
   const members = state.members.get(group.id);
   const marks = useMemo(() => readMarks(entries, members?.values() ?? [], state.me, whole ? Infinity : log.to), [log, members, state.outbox]);
@@ -100,12 +103,12 @@ export function MessageList({ state, group, actions, on, manages }) {
         ${problem.older ? html`<${LoadProblem} text=${problem.older} onRetry=${older} />`
           : log.more ? html`<p class="quiet">Loading…</p>`
           : log.trimmed ? html`<p class="quiet gap">Older messages are no longer available</p>`
-          : html`<p class="quiet">This is the beginning of ${titleOf(group)}</p>`}
+          : html`<p class="quiet">This is the beginning of ${group.peer && !group.name ? "your conversation with " : ""}${titleOf(group, state.people)}</p>`}
       </div>
       <ol class="messages" aria-label="Messages" aria-busy=${log.more && entries.length === 0} onKeyDown=${onKeyDown}>
         ${lines.map((l) => l.type === "message"
           ? html`<${MessageRow} key=${l.key} k=${l.key} entry=${l.entry} head=${l.head} tail=${l.tail} me=${state.me} manages=${manages} on=${on}
-              readers=${(marks.get(l.entry?.id ?? 0) ?? []).join(" ")} current=${l.key === current} jump=${goTo} ...${quoteOf(log, l.entry)} />`
+              readers=${(marks.get(l.entry?.id ?? 0) ?? []).join(" ")} current=${l.key === current} jump=${goTo} ...${quoteOf(log, l.entry, state.people)} />`
           : l.type === "notice" ? html`<${NoticeLine} key=${l.key} line=${l} />`
           : html`<li key=${l.key} class="line ${l.type}"><span>${l.text}</span></li>`)}
       </ol>
@@ -128,10 +131,10 @@ const NoticeLine = ({ line }) => html`
       : html`<span>${line.text}</span>`}
   </li>`;
 
-/** What a message answers. @param {import("../types.js").Log} log @param {import("../types.js").Entry|undefined} entry */
-function quoteOf(log, entry) {
+/** What a message answers. @param {import("../types.js").Log} log @param {import("../types.js").Entry|undefined} entry @param {import("../people.js").People} people */
+function quoteOf(log, entry, people) {
   if (!entry?.reply_to) return {};
   const to = log.entries.get(entry.reply_to);
   if (!to) return { quoteFrom: "", quoteText: "Earlier message" };
-  return { quoteFrom: to.from, quoteText: to.deleted_at ? "Deleted message" : lineOf(to) };
+  return { quoteFrom: to.from, quoteText: to.deleted_at ? "Deleted message" : withLabels(lineOf(to), people, to.mentions ?? []) };
 }

@@ -1,6 +1,10 @@
 /** Small parts that several views share: icons, avatars, the frame of a dialog. */
 import { initials, tint } from "../format.js";
-import { html, useLayoutEffect, useRef } from "../html.js";
+import { createContext, html, useContext, useLayoutEffect, useRef, useState } from "../html.js";
+import { labelOf, looksAlike, nobody, pictureOf } from "../people.js";
+
+/** What is known of people, for every view that shows one. */
+export const People = createContext(nobody());
 
 /** Strokes on a grid of 24, drawn for this page. */
 const ICONS = {
@@ -33,9 +37,29 @@ export const MARK = /** @type {HTMLLinkElement} */ (document.querySelector("link
 export const Icon = ({ name }) => html`
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d=${ICONS[name]} /></svg>`;
 
-/** @param {{name: string, small?: boolean, square?: boolean}} props */
-export const Avatar = ({ name, small, square }) => html`
-  <span class="avatar tint-${tint(name)} ${small ? "small" : ""} ${square ? "square" : ""}" aria-hidden="true">${initials(name)}</span>`;
+/**
+ * The picture of a user, or letters: of the user, or of what has only a name.
+ * @param {{user?: string, name?: string, small?: boolean, square?: boolean}} props
+ */
+export function Avatar({ user = "", name = "", small, square }) {
+  const people = useContext(People);
+  const [broken, setBroken] = useState("");
+  const picture = pictureOf(people, user);
+  return html`
+    <span class="avatar tint-${tint(user || name)} ${small ? "small" : ""} ${square ? "square" : ""}" aria-hidden="true">
+      ${picture && picture !== broken
+        ? html`<img src=${picture} alt="" decoding="async" draggable=${false} onError=${() => setBroken(picture)} />`
+        : initials(user ? labelOf(people, user) : name)}</span>`;
+}
+
+/** The other person of a direct group, or letters. @param {{group: import("../types.js").Group, title: string}} props */
+export const GroupAvatar = ({ group, title }) => (group.peer && !group.name ? html`<${Avatar} user=${group.peer} />` : html`<${Avatar} name=${title} square />`);
+
+/** How a user is called, with the id where that looks like somebody else. @param {{user: string}} props */
+export function Name({ user }) {
+  const people = useContext(People);
+  return html`<bdi class="name" title=${user}>${labelOf(people, user)}</bdi>${looksAlike(people, user) && html` <small class="id">${user}</small>`}`;
+}
 
 /** A button that shows only an icon; its label is its name. @param {any} props */
 export const IconButton = ({ icon, label, ...rest }) => html`

@@ -1,5 +1,5 @@
 /** Who has read a message, who has it without having read it, and who has not got it yet. */
-import { Avatar, counted, html, Problem, Sheet, useEffect, useState } from "../app.js";
+import { Avatar, counted, html, Name, Problem, Sheet, useEffect, useState } from "../app.js";
 
 /** @param {any} props */
 export function Receipts({ state, actions, group, id, onClose }) {
@@ -31,5 +31,5 @@ export function Receipts({ state, actions, group, id, onClose }) {
 const People = ({ title, users, name }) => users.length > 0 && html`
   <section data-receipts=${name}>
     <h3>${title}</h3>
-    <ul class="people">${users.map((u) => html`<li key=${u} data-user=${u}><span class="who"><${Avatar} name=${u} /><span class="person">${u}</span></span></li>`)}</ul>
+    <ul class="people">${users.map((u) => html`<li key=${u} data-user=${u}><span class="who"><${Avatar} user=${u} /><span class="person"><${Name} user=${u} /></span></span></li>`)}</ul>
   </section>`;

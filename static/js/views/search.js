@@ -1,5 +1,5 @@
 /** Searching what was said: the words, and the messages that have them, each leading to its place in the log. */
-import { Avatar, fullTime, html, Problem, Sheet, shortTime, titleOf, useRef, useState } from "../app.js";
+import { Avatar, fullTime, html, Name, Problem, Sheet, shortTime, titleOf, useRef, useState } from "../app.js";
 
 /** @typedef {import("../types.js").Hit} Hit */
 
@@ -38,7 +38,7 @@ export function Search({ state, actions, group = "", onClose }) {
     anew();
     if (text.trim()) load([], "");
   }
-  const nameOf = (/** @type {string} */ id) => titleOf(state.groups.get(id) ?? { id, name: "" });
+  const nameOf = (/** @type {string} */ id) => titleOf(state.groups.get(id) ?? { id, name: "" }, state.people);
   const open = (/** @type {Hit} */ h) => { onClose(); actions.goTo(h.message.group, h.message.id); };
 
   return html`
@@ -65,9 +65,9 @@ export function Search({ state, actions, group = "", onClose }) {
         ${(found?.hits ?? []).map((h) => html`
           <li key=${`${h.message.group} ${h.message.id}`}>
             <button type="button" class="item hit" data-hit="${h.message.group}/${h.message.id}" onClick=${() => open(h)}>
-              <${Avatar} name=${h.message.from} />
+              <${Avatar} user=${h.message.from} />
               <span class="item-text">
-                <span class="item-head"><strong>${h.message.from}</strong>
+                <span class="item-head"><strong><${Name} user=${h.message.from} /></strong>
                   <time datetime=${h.message.sent_at} title=${fullTime(h.message.sent_at)}>${shortTime(h.message.sent_at)}</time></span>
                 ${!within && html`<small>${nameOf(h.message.group)}</small>`}
                 <span class="item-body">${marked(h.snippet)}</span>

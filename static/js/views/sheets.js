@@ -5,6 +5,7 @@ import { Members } from "./members.js";
 import { NewGroup } from "./newgroup.js";
 import { Receipts } from "./receipts.js";
 import { Search } from "./search.js";
+import { You } from "./you.js";
 
 /** @type {Record<string, (props: any) => any>} */
-export const sheets = { browse: Browse, inbox: Inbox, members: Members, new: NewGroup, receipts: Receipts, search: Search };
+export const sheets = { browse: Browse, inbox: Inbox, members: Members, new: NewGroup, receipts: Receipts, search: Search, you: You };

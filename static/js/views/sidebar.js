@@ -1,9 +1,10 @@
 /** The list of groups, with what is unread, and the ways to more. */
 import { counted, lineOf, shortTime } from "../format.js";
-import { html, memo } from "../html.js";
+import { html, memo, useContext } from "../html.js";
+import { textOf, withLabels } from "../people.js";
 import { groupsInOrder, titleOf } from "../state.js";
 import { noticeText } from "../timeline.js";
-import { Avatar, Icon, IconButton, MARK } from "./parts.js";
+import { Avatar, GroupAvatar, Icon, IconButton, MARK, Name, People } from "./parts.js";
 
 /** @param {{state: import("../types.js").State, actions: import("../actions.js").Actions, show: (sheet: any) => void}} props */
 export function Sidebar({ state, actions, show }) {
@@ -31,8 +32,8 @@ export function Sidebar({ state, actions, show }) {
         </ul>
       </nav>
       <footer class="me">
-        <${Avatar} name=${state.me} />
-        <span class="me-name" title=${state.me}>${state.me}</span>
+        <button type="button" class="me-button" onClick=${() => show({ kind: "you" })}>
+          <${Avatar} user=${state.me} /><span class="me-name"><${Name} user=${state.me} /></span></button>
         <${IconButton} icon="leave" label="Sign out" onClick=${actions.signOut} />
       </footer>
     </aside>`;
@@ -47,29 +48,30 @@ export const Start = ({ show }) => html`
 
 /** @param {{group: import("../types.js").Group, me: string, current: boolean, typing: string}} props */
 const GroupLink = memo(({ group: g, me, current, typing }) => {
-  const title = titleOf(g);
+  const people = useContext(People);
+  const title = titleOf(g, people);
   const at = g.last_message?.sent_at ?? (g.known ? g.created_at : "");
   return html`
     <a class="group-link" href="#${encodeURIComponent(g.id)}" data-group=${g.id} aria-current=${current ? "page" : undefined}>
-      <${Avatar} name=${title} square />
+      <${GroupAvatar} group=${g} title=${title} />
       <span class="group-top">
-        <span class="group-name">${title}</span>
+        <span class="group-name" dir="auto">${title}</span>
         ${at && html`<time class="group-time" datetime=${at}>${shortTime(at)}</time>`}
       </span>
       <span class="group-bottom">
-        <span class="group-last">${typing ? html`<em>${typing.split(" ")[0]} is typing…</em>` : lastLine(g, me)}</span>
+        <span class="group-last">${typing ? html`<em>${textOf(people, typing.split(" ")[0])} is typing…</em>` : lastLine(g, me, people)}</span>
         ${g.mentions_unread > 0 && html`<span class="badge at" aria-label=${counted(g.mentions_unread, "unread mention")}>@</span>`}
         ${g.unread > 0 && html`<span class="badge" data-unread=${g.unread} aria-label=${counted(g.unread, "unread message")}>${g.unread > 999 ? "999+" : g.unread}</span>`}
       </span>
     </a>`;
 });
 
-/** @param {import("../types.js").Group} g @param {string} me */
-function lastLine(g, me) {
+/** @param {import("../types.js").Group} g @param {string} me @param {import("../people.js").People} people */
+function lastLine(g, me, people) {
   const m = g.last_message;
   if (!m) return "No messages yet";
-  const who = m.from === me ? "You" : m.from;
+  const who = m.from === me ? "You" : textOf(people, m.from);
   if (m.deleted_at) return `${who}: message deleted`;
-  if (m.kind === "notice") return noticeText(/** @type {any} */ (m));
-  return `${who}: ${lineOf(m).replaceAll(/\s+/g, " ").slice(0, 120)}`;
+  if (m.kind === "notice") return noticeText(/** @type {any} */ (m), (user) => textOf(people, user));
+  return `${who}: ${withLabels(lineOf(m), people, m.mentions ?? []).replaceAll(/\s+/g, " ").slice(0, 120)}`;
 }
