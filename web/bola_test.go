@@ -201,12 +201,12 @@ func TestOperatorsFirst(t *testing.T) {
 	}
 }
 
-// withAccounts is a server with an archive and with accounts.
+// withAccounts is a server with an archive and with accounts, where members may add anyone all the same.
 func withAccounts(t *testing.T) func(*node.Config) {
 	archive := withArchive(t)
 	return func(c *node.Config) {
 		archive(c)
-		c.Accounts = "on"
+		c.Accounts, c.Add = "on", "all"
 	}
 }
 

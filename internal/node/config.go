@@ -49,7 +49,7 @@ type Config struct {
 	Durability     choice   `env:"CHATD_DURABILITY" default:"memory" allowed:"memory, disk, replica" help:"What every send waits for: memory, disk or replica."`
 	Direct         choice   `env:"CHATD_DIRECT" default:"all" allowed:"all, shared" help:"Who may receive direct messages: all, or shared (users who share a group with the sender)."`
 	Directory      choice   `env:"CHATD_DIRECTORY" default:"shared" allowed:"shared, all, off" help:"Whose profiles users may look up and find: those of users who share a group or an inbox item with them (shared, off), or of everyone (all); off: nobody is found by name."`
-	Add            choice   `env:"CHATD_ADD" default:"all" allowed:"all, shared, operators" help:"Whom members may add to a group: all, shared (users who share a group with them and have read or sent something in it), or operators (only operators may add anyone)."`
+	Add            choice   `env:"CHATD_ADD" allowed:"all, shared, operators" help:"Whom members may add to a group: all, shared (users who share a group with them and have read or sent something in it), or operators (only operators may add anyone). Default: all, and shared with accounts."`
 	Dev            string   `env:"CHATD_DEV" default:"auto" help:"Development sign-in under any name: on, off, or auto (on a loopback address with the embedded store, no keys of your own and no accounts). It ends with the first account."`
 	Accounts       string   `env:"CHATD_ACCOUNTS" default:"off" help:"Accounts with a password: on, off, or auto (on with the embedded store and no keys of your own). With Redis they need CHATD_JWT_SECRET."`
 	Registration   choice   `env:"CHATD_REGISTRATION" default:"invite" allowed:"invite, open, closed" help:"Who may register an account: invite (who has an invitation), open (everybody) or closed (nobody)."`
@@ -284,6 +284,13 @@ func (s *settings) checkAccounts(p *problems) {
 	case "off", "0", "false":
 	default:
 		p.add("CHATD_ACCOUNTS", "want on, off or auto; not %q", s.Accounts)
+	}
+	switch {
+	case s.Add != "":
+	case s.accounts: // strangers may register
+		s.Add = "shared"
+	default:
+		s.Add = "all"
 	}
 }
 

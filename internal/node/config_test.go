@@ -184,6 +184,15 @@ func TestConfigTakes(t *testing.T) {
 			t.Errorf("with %s: accounts %v, %v; want them off", name, s.accounts, err)
 		}
 	}
+	for _, add := range []struct{ accounts, given, want choice }{
+		{"off", "", "all"}, {"on", "", "shared"}, {"auto", "", "shared"}, {"on", "all", "all"}, {"off", "shared", "shared"}, {"on", "operators", "operators"},
+	} {
+		c := defaults(t)
+		c.Accounts, c.Add = string(add.accounts), add.given
+		if s, err := c.check(); err != nil || s.Add != add.want {
+			t.Errorf("accounts %s, whom members may add %q: got %q, %v; want %q", add.accounts, add.given, s.Add, err, add.want)
+		}
+	}
 	file := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(file, []byte(testSecret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
