@@ -12,9 +12,7 @@ import (
 	"image/png"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/node"
 )
 
@@ -112,15 +110,10 @@ func TestAvatar(t *testing.T) {
 		}
 	}
 
-	// Erasing a person removes it.
+	// Erasing a person removes it, before anything else.
 	last := s.drawn("alice", color.White)
 	s.must("alice", "DELETE", "/v1/me", "")
-	harness.Eventually(t, 20*time.Second, "the avatar is gone", func() error {
-		if a := s.open("GET", last, ""); a.status != 404 {
-			return fmt.Errorf("got %d", a.status)
-		}
-		return nil
-	})
+	s.gone("erased", last)
 }
 
 // TestAvatarOfWhom: a picture that an operator has set, or that comes from tokens, is not the user's to change.

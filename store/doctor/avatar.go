@@ -46,10 +46,17 @@ func (d *users) avatar(ctx context.Context, u userKeys) error {
 	return nil
 }
 
-// profile checks that the avatar which a profile shows is there.
+// profile checks that the avatar which a profile shows is there. Of someone who is being erased it goes first.
 func (d *users) profile(ctx context.Context, u userKeys) error {
 	named, kept, _, err := d.shown(ctx, u)
 	if err != nil || named == "" || named == kept {
+		return err
+	}
+	if erasing, err := d.store.Client().Exists(ctx, u.base+"erasing").Result(); err != nil || erasing == 1 {
+		return err
+	}
+	// It may have been erased meanwhile.
+	if again, _, _, err := d.shown(ctx, u); err != nil || again != named {
 		return err
 	}
 	return d.found(ctx, Finding{Kind: KindOrphan, Key: u.base + "profile", Message: "shows an avatar that is not there: the user uploads one again, or removes it"})

@@ -144,6 +144,11 @@ func TestEveryKeyOfAStore(t *testing.T) {
 	b.Must(err)
 	t.Cleanup(func() { _ = other.Close() })
 	b.Must(dump.Import(t.Context(), other, bytes.NewReader(file.Bytes()), counts, dump.Options{}))
+	for _, s := range []*store.Store{b.Store, other} {
+		if a, err := s.ReadAvatar(t.Context(), "AAAAAAAAAAAAAAAA-0"); err != nil || string(a.Content) != "\x89PNG" {
+			t.Errorf("the avatar: got %q, %v", a.Content, err)
+		}
+	}
 	for _, key := range notCarried {
 		delete(before, key)
 	}
