@@ -18,7 +18,7 @@ export { newKey } from "./outbox.js";
 export { inviteLink } from "./signin.js";
 export { say } from "./say.js";
 export { roleOf, titleOf } from "./state.js";
-export { Avatar, GroupAvatar, Icon, IconButton, Name, Problem, Sheet } from "./views/parts.js";
+export { Avatar, GroupAvatar, Icon, IconButton, KnownPeople, Name, Problem, Sheet } from "./views/parts.js";
 
 /** The cursors are written down at most this often; an older one only means that a little comes twice. */
 const SAVE_MS = 500;

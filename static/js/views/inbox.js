@@ -1,5 +1,5 @@
 /** What is addressed to this person alone: direct messages, mentions, being added. */
-import { Avatar, fullTime, html, Icon, Name, Problem, Sheet, shortTime, textOf, titleOf, useState, withLabels } from "../app.js";
+import { Avatar, fullTime, html, Icon, KnownPeople, Name, Problem, Sheet, shortTime, textOf, titleOf, useState, withLabels } from "../app.js";
 
 /** @param {any} props */
 export function Inbox({ state, actions, onClose }) {
@@ -16,7 +16,7 @@ export function Inbox({ state, actions, onClose }) {
         ${items.map((i) => html`<li key=${i.seq} class="item" data-seq=${i.seq} data-kind=${i.kind}><${Item} item=${i} groups=${state.groups} people=${state.people} me=${state.me} onReply=${setTo} onOpen=${onClose} /></li>`)}
       </ul>
       ${items.length > 0 && html`<p class="buttons"><button type="button" class="button" onClick=${clear}>Mark all as read</button></p>`}
-      <${Direct} key=${to} to=${to} send=${actions.direct} />
+      <${Direct} key=${to} to=${to} people=${state.people} me=${state.me} send=${actions.direct} />
     </${Sheet}>`;
 }
 
@@ -47,8 +47,8 @@ function headOf(i, group, from) {
   }
 }
 
-/** @param {{to: string, send: (user: string, body: string) => Promise<void>}} props */
-function Direct({ to, send }) {
+/** @param {{to: string, people: import("../people.js").People, me: string, send: (user: string, body: string) => Promise<void>}} props */
+function Direct({ to, people, me, send }) {
   const [user, setUser] = useState(to);
   const [body, setBody] = useState("");
   const [problem, setProblem] = useState("");
@@ -60,7 +60,7 @@ function Direct({ to, send }) {
     try {
       await send(user.trim(), body.trim());
       setBody("");
-      setDone(`Sent to ${user.trim()}.`);
+      setDone(`Sent to ${textOf(people, user.trim())}.`);
     } catch (/** @type {any} */ err) {
       setProblem(err.message);
     }
@@ -69,7 +69,8 @@ function Direct({ to, send }) {
     <form class="sheet-foot stack" onSubmit=${submit}>
       <h3>Send a direct message</h3>
       <label class="field"><span>To</span><input name="to" required maxlength="128" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="bob"
-        value=${user} onInput=${(/** @type {any} */ e) => setUser(e.target.value)} /></label>
+        value=${user} list="known-people" onInput=${(/** @type {any} */ e) => setUser(e.target.value)} /></label>
+      <${KnownPeople} people=${people} except=${new Map([[me, true]])} />
       <label class="field"><span>Message</span><textarea name="direct" rows="2" required autofocus=${to !== ""} value=${body}
         onInput=${(/** @type {any} */ e) => setBody(e.target.value)}></textarea></label>
       <${Problem} text=${problem} />

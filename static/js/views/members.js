@@ -1,5 +1,5 @@
 /** Who is in a group, and what its owner and admins change. */
-import { Avatar, html, IconButton, inviteLink, labelOf, Name, Problem, roleOf, Sheet, textOf, titleOf, useEffect, useState } from "../app.js";
+import { Avatar, html, IconButton, inviteLink, KnownPeople, labelOf, Name, Problem, roleOf, Sheet, textOf, titleOf, useEffect, useState } from "../app.js";
 
 const RANK = { owner: 0, admin: 1, member: 2 };
 
@@ -21,7 +21,7 @@ export function Members({ state, actions, group: id, onClose }) {
     <${Sheet} title="Members of ${titleOf(group, state.people)}" side onClose=${onClose}>
       <${Problem} text=${problem} />
       ${!group.direct && html`<${Invite} group=${group} manages=${manages} actions=${actions} />`}
-      ${manages && html`<${AddMember} owner=${role === "owner"} onAdd=${(/** @type {string} */ u, /** @type {string} */ r) => attempt(actions.addMember(id, u, r))} />`}
+      ${manages && html`<${AddMember} people=${state.people} members=${state.members.get(id)} onAdd=${(/** @type {string} */ u, /** @type {string} */ r) => attempt(actions.addMember(id, u, r))} />`}
       <ul class="people">
         ${members.map((m) => html`
           <li key=${m.user} data-user=${m.user}>
@@ -85,8 +85,8 @@ function Invite({ group, manages, actions }) {
     ${link && drawn && html`<${drawn.QR} text=${link} label="QR code of the invite link" />`}`;
 }
 
-/** @param {{owner: boolean, onAdd: (user: string, role: string) => Promise<boolean>}} props */
-function AddMember({ onAdd }) {
+/** @param {{people: import("../people.js").People, members: Map<string, any>|undefined, onAdd: (user: string, role: string) => Promise<boolean>}} props */
+function AddMember({ people, members, onAdd }) {
   const [user, setUser] = useState("");
   const [role, setRole] = useState("member");
   async function submit(/** @type {Event} */ e) {
@@ -96,11 +96,12 @@ function AddMember({ onAdd }) {
   return html`
     <form class="row-form" onSubmit=${submit}>
       <label class="field"><span>Add member</span>
-        <input name="user" required maxlength="128" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="bob" value=${user}
+        <input name="user" required maxlength="128" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="bob" value=${user} list="known-people"
           onInput=${(/** @type {any} */ e) => setUser(e.target.value)} /></label>
       <select aria-label="Role" value=${role} onChange=${(/** @type {any} */ e) => setRole(e.target.value)}>
         <option value="member">Member</option><option value="admin">Admin</option></select>
       <button class="button primary">Add</button>
+      <${KnownPeople} people=${people} except=${members} />
     </form>`;
 }
 

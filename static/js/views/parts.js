@@ -61,6 +61,15 @@ export function Name({ user }) {
   return html`<bdi class="name" title=${user}>${labelOf(people, user)}</bdi>${looksAlike(people, user) && html` <small class="id">${user}</small>`}`;
 }
 
+/** People who are offered in a field. */
+const OFFERED_MAX = 200;
+
+/** What the browser offers in a field for an id: people whom the page knows, by name. @param {{people: import("../people.js").People, except?: Map<string, any>}} props */
+export const KnownPeople = ({ people, except }) => html`
+  <datalist id="known-people">
+    ${[...people.known.keys()].filter((user) => !except?.has(user)).slice(-OFFERED_MAX).map((user) => html`<option key=${user} value=${user}>${labelOf(people, user)}</option>`)}
+  </datalist>`;
+
 /** A button that shows only an icon; its label is its name. @param {any} props */
 export const IconButton = ({ icon, label, ...rest }) => html`
   <button type="button" class="icon-button" aria-label=${label} title=${label} ...${rest}><${Icon} name=${icon} /></button>`;
