@@ -85,6 +85,17 @@ func TestImportMessagesBesideAServer(t *testing.T) {
 		t.Fatalf("got %v, %s", err, out)
 	}
 	comparePast(ctx, t, node, node.Client("bob", patient()), "old", 300)
+
+	long := filepath.Join(t.TempDir(), "long.ndjson")
+	line := fmt.Sprintf(`{"from":"ann","sent_at":"2020-01-01T00:00:00Z","body":%q}`, strings.Repeat("x", 20_000))
+	try(t, os.WriteFile(long, []byte("\ufeff"+line+"\n"), 0o600))
+	args := []string{"import", "-messages", long, "-group", "long", "-owner", "ann"}
+	if out, err := runCommand(ctx, node, args...); err == nil || !strings.Contains(out, "line 1: body: at most 16384 bytes (CHATD_MAX_BODY)") {
+		t.Errorf("a body that is too long: got %v, %s", err, out)
+	}
+	if out, err := runCommand(ctx, node, append(args, "-lenient")...); err != nil || !strings.Contains(out, "cut: 1 bodies") {
+		t.Errorf("the same with -lenient: got %v, %s", err, out)
+	}
 }
 
 func runCommand(ctx context.Context, node *harness.Node, args ...string) (string, error) {

@@ -8,10 +8,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
@@ -332,4 +335,41 @@ func TestShipNeedsRoom(t *testing.T) {
 	if err := (&Options{}).fit(group); err == nil || !strings.Contains(err.Error(), "block") {
 		t.Errorf("got %v of a group that passes members by", err)
 	}
+
+	w := startProcessing(t, func(d *client.GroupDraft) { d.BacklogMax = new(int64(5)) }, "p1", "p2")
+	path := filepath.Join(t.TempDir(), "log")
+	write(t, path, someLines(1))
+	last := func() int64 {
+		g, err := w.as("shipper").Group(w.Context(), "g")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g.Last
+	}
+	before := last()
+	err := Files(w.Context(), w.as("shipper"), Options{Group: "g", Paths: []string{path}, State: path + ".ship", Wait: true})
+	if err == nil || !strings.Contains(err.Error(), "need 6 at least") || last() != before {
+		t.Errorf("shipping to a group without room: got %v, and %d entries more", err, last()-before)
+	}
+}
+
+// TestWaitingIsSaidAgain: what is waited for is said every ten seconds, and anew once that was over.
+func TestWaitingIsSaidAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said []time.Duration
+		begin := time.Now()
+		w := waiting{notice: func(string) { said = append(said, time.Since(begin).Round(time.Second)) }}
+		wait := func(seconds int) {
+			for range 10 * seconds {
+				w.still("for p2")
+				<-time.After(100 * time.Millisecond)
+			}
+		}
+		wait(30)
+		w.over()
+		wait(5)
+		if want := []time.Duration{3 * time.Second, 13 * time.Second, 23 * time.Second, 33 * time.Second}; !slices.Equal(said, want) {
+			t.Errorf("said after %v, want %v", said, want)
+		}
+	})
 }
