@@ -445,7 +445,7 @@ const (
 	methodsMax      = 45
 	packageLinesMax = 5000
 	webLinesMax     = 5700
-	storeLinesMax   = 7500
+	storeLinesMax   = 7700
 	queueLinesMax   = 6200
 )
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 )
 
 func (p Page) query() url.Values {
@@ -34,6 +35,38 @@ func (c *Client) Direct(ctx context.Context, user string) (Group, error) {
 // Groups lists the caller's groups, most recently active first.
 func (c *Client) Groups(ctx context.Context, page Page) (GroupList, error) {
 	return answerTo[GroupList](ctx, c, call{method: http.MethodGet, path: []string{"groups"}, query: page.query(), again: true})
+}
+
+// AllGroups asks for groups of the server, whoever is in them. Zero fields ask for nothing.
+type AllGroups struct {
+	Query string // beginning of the id, or of the name in any case
+	User  string // only groups of this user
+	Sort  string // activity or held; empty: by id
+}
+
+// HeldGroup is a group with what it keeps for members who are behind.
+type HeldGroup struct {
+	Group
+	Held      int64     `json:"held"`       // messages that are kept only for them
+	HeldSince time.Time `json:"held_since"` // when the oldest of these was sent; zero where there is none
+	Blockers  []Blocker `json:"blockers"`   // the slowest of them, three at most
+}
+
+// AllGroups lists every group. For operators, and for keys with the scope groups as far as they reach.
+func (c *Client) AllGroups(ctx context.Context, of AllGroups, page Page) (groups []HeldGroup, next string, err error) {
+	query := page.query()
+	query.Set("all", "1")
+	for name, value := range map[string]string{"q": of.Query, "user": of.User, "sort": of.Sort} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	var answer struct {
+		Groups []HeldGroup `json:"groups"`
+		Next   string      `json:"next"`
+	}
+	err = c.do(ctx, call{method: http.MethodGet, path: []string{"groups"}, query: query, again: true}, &answer)
+	return answer.Groups, answer.Next, err
 }
 
 // PublicGroups lists the public groups by name.

@@ -15,14 +15,17 @@ func (s *Groups) Blockers(ctx context.Context, by chat.Caller, group string) ([]
 	if err != nil {
 		return nil, err
 	}
+	return r.waitedFor(1), nil
+}
+
+// waitedFor reads rows of user, entries behind, bytes behind and the oldest entry that they have not seen.
+func (r reply) waitedFor(from int) []chat.Blocker {
 	const columns = 4
-	found := r.blockers(1, columns)
+	found := r.blockers(from, columns)
 	for i := range found {
-		if ms := sentAtMs(r.text(1+columns*i+3), 0); ms > 0 {
-			found[i].Since = new(chat.TimeMs(ms))
-		}
+		found[i].Since = sentAt(r.text(from + columns*i + 3))
 	}
-	return found, nil
+	return found
 }
 
 // blockers reads rows of user, entries behind and bytes behind, from an element on; a row may have more columns.

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/fold"
 	"github.com/chatd/chatd/store/conn"
 )
 
@@ -42,7 +43,7 @@ func (s *Groups) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 	now := min(len(g.Members), createAtOnce)
 	c := createScript.Sized(k, len(g.Members)+2*notices(now)).Arg("creator", g.CreatedBy).Arg("owner", g.Owner()).
 		Arg("direct", strings.Join(g.Direct, " ")).Arg("epoch", g.Epoch).
-		Arg("name", g.Name).Arg("visibility", string(g.Visibility)).Arg("created_ms", g.CreatedAt.UnixMilli()).
+		Arg("name", g.Name).Arg("folded", fold.Fold(g.Name)).Arg("visibility", string(g.Visibility)).Arg("created_ms", g.CreatedAt.UnixMilli()).
 		Arg("keep", g.Keep).Arg("backlog_max", g.BacklogMax).
 		Arg("overflow", string(g.Overflow)).Arg("backlog_bytes", g.BacklogBytes).Arg("post", string(g.Post)).Arg("history", flag(g.History)).Arg("retain_days", g.RetainDays).
 		Arg("data", string(g.Data)).Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", g.ID).
@@ -297,6 +298,7 @@ func (s *Groups) UpdateGroup(ctx context.Context, by chat.Caller, group string, 
 	set := func(field, value string) { c = c.MoreArgs("changes", "field", field, "value", value) }
 	if change.Name != nil {
 		set("name", *change.Name)
+		set("folded", fold.Fold(*change.Name))
 	}
 	if change.Visibility != nil {
 		set("visibility", string(*change.Visibility))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/importer"
+	"github.com/chatd/chatd/internal/fold"
 )
 
 var _ importer.Store = (*Store)(nil)
@@ -86,7 +87,7 @@ func (s *Imports) FinishImport(ctx context.Context, i importer.Finished) error {
 		trimmed = fmt.Sprintf("%d %s", i.Trimmed.ID, i.Trimmed.Mark)
 	}
 	return s.do(ctx, importFinishScript.Sized(k, len(i.Users)).Arg("file", i.File).Arg("epoch", i.Epoch).Arg("group", i.ID).
-		Arg("name", i.Name).Arg("creator", i.CreatedBy).Arg("created_ms", i.CreatedAt.UnixMilli()).Arg("active_ms", i.ActiveMs).
+		Arg("name", i.Name).Arg("folded", fold.Fold(i.Name)).Arg("creator", i.CreatedBy).Arg("created_ms", i.CreatedAt.UnixMilli()).Arg("active_ms", i.ActiveMs).
 		Arg("keep", i.Keep).Arg("backlog_max", i.BacklogMax).Arg("overflow", string(i.Overflow)).Arg("backlog_bytes", i.BacklogBytes).Arg("last", i.Last).Arg("newest", i.Newest).Arg("mark", i.Mark).
 		Arg("trimmed", trimmed).Arg("archived", i.Archived).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).
 		List("users", i.Users))

@@ -68,6 +68,7 @@ func (p *partKeys) taskID() string { return queue.NewID(p.number) }
 
 func (p *partKeys) layout() string         { return p.base + "layout" }
 func (p *partKeys) public() string         { return p.base + "public" }
+func (p *partKeys) named() string          { return p.base + "named" }
 func (p *partKeys) users() string          { return p.base + "users" }
 func (p *partKeys) invited() string        { return p.base + "invited" }
 func (p *partKeys) unused() string         { return p.base + "unused" }
@@ -137,6 +138,7 @@ func (g groupKeys) invites() string         { return g.base + ":invites" }
 func (g groupKeys) erasures() string        { return g.base + ":erasures" }
 func (g groupKeys) kept() string            { return g.base + ":kept" }
 func (g groupKeys) files() string           { return g.base + ":files" }
+func (g groupKeys) filesNamed() string      { return g.base + ":files:named" }
 func (g groupKeys) goneMembers() string     { return g.base + ":gone:members" }
 func (g groupKeys) goneSenders() string     { return g.base + ":gone:senders" }
 func (g groupKeys) sent(user string) string { return g.base + ":sent:" + layout.KeyID(user) }

@@ -38,6 +38,7 @@ type Store struct {
 	*Announcements
 	*Archive
 	*Cursors
+	*Directory
 	*Erasures
 	*Files
 	*Groups
@@ -77,7 +78,7 @@ func assemble(b *base) *Store {
 	logs.sends, logs.shared = conn.NewLanes(b.conn, logs.joinSends), conn.NewLanes(b.conn, logs.joinShared)
 	inboxes.begins = conn.Join(beginsJoined, beginsPause, inboxes.readBeginnings)
 	groups.standings = conn.Join(beginsJoined, beginsPause, groups.readStandings)
-	return &Store{base: b, Accounts: &Accounts{b}, Announcements: &Announcements{b, logs}, Archive: &Archive{b}, Cursors: &Cursors{b, logs}, Erasures: &Erasures{b}, Files: files,
+	return &Store{base: b, Accounts: &Accounts{b}, Announcements: &Announcements{b, logs}, Archive: &Archive{b}, Cursors: &Cursors{b, logs}, Directory: &Directory{b, groups}, Erasures: &Erasures{b}, Files: files,
 		Groups: groups, Holds: &Holds{b}, Imports: &Imports{b}, Index: &Index{b, inboxes}, Inboxes: inboxes, Invites: &Invites{b}, Layout: &Layout{b}, Logs: logs,
 		Notifications: &Notifications{b}, Profiles: &Profiles{b}, Retention: &Retention{b}, RetryKeys: &RetryKeys{b}, Schedules: &Schedules{b, logs, inboxes},
 		Signals: &Signals{b, tables}, Tables: tables, Tasks: &Tasks{b}, Webhooks: &Webhooks{b}}

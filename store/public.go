@@ -34,7 +34,7 @@ func (s *Groups) PublicGroups(ctx context.Context, by chat.Caller, after string,
 	}
 	groups = []string{}
 	for range publicLooks {
-		members, more, err := s.publicAfter(ctx, last, look)
+		members, more, err := s.lexical(ctx, (*partKeys).public, "", last, look)
 		if err != nil {
 			return nil, "", err
 		}
@@ -59,29 +59,29 @@ func (s *Groups) PublicGroups(ctx context.Context, by chat.Caller, after string,
 
 func publicCursor(member string) string { return base64.RawURLEncoding.EncodeToString([]byte(member)) }
 
-// publicAfter reads up to count entries of the list after one; empty: from the beginning. more: there are others behind them.
-func (s *Groups) publicAfter(ctx context.Context, last string, count int) (members []string, more bool, err error) {
-	from := "-"
-	if last != "" {
+// lexical reads up to count entries that begin with prefix of a list that each partition has a part of, behind one; empty: from the
+// beginning. more: there are others behind them.
+func (s *Groups) lexical(ctx context.Context, list func(*partKeys) string, prefix, last string, count int) (entries []string, more bool, err error) {
+	from, to := "["+prefix, "("+prefix+"\xff" // which is no part of UTF-8
+	if last >= prefix {
 		from = "(" + last
 	}
 	var pages []*redis.StringSliceCmd
 	err = s.reads(ctx, func(pipe redis.Pipeliner) {
 		pages = pages[:0]
 		for _, p := range s.keys.partitions {
-			pages = append(pages, pipe.ZRangeArgs(ctx, redis.ZRangeArgs{Key: p.public(), ByLex: true, Start: from,
-				Stop: "+", Count: int64(count) + 1}))
+			pages = append(pages, pipe.ZRangeArgs(ctx, redis.ZRangeArgs{Key: list(p), ByLex: true, Start: from, Stop: to, Count: int64(count) + 1}))
 		}
 	})
 	if err != nil {
 		return nil, false, err
 	}
 	for _, page := range pages {
-		members = append(members, page.Val()...)
+		entries = append(entries, page.Val()...)
 	}
-	slices.Sort(members)
-	if more = len(members) > count; more {
-		members = members[:count]
+	slices.Sort(entries)
+	if more = len(entries) > count; more {
+		entries = entries[:count]
 	}
-	return members, more, nil
+	return entries, more, nil
 }

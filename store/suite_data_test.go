@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/memberdata"
 )
 
@@ -137,8 +138,15 @@ var dataTests = map[string]func(*fixture){
 		w.equal(string(m.Data), "")
 		_, err = data.Merge(w.ctx, alice, "g", "dora", json.RawMessage(`{"z":1}`))
 		w.ok(err)
-		w.ok(w.DeleteGroup(w.ctx, alice, "g", nil))
+		_, _, err = w.RemoveMembers(w.ctx, bulk.Change{Group: "g", By: alice, Users: []string{"dora"}, AtMs: 1, Notice: usersNotice("g", chat.NoticeRemoved)})
+		w.ok(err)
 		left, err = w.MemberData(w.ctx, "g", "dora")
+		w.ok(err)
+		w.equal(string(left), "")
+		_, err = data.Merge(w.ctx, alice, "g", "carl", json.RawMessage(`{"z":1}`))
+		w.ok(err)
+		w.ok(w.DeleteGroup(w.ctx, alice, "g", nil))
+		left, err = w.MemberData(w.ctx, "g", "carl")
 		w.ok(err)
 		w.equal(string(left), "")
 	},

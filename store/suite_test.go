@@ -26,7 +26,7 @@ func runSuite(t *testing.T, open factory) {
 		name  string
 		tests map[string]func(*fixture)
 	}{
-		{"groups", groupTests}, {"data", dataTests}, {"holds", holdTests}, {"members", memberTests}, {"log", logTests}, {"revise", reviseTests},
+		{"groups", groupTests}, {"data", dataTests}, {"directory", directoryTests}, {"holds", holdTests}, {"members", memberTests}, {"log", logTests}, {"revise", reviseTests},
 		{"reactions", reactionTests}, {"pull", pullTests}, {"shared pages", sharedTests}, {"cursors", cursorTests}, {"trim", trimTests}, {"hidden", hiddenTests},
 		{"invites", inviteTests}, {"index", indexTests}, {"inbox", inboxTests}, {"strangers", strangerTests}, {"keys", keyTests}, {"tables", tableTests}, {"profiles", profileTests}, {"accounts", accountTests}, {"announcements", announcementTests}, {"signals", signalTests},
 		{"devices", deviceTests}, {"presence", presenceTests}, {"notify", notifyTests},

@@ -36,7 +36,7 @@ type admitter struct {
 // client's files, unknown paths) is limited by address alone.
 func (a *admitter) admit(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		r := a.routes.of(c)
+		r := a.routes.of(c).asked(c)
 		var one *call
 		if r == nil || r.open {
 			if err := a.admitAddress(c, r); err != nil {

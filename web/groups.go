@@ -5,11 +5,15 @@ import (
 	"net/http"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/directory"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/limit"
 )
 
-type groupHandlers struct{ core *chat.Service }
+type groupHandlers struct {
+	core      *chat.Service
+	directory *directory.Service
+}
 
 // CreateGroup serves POST /v1/groups.
 func (h groupHandlers) CreateGroup(ctx context.Context, r api.CreateGroupRequestObject) (api.CreateGroupResponseObject, error) {
@@ -32,8 +36,30 @@ func (h groupHandlers) CreateGroup(ctx context.Context, r api.CreateGroupRequest
 
 // ListGroups serves GET /v1/groups.
 func (h groupHandlers) ListGroups(ctx context.Context, r api.ListGroupsRequestObject) (api.ListGroupsResponseObject, error) {
+	p := r.Params
+	if p.All != nil {
+		list, err := h.directory.List(ctx, callerOf(ctx), directory.Query{Q: deref(p.Q), User: deref(p.User), Sort: directory.Sort(deref(p.Sort)),
+			Limit: limitOf(p.Limit), Cursor: deref(p.Cursor)})
+		return allGroups{Groups: orEmpty(list.Items), Next: next(list.Next)}, err
+	}
+	if p.Q != nil || p.User != nil || p.Sort != nil {
+		return nil, chat.Invalid("q, user and sort are for all=1")
+	}
 	list, err := h.core.Groups(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
-	return api.ListGroups200JSONResponse{Groups: orEmpty(list.Items), Total: list.Total, Next: next(list.Next)}, err
+	return api.ListGroups200JSONResponse{Groups: orEmpty(list.Items), Total: &list.Total, Next: next(list.Next)}, err
+}
+
+// allGroups is the answer of GET /v1/groups?all=1, which is of another kind than that without.
+type allGroups struct {
+	Groups []directory.Row `json:"groups"`
+	Next   *string         `json:"next"`
+}
+
+// VisitListGroupsResponse implements api.ListGroupsResponseObject.
+func (a allGroups) VisitListGroupsResponse(w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json")
+	_, err := w.Write(chat.Encode(a))
+	return err
 }
 
 // ListPublicGroups serves GET /v1/groups/public.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -44,6 +45,16 @@ type routes map[string]*route
 
 // of is the route of a request; nil: the description has none.
 func (r routes) of(c echo.Context) *route { return r[c.Request().Method+" "+c.Path()] }
+
+// asked is the route as a request uses it: the list of all groups is a route of its own but for its path.
+func (r *route) asked(c echo.Context) *route {
+	if r == nil || r.id != "listGroups" || !slices.Equal(c.QueryParams()["all"], []string{"1"}) {
+		return r
+	}
+	all := *r
+	all.id, all.admin, all.scope = "listAllGroups", true, keys.Groups
+	return &all
+}
 
 // named is what a request names outside of its body, as far as it decides who may call; empty: nothing.
 type named struct{ group, user string }
@@ -121,7 +132,7 @@ func (r *route) scoped(err error, by chat.Caller) error {
 // about them, and keys for others.
 func (r *route) anyGroup() bool {
 	switch r.id {
-	case "createGroup", "listGroups", "listPublicGroups", "sync", "getUnread", "search", "getMe",
+	case "createGroup", "listGroups", "listAllGroups", "listPublicGroups", "sync", "getUnread", "search", "getMe",
 		"createSchedule", "listSchedules", "getSchedule", "updateSchedule", "cancelSchedule", "runSchedule",
 		"createAnnouncement", "listAnnouncements", "getAnnouncement", "cancelAnnouncement",
 		"createInvite", "listInvites", "deleteInvite", "acceptInvite",

@@ -37,8 +37,12 @@ func describedRoutes() routes {
 		"GET /v1/doctor":                      {id: "examine", method: "GET", template: "/v1/doctor", admin: true, scope: "ops"},
 		"GET /v1/erasures/:erasure":           {id: "getErasure", method: "GET", template: "/v1/erasures/{erasure}", admin: true, scope: "ops", path: []string{"erasure"}},
 		"GET /v1/groups": {id: "listGroups", method: "GET", template: "/v1/groups", scope: "read", query: map[string]parameter{
+			"all":    {enum: []string{"1"}},
 			"cursor": {lengthMax: 1024},
 			"limit":  {integer: true, min: 1},
+			"q":      {lengthMin: 1, lengthMax: 128},
+			"sort":   {enum: []string{"activity", "held"}},
+			"user":   {lengthMin: 1, lengthMax: 128},
 		}},
 		"GET /v1/groups/:group":          {id: "getGroup", method: "GET", template: "/v1/groups/{group}", scope: "groups", path: []string{"group"}},
 		"GET /v1/groups/:group/blockers": {id: "listBlockers", method: "GET", template: "/v1/groups/{group}/blockers", scope: "groups", path: []string{"group"}},

@@ -16,6 +16,7 @@ import (
 	"github.com/chatd/chatd/chat/batch"
 	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/direct"
+	"github.com/chatd/chatd/chat/directory"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/files"
@@ -83,6 +84,7 @@ type Services struct {
 	Webhooks      *webhook.Service
 	Search        *archive.Searcher
 	Erasures      *erase.Service
+	Directory     *directory.Service
 	Exports       *exports.Service
 	Persons       *person.Service
 	Files         *files.Service

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/fold"
 )
 
 // Bounds of finding users.
@@ -31,7 +32,7 @@ func (f Found) Key() string { return f.Word + "\x00" + f.User }
 // Find reads users whose id, or the name from one of its words on, begins with q, whatever its case and diacritics: those whom the directory shows to
 // by, in the order of what matches. A page may be short, or empty, with more to come.
 func (s *Service) Find(ctx context.Context, by chat.Caller, q string, limit int, cursor string) (list []View, next string, err error) {
-	folded := fold(q)
+	folded := fold.Fold(q)
 	if n := utf8.RuneCountInString(q); folded == "" || n > queryMax {
 		return nil, "", chat.Invalid("q: want 1 to %d characters", queryMax)
 	}

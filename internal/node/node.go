@@ -18,6 +18,7 @@ import (
 	"github.com/chatd/chatd/chat/batch"
 	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/direct"
+	"github.com/chatd/chatd/chat/directory"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/files"
@@ -127,6 +128,9 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 	if err := n.retention.Switch(ctx); err != nil {
 		return n, fmt.Errorf("CHATD_RETAIN_DAYS: %w", err)
 	}
+	if err := n.services.Directory.Prepare(ctx); err != nil {
+		return n, fmt.Errorf("the list of groups: %w", err)
+	}
 	if err := n.openTasks(); err != nil {
 		return n, err
 	}
@@ -203,6 +207,7 @@ func (n *Node) openServices() {
 	webhooks.Profiles = shown.Names
 	n.services = web.Services{
 		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks),
+		Directory:     directory.New(core, directoryStore{n.store.Directory, n.store.Groups, n.store.Index, n.store.Tasks}),
 		Exports:       exports,
 		Chat:          core,
 		Files:         stored,

@@ -27,6 +27,12 @@ type (
 		*store.Announcements
 		*store.Schedules
 	}
+	directoryStore struct {
+		*store.Directory
+		*store.Groups
+		*store.Index
+		*store.Tasks
+	}
 	eraseStore struct {
 		*store.Erasures
 		*store.Files

@@ -82,7 +82,7 @@ type handled interface {
 // handled are the parts of the domain that have tasks.
 func (n *Node) handled() []handled {
 	return []handled{n.services.Chat, n.services.Schedules, n.services.Announcements, n.services.Notifications, n.services.Webhooks,
-		n.archiver, n.services.Erasures, n.retention, n.services.Files}
+		n.archiver, n.services.Erasures, n.retention, n.services.Files, n.services.Directory}
 }
 
 // taskKinds returns the kinds of tasks of all parts of the domain. Each kind belongs to one part.

@@ -35,6 +35,7 @@ const (
 	KindCursor       Kind = "cursor"       // a cursor is outside the log, or belongs to nobody
 	KindCount        Kind = "count"        // the counts of unread messages or reactions are wrong
 	KindRetry        Kind = "retry"        // retry keys exceed their bounds
+	KindListed       Kind = "listed"       // the list of all groups is wrong
 	KindPublic       Kind = "public"       // the list of public groups is wrong
 	KindOrphan       Kind = "orphan"       // leftovers of something that no longer exists
 	KindIndex        Kind = "index"        // a user's index and the groups do not agree
@@ -292,6 +293,8 @@ func (d *Doctor) key(ctx context.Context, k key) error {
 		switch k.Pattern {
 		case "wants":
 			return d.webhooks.wants(ctx, k)
+		case "named":
+			return d.groups.directory(ctx, k)
 		case "announcements":
 			return d.announcements.announced(ctx, k)
 		case "avatars":

@@ -48,6 +48,7 @@ type groupLook struct {
 	levels, notified              int64
 	public                        bool
 	data                          int64 // users with custom fields
+	listed                        bool  // on the list of all groups
 }
 
 func (d *groups) look(ctx context.Context, k groupKeys) (groupLook, error) {
@@ -64,7 +65,7 @@ func (d *groups) look(ctx context.Context, k groupKeys) (groupLook, error) {
 	l.members, l.joined, l.managers, l.seen, l.read = r.Number(7), r.Number(8), r.Number(9), r.Number(10), r.Number(11)
 	l.seenMax, l.readMax, l.skipMax, l.ownerValue = r.Number(12), r.Number(13), r.Number(14), r.Text(15)
 	l.levels, l.notified, l.public = r.Number(16), r.Number(17), r.Number(18) == 1
-	l.data = r.Number(19)
+	l.data, l.listed = r.Number(19), r.Number(20) == 2
 	return l, nil
 }
 
@@ -113,6 +114,9 @@ var metaFields = []string{"name", "visibility", "created_by", "created_ms", "epo
 func (d *groups) group(ctx context.Context, g groupKeys) error {
 	l, err := d.look(ctx, g)
 	if err != nil || len(l.meta) == 0 {
+		return err
+	}
+	if err := d.missing(ctx, g, l); err != nil {
 		return err
 	}
 	for _, f := range d.totals(g, l) {

@@ -4,6 +4,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/directory"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/notify"
@@ -60,6 +61,7 @@ var Tasks = map[string]Task{
 	archive.TaskCompare:  {chat.QueueCore, "chat/archive", AtKind},
 	retention.TaskRetain: {chat.QueueCore, "chat/retention", WithGroup},
 	retention.TaskWalk:   {chat.QueueCore, "chat/retention", AtKind},
+	directory.TaskIndex:  {chat.QueueCore, "chat/directory", AtKind},
 	erase.TaskErase:      {chat.QueueCore, "chat/erase", WithErasure},
 	erase.TaskHeld:       {chat.QueueCore, "chat/erase", WithGroup},
 	erase.TaskForget:     {chat.QueueCore, "chat/erase", WithErasure},

@@ -16,6 +16,7 @@ import (
 	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/bulk"
+	"github.com/chatd/chatd/chat/directory"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/keys"
@@ -229,6 +230,39 @@ func (e TaskState) Valid() bool {
 	case TaskStateParked:
 		return true
 	case TaskStateReady:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListGroupsParamsAll.
+const (
+	N1 ListGroupsParamsAll = "1"
+)
+
+// Valid indicates whether the value is a known member of the ListGroupsParamsAll enum.
+func (e ListGroupsParamsAll) Valid() bool {
+	switch e {
+	case N1:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListGroupsParamsSort.
+const (
+	Activity ListGroupsParamsSort = "activity"
+	Held     ListGroupsParamsSort = "held"
+)
+
+// Valid indicates whether the value is a known member of the ListGroupsParamsSort enum.
+func (e ListGroupsParamsSort) Valid() bool {
+	switch e {
+	case Activity:
+		return true
+	case Held:
 		return true
 	default:
 		return false
@@ -564,13 +598,13 @@ type GroupId = string
 
 // GroupPage defines model for GroupPage.
 type GroupPage struct {
-	Groups []GroupView `json:"groups"`
+	Groups []ListedGroup `json:"groups"`
 
 	// Next The `cursor` of the next page; null at the end.
 	Next *Next `json:"next"`
 
-	// Total How many groups the caller is in, on all pages.
-	Total int64 `json:"total"`
+	// Total How many groups the caller is in, on all pages; not with `all`.
+	Total *int64 `json:"total,omitempty"`
 }
 
 // GroupView defines model for GroupView.
@@ -582,6 +616,9 @@ type Health struct {
 	Away   *[]string `json:"away,omitempty"`
 	Status string    `json:"status"`
 }
+
+// HeldGroup defines model for HeldGroup.
+type HeldGroup = directory.Row
 
 // Hit defines model for Hit.
 type Hit struct {
@@ -800,6 +837,9 @@ type LimitPage struct {
 	// Next The `cursor` of the next page; null at the end.
 	Next *Next `json:"next"`
 }
+
+// ListedGroup With `all` a HeldGroup, else a GroupView.
+type ListedGroup = chat.GroupView
 
 // Login defines model for Login.
 type Login = accounts.Login
@@ -1696,12 +1736,31 @@ type BatchParams struct {
 
 // ListGroupsParams defines parameters for ListGroups.
 type ListGroupsParams struct {
+	// All Every group, not only the caller's.
+	All *ListGroupsParamsAll `form:"all,omitempty" json:"all,omitempty"`
+
+	// Q With `all`. What the id of a group begins with, or its name, in any case; those found by their ids come first.
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
+
+	// User With `all`. Only groups of this user.
+	User *string `form:"user,omitempty" json:"user,omitempty"`
+
+	// Sort With `all`. By the newest entry, or by `held`. Every group that is found is looked at for each page, at most 200,000
+	// (`400 out_of_range` beyond).
+	Sort *ListGroupsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+
 	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next` of the previous page; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
+
+// ListGroupsParamsAll defines parameters for ListGroups.
+type ListGroupsParamsAll string
+
+// ListGroupsParamsSort defines parameters for ListGroups.
+type ListGroupsParamsSort string
 
 // CreateGroupParams defines parameters for CreateGroup.
 type CreateGroupParams struct {
@@ -2727,6 +2786,34 @@ func (w *ServerInterfaceWrapper) ListGroups(ctx echo.Context) error {
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListGroupsParams
+	// ------------- Optional query parameter "all" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "all", ctx.QueryParams(), &params.All, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter all: %s", err))
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", ctx.QueryParams(), &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter q: %s", err))
+	}
+
+	// ------------- Optional query parameter "user" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user", ctx.QueryParams(), &params.User, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", ctx.QueryParams(), &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter sort: %s", err))
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})

@@ -31,6 +31,7 @@ var costs = map[string]Cost{
 	"pullInbox":     {User: 1, page: 50},
 	"listMembers":   {User: 1, page: 100},
 	"listGroups":    {User: 1, page: 20, index: 1},               // several reads a group of the page
+	"listAllGroups": {User: 2, page: 10},                         // several reads a group of the page, and looks at those that are sorted
 	"exportGroup":   {User: 20},                                  // a stream of pages
 	"exportMe":      {User: 100},                                 // the same of all groups of the caller, a few such at a time
 	"getUnread":     {User: 3, index: 1 + chat.PageLooks},        // of each with something unread its Info

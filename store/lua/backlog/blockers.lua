@@ -15,18 +15,10 @@ if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
 if refused then return refused end
 local last, total = tonumber(redis.call('GET', last_id)), tonumber(named_bytes or 0)
--- Members who are passed by hold back nothing. In a group that passes nobody by, any byte may be one too many for the next upload.
-local blocks, low, most = overflow == 'block', '-inf', tonumber(keep)
-if blocks then
-  most = math.min(most, tonumber(backlog_max) - 1)
-else
-  low = int(last - tonumber(backlog_max))
-end
+local waits_for, low = behind_from(last, tonumber(keep), tonumber(backlog_max), overflow)
 -- Nobody waits for themselves; an operator asks about everyone.
 local except = operator and '' or caller
-local out, found = {'OK'}, blockers(last, total, low, except, max, function(behind, bytes)
-  return behind > most or blocks and bytes > 0
-end)
+local out, found = {'OK'}, blockers(last, total, low, except, max, waits_for)
 for i = 1, #found, 3 do
   local id = int(last - tonumber(found[i + 1]) + 1)
   local n = #out

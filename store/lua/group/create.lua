@@ -1,13 +1,14 @@
 -- Creates a group with its members and their notices.
 --
 -- KEYS  last_id meta members joined managers seen read msgs skip gone_members gone_senders public core:enqueue
---       wants waiting retention gone_files
--- ARGV  creator owner direct epoch name visibility created_ms keep backlog_max overflow backlog_bytes post history
+--       wants waiting retention gone_files named
+-- ARGV  creator owner direct epoch name folded visibility created_ms keep backlog_max overflow backlog_bytes post history
 --       retain_days data key channel task_id
 --       retain_id group others:int now:int per:int invited... notices(mark rest)...
 --   direct   the two users of a direct group, separated by a blank, of whom neither owns it; or ''
 --   history  1 or 0
 --   retain_id  of a task that removes what is too old
+--   folded   the name, folded
 --   data     an object, or ''
 --   key      to repeat with, hashed, or ''
 --   owner    the creator, who becomes a member; '' where a program makes the group, which has no owner then
@@ -22,6 +23,7 @@
 -- include: notice
 -- include: log_grew
 -- include: public
+-- include: named
 -- include: task_member
 -- include: retention
 -- include: task_retain
@@ -38,7 +40,7 @@ redis.call('HSET', meta, 'epoch', epoch, 'name', name, 'visibility', visibility,
   created_ms, 'keep', keep, 'backlog_max', backlog_max, 'overflow', overflow, 'backlog_bytes',
   backlog_bytes, 'post', post, 'history', history, 'retain_days',
   retain_days, 'key', key, 'active_ms', created_ms, 'newest', '0', 'owner',
-  direct == '' and owner or '', 'floor', '0')
+  direct == '' and owner or '', 'floor', '0', 'folded', folded)
 if direct ~= '' then redis.call('HSET', meta, 'direct', direct) end
 if data ~= '' then redis.call('HSET', meta, 'data', data) end
 
@@ -68,6 +70,7 @@ for i = invited, invited + others - 1 do
 end
 if #later > 0 then redis.call('ZADD', waiting, unpack(later)) end
 
+list_group(folded)
 if visibility == 'public' then redis.call('ZADD', public, 0, public_member(name, group)) end
 log_grew(epoch, int(1 + math.ceil(now / per)), now_ms, false, 1)
 enqueue_member(task_id, epoch, '1', creator, 'joined', users, created_ms, now_ms)

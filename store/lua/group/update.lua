@@ -1,10 +1,11 @@
 -- Changes name, settings and data, for an owner, an admin or an operator, and appends the notices.
 --
--- KEYS  last_id meta members seen read msgs skip reactions reacted public core:enqueue wants retention
+-- KEYS  last_id meta members seen read msgs skip reactions reacted public core:enqueue wants retention named
 -- ARGV  caller operator:flag was_epoch was_version channel task_id retain_id group at_ms count:int notices(mark rest)... changes(field value)...
 --   was_epoch, was_version  what the change was decided by; '': by nothing
 --   retain_id  of a task that removes what is too old
 --   count  how many notices there are
+--   changes  with a name comes folded, the same folded
 -- Returns {OK, 1 changed or 0 nothing to change}
 -- Refuses NOTFOUND, FORBIDDEN, CONFLICT
 -- include: manage
@@ -12,13 +13,14 @@
 -- include: notice
 -- include: log_grew
 -- include: public
+-- include: named
 -- include: prune
 -- include: trim
 -- include: task_trim
 -- include: retention
 -- include: task_retain
-local epoch, visibility, name, keep, backlog_max, pruned, version =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'name', 'keep', 'backlog_max', 'floor', 'version'))
+local epoch, visibility, name, keep, backlog_max, pruned, version, folded =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'name', 'keep', 'backlog_max', 'floor', 'version', 'folded'))
 if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
 refused = refused or other_version(epoch, version, was_epoch, was_version)
@@ -46,6 +48,10 @@ if tonumber(new.backlog_max) > tonumber(backlog_max) then
 end
 if visibility == 'public' then redis.call('ZREM', public, public_member(name, group)) end
 if new.visibility == 'public' then redis.call('ZADD', public, 0, public_member(new.name, group)) end
+if new.folded then
+  unlist_name(folded)
+  list_group(new.folded)
+end
 for i = notices, changes - 1, notices_row do
   -- bind: notices at i
   advance(caller, notice(epoch, mark, rest, at_ms))

@@ -2,9 +2,10 @@
 -- unread, is published or notified. Nobody sees anything of an import before this step.
 --
 -- KEYS  last_id meta members joined managers seen read msgs skip reactions reacted gone_members gone_senders gone_files
---       core:enqueue wants retention import import_msgs import_skip import_reacted import_reactions
--- ARGV  file epoch group name creator created_ms active_ms keep backlog_max overflow
+--       core:enqueue wants retention named import import_msgs import_skip import_reacted import_reactions
+-- ARGV  file epoch group name folded creator created_ms active_ms keep backlog_max overflow
 --       backlog_bytes last newest mark trimmed archived:flag task_id retain_id users...
+--   folded     the name, folded
 --   newest     id of the newest text or data, mark is that of the last entry
 --   trimmed    `<id> <mark>` of the entry before the lowest staged one; '' if everything is staged
 --   archived   the archive has all entries
@@ -13,6 +14,7 @@
 -- Returns {OK}
 -- Refuses EXISTS; GONE; CONFLICT (the import is not complete, or the archive was switched off or on meanwhile)
 -- include: base
+-- include: named
 -- include: retention
 -- include: task_member
 -- include: task_retain
@@ -33,7 +35,8 @@ end
 -- floor: what was imported is never counted, so nobody's own messages and mentions in it are listed.
 redis.call('HSET', meta, 'epoch', epoch, 'name', name, 'visibility', 'private', 'created_by', creator, 'created_ms', created_ms,
   'keep', keep, 'backlog_max', backlog_max, 'overflow', overflow, 'backlog_bytes', backlog_bytes, 'post', 'members', 'history', '1', 'retain_days', '0', 'key', '', 'active_ms',
-  active_ms, 'newest', newest, 'owner', creator, 'floor', last, 'mark', mark, 'imported', file)
+  active_ms, 'newest', newest, 'owner', creator, 'floor', last, 'mark', mark, 'imported', file, 'folded', folded)
+list_group(folded)
 if trimmed ~= '' then redis.call('HSET', meta, 'trimmed', trimmed) end
 redis.call('SET', last_id, last)
 for _, pair in ipairs({{import_msgs, msgs}, {import_skip, skip}, {import_reacted, reacted}, {import_reactions, reactions}}) do

@@ -10,6 +10,8 @@
 local known, begun, lines, export, imported =
   unpack(redis.call('HMGET', layout, 'version', 'import', 'import_lines', 'export', 'imported'))
 if not known then redis.call('HSET', layout, 'version', version) end
+-- The groups of a new store are all listed, unless it is about to get those of a file.
+if not known and import == '' then redis.call('HSET', layout, 'listed', '1') end
 if export and not exports then redis.call('HDEL', layout, 'export') end
 if imported and not exports and imported ~= import then
   redis.call('HDEL', layout, 'imported')

@@ -6,6 +6,21 @@ local function bytes_behind(total, id)
   return next and total - tonumber(string.match(next, '(%d+) %d+$')) or 0
 end
 
+-- behind_from tells from where on members hold back trimming, or may have a send refused: whether one so far behind does, and the
+-- lowest id that they may have seen. Members who are passed by hold back nothing. In a group that passes nobody by, any byte may be
+-- one too many for the next upload.
+local function behind_from(last, keep, backlog_max, overflow)
+  local blocks = overflow == 'block'
+  local most = blocks and math.min(keep, backlog_max - 1) or keep
+  return function(behind, bytes) return behind > most or blocks and bytes > 0 end, blocks and '-inf' or int(last - backlog_max)
+end
+
+-- lowest_seen returns the lowest id from low on up to which a member has seen everything; nil if there is no member so far.
+local function lowest_seen(low)
+  local slowest = redis.call('ZRANGEBYSCORE', seen, low, '+inf', 'WITHSCORES', 'LIMIT', 0, 2)
+  return slowest[1] == '$archive' and slowest[4] or slowest[1] ~= '$archive' and slowest[2] or nil
+end
+
 -- blockers lists the members who have seen at least low, the slowest first: user, entries behind and bytes of files behind of
 -- each. It ends at max members, or at the first for whom enough(behind, bytes) is false: everyone after is further ahead.
 local function blockers(last, total, low, except, max, enough)

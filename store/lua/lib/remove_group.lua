@@ -4,7 +4,8 @@
 -- include: task_deleted
 -- include: task_archive
 -- include: task_file
--- needs: last_id meta members member_data joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public
+-- include: named
+-- needs: last_id meta members member_data joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public named
 -- needs: levels notified invites invited waiting files files_unused files_named gone_files group channel
 -- without_content returns the JSON of an entry without what its author wrote, if that is all that there was: see chat.Entry for the
 -- order of its fields. No brace or bracket stands behind sent_at, so one inside of data is not taken for it.
@@ -21,7 +22,7 @@ end
 -- webhooks, they get the user who deleted it, and the entries (100 of them at most) without events, and without content. Webhooks that were
 -- behind miss the entries in between. If there is an archive, it drops the log.
 local function remove_group(task_id, caller, now_ms)
-  local epoch, name = unpack(redis.call('HMGET', meta, 'epoch', 'name'))
+  local epoch, name, folded = unpack(redis.call('HMGET', meta, 'epoch', 'name', 'folded'))
   local generation, evented, lagging = webhook_position()
   local entries = {}
   for i, member in ipairs(evented and redis.call('ZRANGEBYSCORE', msgs, int(evented + 1), '+inf', 'LIMIT', 0, 100) or {}) do
@@ -29,6 +30,8 @@ local function remove_group(task_id, caller, now_ms)
   end
   local behind, missed = webhook_behind(lagging), {}
   for i, webhook in ipairs(behind.names) do missed[i] = '"' .. webhook .. '":' .. int(evented - behind.at[webhook]) end
+  redis.call('ZREM', named, '=' .. group .. '\0' .. group)
+  unlist_name(folded)
   redis.call('ZREM', public, name .. '\0' .. group)
   redis.call('RENAME', joined, gone_members)
   if redis.call('EXISTS', senders) == 1 then redis.call('RENAME', senders, gone_senders) end

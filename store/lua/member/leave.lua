@@ -1,7 +1,7 @@
 -- Removes a member: the user themself leaves, or an owner, an admin or an operator removes them. If the owner leaves,
 -- the longest-standing admin, else member, becomes the owner; the last member who leaves deletes the group.
 --
--- KEYS  last_id meta members member_data joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public
+-- KEYS  last_id meta members member_data joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public named
 --       core:enqueue wants levels notified invites invited waiting files files_unused files_named gone_files at
 -- ARGV  user caller operator:flag at_ms mark rest heir_mark heir_head heir_tail channel task_id trim_id group what
 --   at                    of the user
