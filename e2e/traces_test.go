@@ -80,6 +80,11 @@ func canaries(t *testing.T, node *harness.Node, folders ...string) {
 	try(t, err)
 	_, err = alice.SendDirectLater(ctx, "bob", client.Direct{Body: canary + "later"}, time.Now().Add(time.Hour))
 	try(t, err)
+	_, err = alice.UpdateMe(ctx, client.ProfileChange{
+		Name: new(canary + "ofprofile"), Picture: new("https://example.com/" + canary + "picture"), Status: json.RawMessage(`{"text":"` + canary + `status"}`),
+		Data: json.RawMessage(`{"` + canary + `field":"` + canary + `value"}`), Settings: json.RawMessage(`{"` + canary + `setting":"` + canary + `set"}`),
+	})
+	try(t, err)
 	_, err = alice.PutDevice(ctx, "phone", client.DeviceDraft{Kind: "webhook", URL: endpoint.URL + "/" + canary + "device"})
 	try(t, err)
 	sent, err := bob.Send(ctx, "stored", client.Text("the last one, which stays"))
@@ -211,6 +216,8 @@ func writeCanaries(ctx context.Context, t *testing.T, group string, alice, bob *
 		send(bob, client.Draft{Kind: "reaction", Target: deleted, Emoji: ":" + word(name) + ":"})
 		send(by, client.Draft{Kind: "delete", Target: deleted})
 	}
+	_, err = bob.UpdateMember(ctx, group, "alice", json.RawMessage(`{"`+word("memberfield")+`":"`+word("membervalue")+`"}`))
+	try(t, err)
 	_, err = alice.SendLater(ctx, group, client.Draft{Body: word("later"), Data: json.RawMessage(`"` + word("laterdata") + `"`)}, time.Now().Add(time.Hour))
 	try(t, err)
 	last, err := bob.Send(ctx, group, client.Text("another one that stays"))
