@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -33,22 +32,18 @@ func (h inviteHandlers) CreateInvite(ctx context.Context, r api.CreateInviteRequ
 		}
 		draft.ExpiresAt = new(chat.TimeMs(at.UnixMilli()))
 	}
-	code := ""
-	answer, err := keyed(ctx, h.core, "createInvite", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(retry string) (any, error) {
-		made, err := h.invites.Create(ctx, callerOf(ctx), draft, retry)
-		code, made.Code = made.Code, "" // what is kept for a retry has no secret
-		return made, err
+	return keyedSecret(ctx, h.core, "createInvite", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(retry string) (made, secret any, _ error) {
+		v, err := h.invites.Create(ctx, callerOf(ctx), draft, retry)
+		once := struct {
+			Code string `json:"code,omitempty"`
+			URL  string `json:"url,omitempty"`
+		}{Code: v.Code}
+		if v.Code != "" {
+			once.URL = h.origins.Of(callOf(ctx).request) + "/#invite=" + v.Code
+		}
+		v.Code = ""
+		return v, once, err
 	})
-	if err != nil || code == "" || answer.replayed {
-		return answer, err
-	}
-	var made invite.Invite
-	if err := json.Unmarshal(answer.Body, &made); err != nil {
-		return nil, err
-	}
-	made.Code, made.URL = code, h.origins.Of(callOf(ctx).request)+"/#invite="+code
-	answer.Body, err = json.Marshal(made)
-	return answer, err
 }
 
 // ListInvites serves GET /v1/invites.

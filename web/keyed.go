@@ -39,6 +39,26 @@ func keyed(ctx context.Context, core *chat.Service, operation string, key *strin
 	return rawAnswer{Answer: answer, replayed: replayed}, err
 }
 
+// keyedSecret is keyed for what has a secret. create returns it apart, as an object with those fields of the first answer that are not
+// kept for a repeated one.
+func keyedSecret(ctx context.Context, core *chat.Service, operation string, key *string, request any, status int,
+	create func(key string) (made, secret any, err error),
+) (rawAnswer, error) {
+	var secret any
+	answer, err := keyed(ctx, core, operation, key, request, status, func(key string) (made any, err error) {
+		made, secret, err = create(key)
+		return made, err
+	})
+	if err != nil || answer.replayed {
+		return answer, err
+	}
+	fields, err := json.Marshal(secret)
+	if err == nil && len(fields) > len("{}") {
+		answer.Body = append(append(bytes.TrimSuffix(answer.Body, []byte{'}'}), ','), fields[1:]...)
+	}
+	return answer, err
+}
+
 // rawAnswer is the finished answer to a creation, the first or a repeated one.
 type rawAnswer struct {
 	chat.Answer
@@ -56,6 +76,8 @@ func (a rawAnswer) VisitCreateGroupResponse(w http.ResponseWriter) error   { ret
 func (a rawAnswer) VisitCreateInviteResponse(w http.ResponseWriter) error  { return a.write(w) }
 func (a rawAnswer) VisitCreateKeyResponse(w http.ResponseWriter) error     { return a.write(w) }
 func (a rawAnswer) VisitCreateWebhookResponse(w http.ResponseWriter) error { return a.write(w) }
+func (a rawAnswer) VisitRotateKeyResponse(w http.ResponseWriter) error     { return a.write(w) }
+func (a rawAnswer) VisitRotateWebhookResponse(w http.ResponseWriter) error { return a.write(w) }
 
 // contentHash tells requests with the same retry key apart by what they ask for, no matter how they are written.
 func contentHash(operation string, body any) (string, error) {

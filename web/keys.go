@@ -31,22 +31,19 @@ func (h keyHandlers) CreateKey(ctx context.Context, r api.CreateKeyRequestObject
 	if err != nil {
 		return nil, err
 	}
-	secret := ""
-	answer, err := keyed(ctx, h.core, "createKey", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(retry string) (any, error) {
+	return keyedSecret(ctx, h.core, "createKey", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(retry string) (any, any, error) {
 		v, err := h.keys.Create(ctx, makerOf(ctx), draft, retry)
-		secret, v.Key = v.Key, "" // what is kept for a retry has no secret
-		return v, err
+		return withoutKey(v, err)
 	})
-	if err != nil || secret == "" || answer.replayed {
-		return answer, err
-	}
-	var v keys.View
-	if err := json.Unmarshal(answer.Body, &v); err != nil {
-		return nil, err
-	}
-	v.Key = secret
-	answer.Body, err = json.Marshal(v)
-	return answer, err
+}
+
+// withoutKey divides what is kept of an answer from the credential in it.
+func withoutKey(v keys.View, err error) (made, secret any, _ error) {
+	once := struct {
+		Key string `json:"key,omitempty"`
+	}{v.Key}
+	v.Key = ""
+	return v, once, err
 }
 
 func keyDraft(b *api.KeyDraft) (d keys.Draft, err error) {
@@ -108,6 +105,9 @@ func (h keyHandlers) RotateKey(ctx context.Context, r api.RotateKeyRequestObject
 		}
 		overlap = time.Duration(seconds) * time.Second
 	}
-	v, err := h.keys.Rotate(ctx, makerOf(ctx), r.Key, overlap)
-	return api.RotateKey200JSONResponse(v), err
+	asked := []any{r.Key, overlap}
+	return keyedSecret(ctx, h.core, "rotateKey", r.Params.IdempotencyKey, asked, http.StatusOK, func(string) (any, any, error) {
+		v, err := h.keys.Rotate(ctx, makerOf(ctx), r.Key, overlap)
+		return withoutKey(v, err)
+	})
 }

@@ -161,7 +161,8 @@ func TestKeysOverHTTP(t *testing.T) {
 			t.Fatalf("call %d: got %d %s", i, a.status, a.body)
 		}
 	}
-	if a := s.by(key, "bot2", request{method: "GET", path: "/v1/me"}); a.status != 429 || a.header.Get("Retry-After") == "" {
+	if a := s.by(key, "bot2", request{method: "GET", path: "/v1/me"}); a.status != 429 || a.header.Get("Retry-After") == "" ||
+		!strings.Contains(a.header.Get("RateLimit"), `"key";r=0`) || !strings.Contains(a.header.Get("RateLimit-Policy"), `"key"`) {
 		t.Errorf("above its rate: got %d %s", a.status, a.body)
 	}
 	if a := operator("GET", "/v1/keys/"+id, "", nil); a.field("last_used_at") == nil {
@@ -176,8 +177,12 @@ func TestKeysOverHTTP(t *testing.T) {
 			t.Errorf("%s: got %d %s", body, a.status, a.body)
 		}
 	}
-	rotated := operator("POST", "/v1/keys/"+id+"/rotate", `{"overlap_s":0}`, nil)
+	rotation := map[string]string{"Idempotency-Key": "rotation"}
+	rotated, repeated := operator("POST", "/v1/keys/"+id+"/rotate", `{"overlap_s":0}`, rotation), operator("POST", "/v1/keys/"+id+"/rotate", `{"overlap_s":0}`, rotation)
 	next, _ := rotated.field("key").(string)
+	if repeated.status != 200 || repeated.field("id") != id || repeated.field("key") != nil || repeated.header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("the rotation again: got %d %s", repeated.status, repeated.body)
+	}
 	checkProblem(t, "the key before", s.by(key, "bot", request{method: "GET", path: "/v1/me"}), 401, "unauthenticated")
 	if a := s.by(next, "bot", request{method: "GET", path: "/v1/me"}); a.status != 200 {
 		t.Errorf("the new key: got %d %s", a.status, a.body)
@@ -272,6 +277,11 @@ func TestVoidKeysAreClosed(t *testing.T) {
 	_, key := s.key(`{"name":"k","scopes":["read"],"as":["bot"]}`)
 	if got := hello(t, s.dial(), fmt.Sprintf(`{"op":"hello","token":%q}`, key)); !strings.Contains(got, "4401") {
 		t.Errorf("without as: got %s, want it closed with 4401", got)
+	}
+	for what, token := range map[string]string{"a key that may not act so": key, "a person for another": token(t, "alice", "")} {
+		if got := hello(t, s.dial(), fmt.Sprintf(`{"op":"hello","token":%q,"as":"other"}`, token)); !strings.Contains(got, "4403") {
+			t.Errorf("%s: got %s, want it closed with 4403", what, got)
+		}
 	}
 }
 

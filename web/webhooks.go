@@ -17,10 +17,20 @@ type webhookHandlers struct {
 // CreateWebhook serves POST /v1/webhooks.
 func (h webhookHandlers) CreateWebhook(ctx context.Context, r api.CreateWebhookRequestObject) (api.CreateWebhookResponseObject, error) {
 	draft := webhook.Draft{URL: r.Body.Url, Events: deref(r.Body.Events)}
-	return keyed(ctx, h.core, "createWebhook", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(key string) (any, error) {
+	return keyedSecret(ctx, h.core, "createWebhook", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(key string) (any, any, error) {
 		draft.Key = key
-		return h.webhooks.Create(ctx, callerOf(ctx), draft)
+		w, err := h.webhooks.Create(ctx, callerOf(ctx), draft)
+		return withoutSecret(w, err)
 	})
+}
+
+// withoutSecret divides what is kept of an answer from the secret in it.
+func withoutSecret(w webhook.View, err error) (made, secret any, _ error) {
+	once := struct {
+		Secret string `json:"secret,omitempty"`
+	}{w.Secret}
+	w.Secret = ""
+	return w, once, err
 }
 
 // ListWebhooks serves GET /v1/webhooks.
@@ -42,6 +52,8 @@ func (h webhookHandlers) DeleteWebhook(ctx context.Context, r api.DeleteWebhookR
 
 // RotateWebhook serves POST /v1/webhooks/{webhook}/rotate.
 func (h webhookHandlers) RotateWebhook(ctx context.Context, r api.RotateWebhookRequestObject) (api.RotateWebhookResponseObject, error) {
-	w, err := h.webhooks.Rotate(ctx, callerOf(ctx), r.Webhook)
-	return api.RotateWebhook200JSONResponse(w), err
+	return keyedSecret(ctx, h.core, "rotateWebhook", r.Params.IdempotencyKey, r.Webhook, http.StatusOK, func(string) (any, any, error) {
+		w, err := h.webhooks.Rotate(ctx, callerOf(ctx), r.Webhook)
+		return withoutSecret(w, err)
+	})
 }

@@ -52,8 +52,9 @@ func TestWebhooks(t *testing.T) {
 	if made.status != http.StatusCreated || !strings.HasPrefix(signed, "whsec_") {
 		t.Fatalf("got %d %s", made.status, made.body)
 	}
-	if again := root("POST", "/v1/webhooks", draft, "k"); again.body != made.body || again.header.Get("Idempotency-Replayed") != "true" {
-		t.Errorf("again: got %s, want %s", again.body, made.body)
+	again := root("POST", "/v1/webhooks", draft, "k")
+	if again.status != made.status || again.field("id") != id || again.field("secret") != nil || again.header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("again: got %d %s, want %s without its secret", again.status, again.body, made.body)
 	}
 	checkProblem(t, "another request", root("POST", "/v1/webhooks", `{"url":"https://hooks.example/"}`, "k"), 409, "key_reused")
 	for _, body := range []string{`{"url":"https://10.0.0.1/"}`, `{"url":"http://192.168.0.1/"}`, `{"url":"https://a@hooks.example/"}`, `{"url":"x"}`, `{"url":""}`, `{}`,
@@ -65,8 +66,11 @@ func TestWebhooks(t *testing.T) {
 			t.Errorf("%s: got %d %s", path, a.status, a.body)
 		}
 	}
-	rotated := root("POST", "/v1/webhooks/"+id+"/rotate", "", "")
+	rotated, repeated := root("POST", "/v1/webhooks/"+id+"/rotate", "", "r"), root("POST", "/v1/webhooks/"+id+"/rotate", "", "r")
 	newer, _ := rotated.field("secret").(string)
+	if repeated.status != 200 || repeated.field("id") != id || repeated.field("secret") != nil {
+		t.Errorf("the rotation again: got %d %s", repeated.status, repeated.body)
+	}
 	if rotated.status != 200 || newer == "" || newer == signed {
 		t.Errorf("got %d %s", rotated.status, rotated.body)
 	}

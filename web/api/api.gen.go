@@ -1902,6 +1902,12 @@ type CreateKeyParams struct {
 	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
 }
 
+// RotateKeyParams defines parameters for RotateKey.
+type RotateKeyParams struct {
+	// IdempotencyKey 1 to 64 printable ASCII characters, chosen by the client.
+	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
+}
+
 // UpdateMeParams defines parameters for UpdateMe.
 type UpdateMeParams struct {
 	// IfMatch The `ETag` that the user has to have still.
@@ -2043,6 +2049,12 @@ type ListWebhooksParams struct {
 
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
+	// IdempotencyKey 1 to 64 printable ASCII characters, chosen by the client.
+	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
+}
+
+// RotateWebhookParams defines parameters for RotateWebhook.
+type RotateWebhookParams struct {
 	// IdempotencyKey 1 to 64 printable ASCII characters, chosen by the client.
 	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
 }
@@ -2415,7 +2427,7 @@ type ServerInterface interface {
 	UpdateKey(ctx echo.Context, key KeyParam) error
 	// RotateKey Rotate the secret
 	// (POST /v1/keys/{key}/rotate)
-	RotateKey(ctx echo.Context, key KeyParam) error
+	RotateKey(ctx echo.Context, key KeyParam, params RotateKeyParams) error
 	// EraseMe Erase the caller
 	// (DELETE /v1/me)
 	EraseMe(ctx echo.Context) error
@@ -2559,7 +2571,7 @@ type ServerInterface interface {
 	GetWebhook(ctx echo.Context, webhook WebhookParam) error
 	// RotateWebhook Rotate the secret
 	// (POST /v1/webhooks/{webhook}/rotate)
-	RotateWebhook(ctx echo.Context, webhook WebhookParam) error
+	RotateWebhook(ctx echo.Context, webhook WebhookParam, params RotateWebhookParams) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
@@ -3706,8 +3718,28 @@ func (w *ServerInterfaceWrapper) RotateKey(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter key: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RotateKeyParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKeyParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.RotateKey(ctx, key)
+	err = w.Handler.RotateKey(ctx, key, params)
 	return err
 }
 
@@ -4624,8 +4656,28 @@ func (w *ServerInterfaceWrapper) RotateWebhook(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RotateWebhookParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKeyParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.RotateWebhook(ctx, webhook)
+	err = w.Handler.RotateWebhook(ctx, webhook, params)
 	return err
 }
 
@@ -7296,8 +7348,9 @@ func (response UpdateKeydefaultApplicationProblemPlusJSONResponse) VisitUpdateKe
 }
 
 type RotateKeyRequestObject struct {
-	Key  KeyParam `json:"key"`
-	Body *RotateKeyJSONRequestBody
+	Key    KeyParam `json:"key"`
+	Params RotateKeyParams
+	Body   *RotateKeyJSONRequestBody
 }
 
 type RotateKeyResponseObject interface {
@@ -9678,6 +9731,7 @@ func (response GetWebhookdefaultApplicationProblemPlusJSONResponse) VisitGetWebh
 
 type RotateWebhookRequestObject struct {
 	Webhook WebhookParam `json:"webhook"`
+	Params  RotateWebhookParams
 }
 
 type RotateWebhookResponseObject interface {
@@ -11704,10 +11758,11 @@ func (sh *strictHandler) UpdateKey(ctx echo.Context, key KeyParam) error {
 }
 
 // RotateKey operation middleware
-func (sh *strictHandler) RotateKey(ctx echo.Context, key KeyParam) error {
+func (sh *strictHandler) RotateKey(ctx echo.Context, key KeyParam, params RotateKeyParams) error {
 	var request RotateKeyRequestObject
 
 	request.Key = key
+	request.Params = params
 
 	var body RotateKeyJSONRequestBody
 	var err error
@@ -13164,10 +13219,11 @@ func (sh *strictHandler) GetWebhook(ctx echo.Context, webhook WebhookParam) erro
 }
 
 // RotateWebhook operation middleware
-func (sh *strictHandler) RotateWebhook(ctx echo.Context, webhook WebhookParam) error {
+func (sh *strictHandler) RotateWebhook(ctx echo.Context, webhook WebhookParam, params RotateWebhookParams) error {
 	var request RotateWebhookRequestObject
 
 	request.Webhook = webhook
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.RotateWebhook(ctx.Request().Context(), request.(RotateWebhookRequestObject))
