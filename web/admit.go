@@ -102,9 +102,6 @@ func (a *admitter) admitCaller(c echo.Context, r *route) (*call, error) {
 	if err := one.charge(cost); err != nil {
 		return nil, err
 	}
-	if err := a.callers.SpendKey(who.Key, cost); err != nil {
-		return nil, err
-	}
 	names := r.named(c, who)
 	if err := r.allows(who, names); err != nil {
 		return nil, err

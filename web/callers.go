@@ -50,10 +50,15 @@ func (c *call) holds() error {
 	return c.again()
 }
 
-// charge takes more from the caller's limits, for costs that the body of the request showed. After an error the request must
-// not be carried out.
+// charge takes a cost from the limits of the caller and of the key by which they act. After an error the request must not be
+// carried out.
 func (c *call) charge(cost limit.Cost) error {
 	quotas, err := c.limits.Spend(c.by, cost)
+	if err == nil {
+		var ofKey limit.Quotas
+		ofKey, err = c.limits.SpendKey(c.key, cost)
+		quotas = append(quotas, ofKey...)
+	}
 	quotas.Write(c.header)
 	return err
 }

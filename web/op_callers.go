@@ -58,10 +58,7 @@ func (c *opCallers) admit(ctx context.Context, o *op) (*call, error) {
 	}
 	one := &call{by: who.Caller(), key: who.Key, who: who, limits: c.batch.limits, header: http.Header{}}
 	cost := limit.CostOf(o.route, 0)
-	if _, err := one.limits.Spend(one.by, cost); err != nil {
-		return nil, err
-	}
-	if err := one.limits.SpendKey(who.Key, cost); err != nil {
+	if err := one.charge(cost); err != nil {
 		return nil, err
 	}
 	return one, c.byID[o.route].allows(who, named{group: o.group, user: o.user})

@@ -39,13 +39,14 @@ func (r *keyRates) of(text string) *buckets[string] {
 
 // SpendKey charges a call to the key by which it is made, if that has a rate of its own; nil: it is made by a token. Its error is
 // rate_limited: the call must not be carried out.
-func (l *Limits) SpendKey(k *keys.Key, c Cost) error {
+func (l *Limits) SpendKey(k *keys.Key, c Cost) (Quotas, error) {
 	if l == nil || k == nil || k.Rate == nil || c.User == 0 {
-		return nil
+		return nil, nil
 	}
 	b := l.keys.of(*k.Rate)
 	if b == nil {
-		return nil
+		return nil, nil
 	}
-	return l.counted(Quotas{charge(b, k.ID, c.User)})
+	quotas := Quotas{charge(b, k.ID, c.User)}
+	return quotas, l.counted(quotas)
 }

@@ -16,7 +16,7 @@ import (
 const (
 	closeBadFrame        = 4400 // not a text frame with a JSON object
 	closeUnauthenticated = 4401 // no token, or it was refused, was revoked or has expired
-	closeForbidden       = 4403 // the user is disabled
+	closeForbidden       = 4403 // the user is disabled, or the key may not act so
 	closeNoHello         = 4408
 	closeDisconnected    = 4408 // an operator or the user asked for it
 	closeTooMany         = 4409 // too many sessions of the user, or of the node

@@ -132,7 +132,7 @@ func (s *session) perform(ctx context.Context, who *auth.Identity, by chat.Calle
 func (s *session) spend(who *auth.Identity, cost limit.Cost) error {
 	_, err := s.all.opt.Limits.Spend(who.Caller(), cost)
 	if err == nil {
-		err = s.all.opt.Limits.SpendKey(who.Key, cost)
+		_, err = s.all.opt.Limits.SpendKey(who.Key, cost)
 	}
 	if err == nil {
 		return nil
@@ -186,6 +186,9 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 			who = &id
 		case closes:
 			s.end(why)
+			return nil
+		case chat.CodeOf(err) == chat.CodeForbidden: // another hello with the same token would be refused too
+			s.end(ending{code: closeForbidden, reason: problem.Public(err).Message})
 			return nil
 		default:
 			return err
