@@ -99,7 +99,7 @@ func (a *admitter) admitCaller(c echo.Context, r *route) (*call, error) {
 	one := &call{by: by, who: who, request: req, admits: a, key: who.Key, limits: a.callers, header: c.Response().Header(), turn: t}
 	one.paid = one.limits.Index(one.by, cost)
 	cost.User += one.paid.User
-	if err := one.charge(cost); err != nil {
+	if err := one.spend(cost); err != nil {
 		return nil, err
 	}
 	names := r.named(c, who)

@@ -50,9 +50,20 @@ func (c *call) holds() error {
 	return c.again()
 }
 
-// charge takes a cost from the limits of the caller and of the key by which they act. After an error the request must not be
-// carried out.
+// charge takes more from the caller's limits, for costs that the body of the request showed; the key by which they act owes them.
+// After an error the request must not be carried out.
 func (c *call) charge(cost limit.Cost) error {
+	quotas, err := c.limits.Spend(c.by, cost)
+	if err == nil {
+		quotas = append(quotas, c.limits.OweKey(c.key, cost)...)
+	}
+	quotas.Write(c.header)
+	return err
+}
+
+// spend takes the cost of a call from the limits of the caller and of the key by which they act. After an error the request must
+// not be carried out.
+func (c *call) spend(cost limit.Cost) error {
 	quotas, err := c.limits.Spend(c.by, cost)
 	if err == nil {
 		var ofKey limit.Quotas

@@ -314,6 +314,22 @@ func TestChangedKeysHoldInSessions(t *testing.T) {
 	}
 }
 
+// TestKeysOweForBodies: a call that costs more than the key's rate holds is let in, and the next one waits.
+func TestKeysOweForBodies(t *testing.T) {
+	s := start(t, nil)
+	_, key := s.key(`{"name":"k","scopes":["users"],"rate":"5/h"}`)
+	for n, want := range []int{200, 429} {
+		var users []string
+		for i := range 20 {
+			users = append(users, fmt.Sprintf(`{"user":"u%d"}`, i))
+		}
+		body := `{"users":[` + strings.Join(users, ",") + `]}`
+		if a := s.by(key, "", request{method: "PUT", path: "/v1/users", body: body}); a.status != want {
+			t.Errorf("call %d: got %d %s", n, a.status, a.body)
+		}
+	}
+}
+
 // TestRefusedKeysCost: who may not act so, or not from there, pays with the address.
 func TestRefusedKeysCost(t *testing.T) {
 	s := start(t, func(c *node.Config) { c.RateIP, c.TrustedProxies = "1/h:4", []string{"127.0.0.1"} })

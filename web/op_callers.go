@@ -58,7 +58,7 @@ func (c *opCallers) admit(ctx context.Context, o *op) (*call, error) {
 	}
 	one := &call{by: who.Caller(), key: who.Key, who: who, limits: c.batch.limits, header: http.Header{}}
 	cost := limit.CostOf(o.route, 0)
-	if err := one.charge(cost); err != nil {
+	if err := one.spend(cost); err != nil {
 		return nil, err
 	}
 	return one, c.byID[o.route].allows(who, named{group: o.group, user: o.user})

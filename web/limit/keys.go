@@ -40,13 +40,29 @@ func (r *keyRates) of(text string) *buckets[string] {
 // SpendKey charges a call to the key by which it is made, if that has a rate of its own; nil: it is made by a token. Its error is
 // rate_limited: the call must not be carried out.
 func (l *Limits) SpendKey(k *keys.Key, c Cost) (Quotas, error) {
-	if l == nil || k == nil || k.Rate == nil || c.User == 0 {
-		return nil, nil
-	}
-	b := l.keys.of(*k.Rate)
+	b := l.bucketsOf(k, c)
 	if b == nil {
 		return nil, nil
 	}
 	quotas := Quotas{charge(b, k.ID, c.User)}
 	return quotas, l.counted(quotas)
+}
+
+// OweKey charges a call that was let in for more than it paid: what the bucket does not hold is a debt, so that a call which costs
+// more than a full bucket is not refused for ever.
+func (l *Limits) OweKey(k *keys.Key, c Cost) Quotas {
+	b := l.bucketsOf(k, c)
+	if b == nil {
+		return nil
+	}
+	left, full := b.owe(k.ID, c.User)
+	return Quotas{{limit: b.name, policy: b.policy, left: left, full: full}}
+}
+
+// bucketsOf returns the buckets of a key's rate; nil: the cost is free.
+func (l *Limits) bucketsOf(k *keys.Key, c Cost) *buckets[string] {
+	if l == nil || k == nil || k.Rate == nil || c.User == 0 {
+		return nil
+	}
+	return l.keys.of(*k.Rate)
 }
