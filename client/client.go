@@ -107,7 +107,9 @@ func (c *Client) As(user string) *Client {
 
 // authorize says in the header of a request who calls.
 func (c *Client) authorize(header http.Header, token string) {
-	header.Set("Authorization", "Bearer "+token)
+	if token != "" {
+		header.Set("Authorization", "Bearer "+token)
+	}
 	if c.as != "" {
 		header.Set("Chatd-As", c.as)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -15,15 +16,35 @@ type Accounts struct {
 
 // Account reads the record of a user; empty: there is none.
 func (s *Accounts) Account(ctx context.Context, user string) (string, error) {
-	var found *redis.StringCmd
-	err := s.reads(ctx, func(pipe redis.Pipeliner) { found = pipe.Get(ctx, s.keys.user(user).account()) })
+	texts, err := s.AccountsOf(ctx, []string{user})
 	if err != nil {
 		return "", err
 	}
-	return found.Val(), nil
+	return texts[0], nil
 }
 
 // PutAccount replaces the record of a user in the place of the one that was read.
 func (s *Accounts) PutAccount(ctx context.Context, user, before, after string, fresh bool) error {
 	return s.doSafe(ctx, accountPutScript.On(s.keys.user(user)).Arg("user", user).Arg("before", before).Arg("after", after).Arg("fresh", flag(fresh)))
+}
+
+// AccountsOf reads the records of users, in their order.
+func (s *Accounts) AccountsOf(ctx context.Context, users []string) ([]string, error) {
+	texts := make([]string, 0, len(users))
+	for chunk := range slices.Chunk(users, pipelineMax) {
+		var found []*redis.StringCmd
+		err := s.reads(ctx, func(pipe redis.Pipeliner) {
+			found = found[:0]
+			for _, user := range chunk {
+				found = append(found, pipe.Get(ctx, s.keys.user(user).account()))
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range found {
+			texts = append(texts, text.Val())
+		}
+	}
+	return texts, nil
 }

@@ -8,8 +8,8 @@ import (
 )
 
 var accountTests = map[string]func(*fixture){
-	"Account and PutAccount":        testAccount,
-	"one of many accounts prevails": testAccountRace,
+	"Account, AccountsOf and PutAccount": testAccount,
+	"one of many accounts prevails":      testAccountRace,
 }
 
 func testAccount(w *fixture) {
@@ -26,6 +26,9 @@ func testAccount(w *fixture) {
 	w.fails(w.PutAccount(w.ctx, "alice", "", "two", false), chat.ErrConflict)
 	w.fails(w.PutAccount(w.ctx, "alice", "other", "two", false), chat.ErrConflict)
 	w.ok(w.PutAccount(w.ctx, "alice", "one", "two", false))
+	texts, err := w.AccountsOf(w.ctx, []string{"bob", "alice", "carl"})
+	w.ok(err)
+	w.equal(texts, []string{"", "two", ""})
 	w.ok(w.PutAccount(w.ctx, "alice", "two", "", false))
 	w.equal(account("alice"), "")
 	w.fails(w.PutAccount(w.ctx, "alice", "", "three", true), chat.ErrExists) // the id stays taken

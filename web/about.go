@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -31,6 +32,9 @@ func (s *Server) describe(services Services) echo.HandlerFunc {
 		now := about
 		if most := services.Files.SizeMax(); most > 0 {
 			now.Limits.File, now.Limits.FilesUser, now.Limits.FilesGroup = &most, &l.UserFilesBytesMax, &l.GroupFilesBytesMax
+		}
+		if off := s.opt.Dev; off != nil && off.Off != nil && off.Off() {
+			now.Features = slices.DeleteFunc(slices.Clone(now.Features), func(name string) bool { return name == "dev" })
 		}
 		now.Time = chat.TimeMs(time.Now().UnixMilli())
 		return c.JSON(http.StatusOK, now)

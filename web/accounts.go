@@ -278,3 +278,12 @@ func (h accountHandlers) CreateCode(ctx context.Context, r api.CreateCodeRequest
 		Code: code.Code, Url: h.origins.Of(callOf(ctx).request) + "/#" + string(r.Body.Kind) + "=" + code.Code, ExpiresAt: chat.Time{Time: code.Expires},
 	}, nil
 }
+
+// ListAccounts serves GET /v1/accounts.
+func (h accountHandlers) ListAccounts(ctx context.Context, r api.ListAccountsRequestObject) (api.ListAccountsResponseObject, error) {
+	if err := h.there(); err != nil {
+		return nil, err
+	}
+	page, err := h.accounts.List(ctx, deref(r.Params.Cursor))
+	return api.ListAccounts200JSONResponse{Accounts: page.Accounts, Next: next(page.Next)}, err
+}

@@ -278,6 +278,36 @@ func TestCodesAndOperators(t *testing.T) {
 	checkProblem(t, "disabled, refreshing", s.open("POST", "/v1/tokens/refresh", `{"refresh":"`+alice.Refresh+`"}`), 403, "forbidden")
 }
 
+// TestInvitedRegister: a code lets one person in, into its group too, and a refusal uses none.
+func TestInvitedRegister(t *testing.T) {
+	s := start(t, func(c *node.Config) { c.Accounts = "on" })
+	s.must("owner", "POST", "/v1/groups", `{"id":"g"}`)
+	code := func(body string) string {
+		t.Helper()
+		code, _ := s.operator("POST", "/v1/invites", body).field("code").(string)
+		return code
+	}
+	register := func(user, password, code string) answer {
+		t.Helper()
+		return s.open("POST", "/v1/accounts", fmt.Sprintf(`{"user":%q,"password":%q,"code":%q}`, user, password, code))
+	}
+	mine := code(`{}`)
+	checkProblem(t, "a short password", register("alice", "short", mine), 400, "invalid_request")
+	checkProblem(t, "a name that is taken", register("owner", rightWord, mine), 409, "exists")
+	if a := register("alice", rightWord, mine); a.status != 201 {
+		t.Fatalf("got %d %s", a.status, a.body)
+	}
+	s.logs("alice")
+	checkProblem(t, "used up", register("bob", rightWord, mine), 410, "gone")
+	checkProblem(t, "unknown", register("bob", rightWord, "x"), 404, "not_found")
+	if a := register("bob", rightWord, code(`{"group":"g"}`)); a.status != 201 {
+		t.Fatalf("got %d %s", a.status, a.body)
+	}
+	if a := s.with(s.logs("bob").Token, "GET", "/v1/groups/g/messages", ""); a.status != 200 {
+		t.Errorf("who registered by the code of a group is no member: got %d %s", a.status, a.body)
+	}
+}
+
 // TestWrongPasswordsAreCounted on this host as well, with the time to wait.
 func TestWrongPasswordsAreCounted(t *testing.T) {
 	s := start(t, withOpenAccounts)

@@ -27,6 +27,9 @@ func describedRoutes() routes {
 		"GET /livez":                             {id: "livez", method: "GET", template: "/livez", open: true},
 		"GET /metrics":                           {id: "metrics", method: "GET", template: "/metrics", open: true},
 		"GET /readyz":                            {id: "readyz", method: "GET", template: "/readyz", open: true},
+		"GET /v1/accounts": {id: "listAccounts", method: "GET", template: "/v1/accounts", admin: true, scope: "users", query: map[string]parameter{
+			"cursor": {lengthMax: 1024},
+		}},
 		"GET /v1/announcements": {id: "listAnnouncements", method: "GET", template: "/v1/announcements", admin: true, scope: "announce", query: map[string]parameter{
 			"cursor": {lengthMax: 1024},
 			"limit":  {integer: true, min: 1},

@@ -37,6 +37,7 @@ type account struct {
 	Password  string    `json:"password,omitempty"` // PHC string; empty: none is set
 	Admin     bool      `json:"admin,omitempty"`    // an operator
 	Setup     bool      `json:"setup,omitempty"`    // made by the setup link: an operator if the server's state says so
+	Pending   bool      `json:"pending,omitempty"`  // its invitation is about to be used: nobody signs in until then
 	By        *Provider `json:"by,omitempty"`       // who vouches for the user; nil: nobody else
 	CreatedMs int64     `json:"created_ms"`
 	Logins    []login   `json:"logins,omitempty"`
@@ -139,6 +140,15 @@ type Login struct {
 func (l login) view(current string) Login {
 	return Login{ID: l.ID, CreatedAt: chat.TimeMs(l.CreatedS * 1000), LastUsedAt: chat.TimeMs(l.UsedS * 1000), Address: l.Address,
 		Agent: l.Agent, Current: l.ID == current}
+}
+
+// Account is what operators see of an account.
+type Account struct {
+	User      string    `json:"user"`
+	Role      string    `json:"role,omitempty"` // admin, or none
+	CreatedAt chat.Time `json:"created_at"`
+	Logins    int       `json:"logins"`
+	Disabled  bool      `json:"disabled"`
 }
 
 // encode is how secrets stand in links.

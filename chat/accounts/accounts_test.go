@@ -32,6 +32,7 @@ type userStores struct {
 
 type accountStores struct {
 	*store.Accounts
+	*store.Erasures
 	*store.Tables
 }
 
@@ -58,7 +59,7 @@ func newNode(b *chattest.Bench, change func(*Options)) *node {
 	if change != nil {
 		change(&opt)
 	}
-	n.Service = New(accountStores{b.Store.Accounts, b.Store.Tables}, opt)
+	n.Service = New(accountStores{b.Store.Accounts, b.Store.Erasures, b.Store.Tables}, opt)
 	n.Attach(n)
 	n.follower = table.Follow(b.Store.Tables, log, decided.Users(), n.EndedLogins(), n.State())
 	n.follow()
@@ -460,6 +461,35 @@ func TestCodes(t *testing.T) {
 	n.Refused("for an operator by a key", err, chat.CodeForbidden)
 	_, err = n.MakeCode(n.Ctx, "root", CodeReset, true)
 	n.Must(err)
+}
+
+func TestList(t *testing.T) {
+	n := newNode(chattest.New(t), nil)
+	for i := range walkUsers {
+		n.Must(n.Store.Know(n.Ctx, fmt.Sprint("a", i)))
+	}
+	n.Must(n.Register(n.Ctx, Draft{User: "root", Password: rightWord, Admin: true}, true))
+	n.registers("alice")
+	n.logs("alice")
+	found := map[string]Account{}
+	for cursor := ""; ; {
+		p, err := n.List(n.Ctx, cursor)
+		n.Must(err)
+		for _, a := range p.Accounts {
+			found[a.User] = a
+		}
+		if cursor = p.Next; cursor == "" {
+			break
+		}
+	}
+	at := chat.TimeMs(begin.UnixMilli())
+	if len(found) != 2 || found["alice"] != (Account{User: "alice", CreatedAt: at, Logins: 1}) || found["root"] != (Account{User: "root", Role: "admin", CreatedAt: at}) {
+		t.Errorf("got %+v", found)
+	}
+	for _, bad := range []string{"x", "-1 a", "0", "99999 a", "0 a b"} {
+		_, err := n.List(n.Ctx, bad)
+		n.Refused(bad, err, chat.CodeInvalid)
+	}
 }
 
 // TestSetup: the setup link makes one operator, the same on all nodes, and nobody after there is one.

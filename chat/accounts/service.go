@@ -26,6 +26,10 @@ type Store interface {
 	// PutAccount replaces the record of a user if it still is before, and puts the user on the list of known ones; an empty text
 	// stands for none. ErrConflict: it is another by now. ErrExists: fresh asks for a user whom nobody knows, and this one is known.
 	PutAccount(ctx context.Context, user, before, after string, fresh bool) error
+	// AccountsOf reads the records of users, in their order.
+	AccountsOf(ctx context.Context, users []string) (texts []string, err error)
+	// UsersFrom pages through everyone whom the server knows, behind a position; next is empty at the end.
+	UsersFrom(ctx context.Context, after string, limit int) (users []string, next string, err error)
 }
 
 // Registration says who may register.
@@ -38,6 +42,14 @@ const (
 	RegisterClosed  Registration = "closed" // nobody
 )
 
+// Invitations let people register.
+type Invitations interface {
+	// Valid tells whether a code holds: ErrNotFound, or gone.
+	Valid(ctx context.Context, code string) error
+	// Use uses a code for a user, once however often it is repeated. Its errors are those of Valid: nothing was done then.
+	Use(ctx context.Context, code, user string) error
+}
+
 // Sign makes an access token of AccessTTL.
 type Sign func(user string, admin bool, login string, issued time.Time) (token string, expires time.Time, err error)
 
@@ -47,6 +59,7 @@ type Options struct {
 	Secrets      [][]byte // of the server; the first counts, and the others are known still
 	Sign         Sign
 	Users        *users.Service
+	Invitations  Invitations                 // nil: there are none
 	Flush        func(context.Context) error // has the users whom this node has just seen on the list of known ones
 	Now          func() time.Time
 	Log          *slog.Logger
@@ -118,8 +131,10 @@ func (s *Service) Register(ctx context.Context, d Draft, operator bool) error {
 		switch {
 		case s.opt.Registration == RegisterClosed:
 			return errClosed
-		case d.Code != "":
+		case d.Code != "" && s.opt.Invitations == nil:
 			return errNoInvite
+		case d.Code != "":
+			return s.registerInvited(ctx, d)
 		case s.opt.Registration == RegisterInvited:
 			return errInvite
 		}
@@ -136,6 +151,37 @@ func (s *Service) Register(ctx context.Context, d Draft, operator bool) error {
 		return s.hasOperator(ctx, d.User)
 	}
 	return nil
+}
+
+// registerInvited makes an account for who has an invitation. It is pending until the invitation is used, so that a refusal uses none, and
+// after a crash between the two steps a repetition with the same password goes on.
+func (s *Service) registerInvited(ctx context.Context, d Draft) error {
+	if err := s.opt.Invitations.Valid(ctx, d.Code); err != nil {
+		return err
+	}
+	a, err := s.draft(ctx, d.User, d.Password)
+	if err != nil {
+		return err
+	}
+	a.Pending = true
+	if err := s.create(ctx, d.User, a, true); err != nil {
+		begun, _, readErr := s.account(ctx, d.User)
+		if readErr != nil || !begun.Pending {
+			return cmp.Or(readErr, err)
+		}
+		if same, matchErr := s.hasher.matches(ctx, begun.Password, d.Password); matchErr != nil || !same {
+			return cmp.Or(chat.AsError(matchErr), err)
+		}
+	}
+	if err := s.opt.Invitations.Use(ctx, d.Code, d.User); err != nil {
+		return err // the account stays pending: with another invitation it goes on
+	}
+	return s.change(ctx, d.User, func(a *account, there bool) error {
+		if there {
+			a.Pending = false
+		}
+		return nil
+	})
 }
 
 // draft makes a record with a password.
@@ -254,7 +300,9 @@ func (s *Service) prove(ctx context.Context, user, password string, from netip.A
 		if err != nil {
 			return false, err
 		}
-		hash = a.Password
+		if hash = a.Password; a.Pending {
+			hash = ""
+		}
 		right, err := s.hasher.matches(ctx, hash, password)
 		return right, chat.AsError(err)
 	})

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -35,18 +34,6 @@ func (k *keysCommand) server(c node.Config) (server *client.Client, explained fu
 		}
 		return explain(url, err)
 	}, err
-}
-
-// print writes v as a line of JSON if that was asked for, else text.
-func (k *keysCommand) print(env *environment, v any, text string) error {
-	if k.JSON {
-		line, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		text = string(line)
-	}
-	return env.print("%s\n", text)
 }
 
 // printSecret prints a key alone, so that a script can take it, and beside it for people what it is.

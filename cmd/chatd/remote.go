@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -42,4 +43,16 @@ func (r *remote) connect(c node.Config) (*client.Client, string, error) {
 		return nil, "", fmt.Errorf("-url: %w", err)
 	}
 	return server, url, nil
+}
+
+// print writes v as a line of JSON if that was asked for, else text.
+func (r *remote) print(env *environment, v any, text string) error {
+	if r.JSON {
+		line, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		text = string(line)
+	}
+	return env.print("%s\n", text)
 }

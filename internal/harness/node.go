@@ -95,6 +95,17 @@ func (n *Node) SignInURL() string {
 	return string(links[len(links)-1])
 }
 
+// SetupURL returns the link to the first account that the last start printed.
+func (n *Node) SetupURL() string {
+	links := setupLink.FindAll(n.Log(), -1)
+	if len(links) == 0 {
+		n.tb.Fatalf("chatd printed no setup link:\n%s", n.Log())
+	}
+	return string(links[len(links)-1])
+}
+
+var setupLink = regexp.MustCompile(`http://\S+#setup=[\w-]+`)
+
 var signInLink = regexp.MustCompile(`http://\S+#code=[\w-]+`)
 
 // Log returns the output of all the node's processes so far.

@@ -1,9 +1,11 @@
 package node
 
 import (
+	"context"
 	"time"
 
 	"github.com/chatd/chatd/chat/accounts"
+	"github.com/chatd/chatd/chat/invite"
 )
 
 // openAccounts makes the service of accounts, where people sign in here.
@@ -11,12 +13,25 @@ func (n *Node) openAccounts() {
 	if !n.set.accounts {
 		return
 	}
-	n.services.Accounts = accounts.New(accountStore{n.store.Accounts, n.store.Tables}, accounts.Options{
+	n.services.Accounts = accounts.New(accountStore{n.store.Accounts, n.store.Erasures, n.store.Tables}, accounts.Options{
 		Registration: accounts.Registration(n.set.Registration), Secrets: n.set.secrets, Sign: n.set.signLogin, Users: n.services.Users,
-		Flush: n.services.Chat.FlushKnown, Now: time.Now, Log: n.log,
+		Invitations: invitations{n.services.Invites}, Flush: n.services.Chat.FlushKnown, Now: time.Now, Log: n.log,
 	})
 	n.gate.CheckLogin = n.services.Accounts.CheckLogin
 	n.tables.Add(n.services.Accounts.EndedLogins(), n.services.Accounts.State())
+}
+
+// invitations are those of the server and of groups, as accounts ask for them.
+type invitations struct{ *invite.Service }
+
+func (i invitations) Valid(ctx context.Context, code string) error {
+	_, err := i.Check(ctx, code)
+	return err
+}
+
+func (i invitations) Use(ctx context.Context, code, user string) error {
+	_, err := i.Redeem(ctx, code, user)
+	return err
 }
 
 // SetupLink returns a link that opens the page where the first operator chooses a name and a password; empty if there is one. The code

@@ -21,6 +21,7 @@ type (
 	}
 	accountStore struct {
 		*store.Accounts
+		*store.Erasures
 		*store.Tables
 	}
 	announceStore struct {

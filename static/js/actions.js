@@ -65,6 +65,14 @@ export function createActions(store, client) {
     ...uploads,
     signIn: client.signIn.byName,
     signInWithToken: client.signIn.byToken,
+    signInWithPassword: client.signIn.byPassword,
+    signInWithTicket: client.signIn.byTicket,
+    resumeByCookie: client.signIn.byCookie,
+    /** Makes an account, by the code of an invitation where there is one, and signs in. @param {string} user @param {string} password @param {string} invite */
+    async register(user, password, invite) {
+      await client.signIn.register(user, password, invite);
+      if (invite) this.dropInvite(); // it is used, and whoever has it is in the group
+    },
     signOut: client.signIn.out,
     reconnect: () => client.hurry(),
     dismiss: (/** @type {number} */ id) => store.update((s) => ({ ...s, toasts: s.toasts.filter((t) => t.id !== id) })),

@@ -27,6 +27,7 @@ export function passing(err) {
  * @property {string} [key] of a call that may be repeated
  * @property {Record<string, string>} [headers]
  * @property {AbortSignal} [signal]
+ * @property {boolean} [cookie] whether the cookie of the sign-in goes along
  * @property {(path: string, init: any) => Promise<Response>} [via] makes the request in the place of fetch
  * @property {(res: Response) => any} [read] what to return of a good answer; default: its JSON, null for an empty one
  *
@@ -43,7 +44,7 @@ export async function call(method, path, opt = {}) {
   let res;
   try {
     const body = raw ? opt.body : JSON.stringify(opt.body);
-    res = await (opt.via ?? fetch)(path, { method, headers, body, signal: opt.signal, credentials: "omit" });
+    res = await (opt.via ?? fetch)(path, { method, headers, body, signal: opt.signal, credentials: opt.cookie ? "same-origin" : "omit" });
     if (res.ok && opt.read) return await opt.read(res);
   } catch {
     throw new Problem("offline", "Can’t reach the server. Check your connection and try again.");

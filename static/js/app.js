@@ -5,7 +5,7 @@ import { createClient } from "./client.js";
 import { html, render } from "./html.js";
 import { kept } from "./people.js";
 import { save } from "./saved.js";
-import { takeDevCode, takeInvite } from "./signin.js";
+import { takeDevCode, takeInvite, takeTicket } from "./signin.js";
 import { initialState, totalUnread } from "./state.js";
 import { createStore } from "./store.js";
 import { App } from "./views/app.js";
@@ -25,6 +25,7 @@ const SAVE_MS = 500;
 
 takeInvite();
 takeDevCode();
+takeTicket();
 const store = createStore(initialState());
 const client = createClient(store);
 const actions = createActions(store, client);
@@ -99,6 +100,7 @@ store.subscribe(() => {
 addEventListener("hashchange", () => {
   if (takeInvite()) actions.showInvite();
   takeDevCode();
+  takeTicket();
   if (store.get().open !== addressed()) actions.open(addressed());
 });
 addEventListener("pagehide", saveCursors);

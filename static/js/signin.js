@@ -3,7 +3,9 @@
  * tab: what one tab gets, renews or ends, the others take over. What a tab keeps for one user is never there for the
  * next.
  *
- * @typedef {{user: string, token: string, expires_at: string, dev: boolean}} SignIn
+ * A sign-in by password or by a code ends in an access token here, and a cookie that no script can read for the next one.
+ *
+ * @typedef {{user: string, token: string, expires_at: string, dev: boolean, account?: boolean}} SignIn
  * @typedef {object} SignInListener
  * @property {(user: string) => void} begun
  * @property {(token: string) => void} renewed
@@ -22,6 +24,28 @@ const TIMER_MAX_MS = 2 ** 31 - 1;
 const EXPIRED = "Your sign-in has expired. Please sign in again.";
 const INVITE = /^#(?:code=([\w-]+)&)?invite=([a-z2-7]{20,128})$/;
 const DEV_CODE = /^#code=([\w-]+)(?:&group=(.+))?$/;
+
+/**
+ * What a link asks for: to make the first account, to choose a new password, or to sign in.
+ * @typedef {{kind: "setup"|"reset"|"link", code: string}} Ticket
+ */
+const TICKET = /^#(setup|reset|link)=([\w.-]+)$/;
+/** @type {Ticket|null} */
+let ticket = null;
+
+/** Takes the code of such a link out of the address. */
+export function takeTicket() {
+  const found = TICKET.exec(location.hash);
+  if (!found) return;
+  ticket = { kind: /** @type {Ticket["kind"]} */ (found[1]), code: found[2] };
+  history.replaceState(null, "", location.pathname + location.search);
+}
+
+/** @returns {Ticket|null} */
+export const ticketOf = () => ticket;
+
+/** How people sign in to this server. @returns {Promise<{accounts: boolean, registration: string|null, features: string[]}>} */
+export const about = () => call("GET", "/v1/server");
 
 /**
  * Keeps the code of the development sign-in, which comes in the fragment of the link that chatd prints when it starts.
@@ -116,21 +140,24 @@ export function createSignIn(listener) {
 
   function planRenewal() {
     clearTimeout(timer);
-    if (!current?.dev) return;
+    if (!current?.dev && !current?.account) return;
     const wait = Date.parse(current.expires_at) - Date.now() - RENEW_BEFORE_MS;
     timer = setTimeout(async () => {
       if ((await renew()) && current) listener.renewed(current.token);
-    }, Math.min(Math.max(wait, 5000), TIMER_MAX_MS));
+    }, Math.min(Math.max(wait, current.account ? 0 : 5000), TIMER_MAX_MS));
   }
 
-  /** Gets a new token if the development sign-in gave the last one. False: it could not, and the sign-in has ended. */
+  /** A new token for the sign-in, by the cookie or by the code of the development sign-in. @param {SignIn} was */
+  const another = (was) => (was.account ? call("POST", "/v1/tokens/refresh", { cookie: true }) : devToken(was.user));
+
+  /** Gets a new token unless the last one was pasted. False: it could not, and the sign-in has ended. */
   async function renew() {
     const was = current;
     if (!was) return false;
     try {
-      if (!was.dev || Date.now() - renewedAt < RENEW_EVERY_MS) throw new Problem("unauthenticated", EXPIRED);
+      if ((!was.dev && !was.account) || Date.now() - renewedAt < RENEW_EVERY_MS) throw new Problem("unauthenticated", EXPIRED);
       renewedAt = Date.now();
-      const { token, expires_at } = await devToken(was.user);
+      const { token, expires_at } = await another(was);
       if (current !== was) return current?.user === was.user;
       current = { ...was, token, expires_at };
       save("signin", current);
@@ -140,9 +167,17 @@ export function createSignIn(listener) {
       if (passing(err) && /** @type {Problem} */ (err).code !== "unauthenticated") return true;
       if (current !== was) return current?.user === was.user;
       save("signin", null);
-      end(/** @type {Error} */ (err).message);
+      end(was.account ? EXPIRED : /** @type {Error} */ (err).message);
       return false;
     }
+  }
+
+  /** Signs in by a password or a code. @param {any} body */
+  async function byAccount(body) {
+    const { token, expires_at } = await call("POST", "/v1/tokens", { body: { ...body, cookie: true }, cookie: true });
+    const { user } = await call("GET", "/v1/me", { token });
+    ticket = null;
+    keep({ user, token, expires_at, dev: false, account: true });
   }
 
   /** Another tab signed in, signed out or renewed the token. @param {SignIn|null} now */
@@ -162,14 +197,41 @@ export function createSignIn(listener) {
 
   return {
     /** Takes up the sign-in that this browser has, if there is one. */
-    resume() {
+    async resume() {
       watch("signin", follow);
       const kept = load("signin");
-      if (kept) begin(kept);
+      if (kept?.account && Date.parse(kept.expires_at) < Date.now() + RENEW_BEFORE_MS) {
+        current = kept; // the cookie brings the token first: the one there is would be refused
+        if (!(await renew()) || current?.user !== kept.user) return;
+      }
+      if (kept) begin(current ?? kept);
     },
     /** The development sign-in. Throws a Problem; with status 404 the server does not offer it. @param {string} user */
     async byName(user) {
       keep({ user, ...(await devToken(user)), dev: true });
+    },
+    /** Takes up a sign-in of which this browser has only the cookie, as one by a provider ends: once, when the page is loaded. */
+    async byCookie() {
+      if (life > 0) return false;
+      try {
+        const { token, expires_at } = await call("POST", "/v1/tokens/refresh", { cookie: true });
+        const { user } = await call("GET", "/v1/me", { token });
+        if (life > 0) return false;
+        keep({ user, token, expires_at, dev: false, account: true });
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    /** Throws a Problem. @param {string} user @param {string} password */
+    byPassword: (user, password) => byAccount({ user, password }),
+    /** Redeems the code of a link. Throws a Problem. @param {Ticket} by @param {string} user @param {string} password */
+    byTicket: (by, user, password) =>
+      byAccount({ code: by.code, ...(by.kind === "setup" && { user }), ...(by.kind !== "link" && { password }) }),
+    /** Makes an account and signs in. Throws a Problem. @param {string} user @param {string} password @param {string} code of an invitation, or "" */
+    async register(user, password, code) {
+      await call("POST", "/v1/accounts", { body: { user, password, ...(code && { code }) } });
+      await byAccount({ user, password });
     },
     /** Throws a Problem if the server refuses the token. @param {string} text */
     async byToken(text) {
@@ -184,6 +246,7 @@ export function createSignIn(listener) {
     life: () => life,
     /** Ends the sign-in in all tabs, and drops what they keep for the user. A sign-in that expires keeps it for the next time. */
     out() {
+      if (current?.account) call("DELETE", "/v1/tokens", { cookie: true }).catch(() => {}); // the token ends by itself soon
       save("signin", null);
       end("");
       forget();

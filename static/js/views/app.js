@@ -6,7 +6,7 @@ import { PictureSheet } from "./files.js";
 import { GroupView } from "./group.js";
 import { Icon, IconButton, People, Problem, Sheet } from "./parts.js";
 import { Sidebar, Start } from "./sidebar.js";
-import { SignIn } from "./signin.js";
+import { Entrance } from "./signin.js";
 
 /**
  * @param {{state: import("../types.js").State, actions: import("../actions.js").Actions,
@@ -24,7 +24,7 @@ export function App({ state, actions, sheets, needSheets }) {
     setShown({ sheet: next, at });
   };
   const close = () => setShown(null);
-  if (!state.me) return html`<${SignIn} reason=${state.signedOut || invited(state.invite)} actions=${actions} />`;
+  if (!state.me) return html`<${Entrance} reason=${state.signedOut || invited(state.invite)} invite=${state.invite?.code ?? ""} actions=${actions} />`;
   const group = state.groups.get(state.open);
   return html`<${People.Provider} value=${state.people}>
     <div class="app" data-open=${group ? "group" : "list"}>

@@ -1,10 +1,32 @@
-/** Signing in: by a name where the server offers the development sign-in, else by a token. */
-import { html, useLayoutEffect, useRef, useState } from "../html.js";
+/** Signing in: by a password where the server has accounts, by a name where it offers the development sign-in, else by a token. */
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
+import { about, ticketOf } from "../signin.js";
+import { AccountForm } from "./account.js";
 import { MARK, Problem } from "./parts.js";
 
-/** @param {{reason: string, actions: import("../actions.js").Actions}} props */
-export function SignIn({ reason, actions }) {
-  const [byToken, setByToken] = useState(false);
+/** @param {{reason: string, invite: string, actions: import("../actions.js").Actions}} props */
+export function Entrance({ reason, invite, actions }) {
+  const [server, setServer] = useState(/** @type {Awaited<ReturnType<typeof about>>|null|undefined} */ (undefined));
+  const [way, setWay] = useState("");
+  const token = !!server?.accounts && !server.features.includes("dev");
+  useEffect(() => {
+    about().then(async (found) => {
+      if (!found.accounts || ticketOf() || !(await actions.resumeByCookie())) setServer(found);
+    }, () => setServer(null));
+  }, []);
+  if (server === undefined) return html`<main class="sign-in"></main>`;
+  const chosen = way || (server?.accounts && (token || ticketOf()) ? "account" : "other");
+  return chosen === "account"
+    ? html`<${AccountForm} reason=${reason} actions=${actions} registration=${server?.registration} invite=${invite} onToken=${() => setWay("other")} />`
+    : html`<${SignIn} reason=${reason} actions=${actions} token=${token} onAccount=${server?.accounts && (() => setWay("account"))} />`;
+}
+
+/**
+ * @param {{reason: string, actions: import("../actions.js").Actions, token: boolean, onAccount: false|undefined|(() => void)}} props token:
+ *   there is no sign-in by name. onAccount: there is one by password
+ */
+function SignIn({ reason, actions, token, onAccount }) {
+  const [byToken, setByToken] = useState(token);
   const [text, setText] = useState("");
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
@@ -52,7 +74,8 @@ export function SignIn({ reason, actions }) {
         </label>
         <${Problem} text=${problem} />
         <button class="button primary wide" disabled=${busy}>Sign in</button>
-        <button type="button" class="text-button" onClick=${turn}>${byToken ? "Sign in with a name" : "Sign in with a token"}</button>
+        ${!token && html`<button type="button" class="text-button" onClick=${turn}>${byToken ? "Sign in with a name" : "Sign in with a token"}</button>`}
+        ${onAccount && html`<button type="button" class="text-button" onClick=${onAccount}>Sign in with a password</button>`}
       </form>
     </main>`;
 }
