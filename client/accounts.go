@@ -18,11 +18,12 @@ type AccountDraft struct {
 	Role     string `json:"role,omitempty"` // "admin" makes an operator; for operators
 }
 
-// Credentials sign somebody in: User and Password, or a Code with what it asks for.
+// Credentials sign somebody in: User and Password, or a Code with what it asks for, and a Name for others to see.
 type Credentials struct {
 	User     string `json:"user,omitempty"`
 	Password string `json:"password,omitempty"`
 	Code     string `json:"code,omitempty"`
+	Name     string `json:"name,omitempty"`
 }
 
 // AccountLogin is one signed-in device of the caller.

@@ -73,7 +73,7 @@ func (h accountHandlers) register(c echo.Context) error {
 		return chat.Errorf(chat.CodeForbidden, "role: only operators (role admin) make operators")
 	}
 	err := h.accounts.Register(c.Request().Context(), accounts.Draft{
-		User: draft.User, Password: draft.Password, Code: deref(draft.Code), Admin: admin,
+		User: draft.User, Password: draft.Password, Code: deref(draft.Code), Name: deref(draft.Name), Admin: admin,
 	}, operator)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (h accountHandlers) signIn(c echo.Context) error {
 	switch {
 	case draft.Code != nil:
 		pair, err = h.accounts.Redeem(r.Context(), accounts.Redemption{
-			Code: *draft.Code, User: deref(draft.User), Password: deref(draft.Password),
+			Code: *draft.Code, User: deref(draft.User), Password: deref(draft.Password), Name: deref(draft.Name),
 		}, h.client(r))
 	case draft.User == nil || draft.Password == nil || draft.Name != nil:
 		err = chat.Invalid("want user and password, or code")

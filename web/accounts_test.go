@@ -230,8 +230,13 @@ func TestCodesAndOperators(t *testing.T) {
 	}
 	checkProblem(t, "a wrong code", s.open("POST", "/v1/tokens", `{"code":"x","user":"root","password":"`+rightWord+`"}`), 401, "unauthenticated")
 	checkProblem(t, "a short password", s.open("POST", "/v1/tokens", `{"code":"`+setup+`","user":"root","password":"short"}`), 400, "invalid_request")
-	root := s.tokens(s.open("POST", "/v1/tokens", `{"code":"`+setup+`","user":"root","password":"`+rightWord+`"}`))
+	checkProblem(t, "a bad name", s.open("POST", "/v1/tokens", `{"code":"`+setup+`","user":"root","password":"`+rightWord+`","name":"a\u202eb"}`),
+		400, "invalid_request")
+	root := s.tokens(s.open("POST", "/v1/tokens", `{"code":"`+setup+`","user":"root","password":"`+rightWord+`","name":" Ruth Root "}`))
 	if me := s.with(root.Token, "GET", "/v1/me", ""); me.field("role") != "admin" {
+		t.Errorf("got %s", me.body)
+	}
+	if me := s.with(root.Token, "GET", "/v1/me", ""); me.field("name") != "Ruth Root" {
 		t.Errorf("got %s", me.body)
 	}
 	checkProblem(t, "spent", s.open("POST", "/v1/tokens", `{"code":"`+setup+`","user":"toor","password":"`+rightWord+`"}`), 401, "unauthenticated")
@@ -273,9 +278,70 @@ func TestCodesAndOperators(t *testing.T) {
 	if me := s.with(s.logs("second").Token, "GET", "/v1/me", ""); me.field("role") != "admin" {
 		t.Errorf("got %s", me.body)
 	}
+	for _, user := range []string{"root", "second"} {
+		s.operator("PUT", "/v1/users", `{"users":[{"user":"`+user+`","role":null}]}`)
+		checkProblem(t, user+", an operator no more", s.with(s.logs(user).Token, "GET", "/v1/accounts", ""), 403, "forbidden")
+	}
+	checkProblem(t, "the token of before", s.with(root.Token, "GET", "/v1/accounts", ""), 403, "forbidden")
+	if got := s.node.SetupLink(); got != "" {
+		t.Errorf("got the setup link %s once nobody is an operator any more", got)
+	}
 	s.operator("PUT", "/v1/users", `{"users":[{"user":"alice","disabled":true}]}`)
 	checkProblem(t, "disabled", s.open("POST", "/v1/tokens", `{"user":"alice","password":"`+rightWord+`"}`), 403, "forbidden")
 	checkProblem(t, "disabled, refreshing", s.open("POST", "/v1/tokens/refresh", `{"refresh":"`+alice.Refresh+`"}`), 403, "forbidden")
+}
+
+// TestNamesOfAccounts: the name of a registration is the profile's, and the user's own to change.
+func TestNamesOfAccounts(t *testing.T) {
+	s := start(t, withOpenAccounts)
+	register := func(user, name string) answer {
+		t.Helper()
+		return s.open("POST", "/v1/accounts", fmt.Sprintf(`{"user":%q,"password":%q,"name":%q}`, user, rightWord, name))
+	}
+	for _, bad := range []string{"a\u202eb", strings.Repeat("x", 65), "  "} {
+		checkProblem(t, bad, register("alice", bad), 400, "invalid_request")
+	}
+	if a := register("alice", "Алиса Example"); a.status != 201 {
+		t.Fatalf("got %d %s", a.status, a.body)
+	}
+	alice := s.logs("alice").Token
+	if me := s.with(alice, "GET", "/v1/me", ""); me.field("name") != "Алиса Example" {
+		t.Errorf("got %s", me.body)
+	}
+	if me := s.with(alice, "PATCH", "/v1/me", `{"name":"Alice"}`); me.status != 200 || me.field("name") != "Alice" {
+		t.Errorf("got %d %s", me.status, me.body)
+	}
+	s.logs("alice")
+	if me := s.with(alice, "GET", "/v1/me", ""); me.field("name") != "Alice" {
+		t.Errorf("another sign-in: got %s", me.body)
+	}
+
+	// What an operator has set stays.
+	s.operator("PUT", "/v1/users", `{"users":[{"user":"bob","name":"Robert"}]}`)
+	if a := s.operator("POST", "/v1/accounts", `{"user":"bob","password":"`+rightWord+`","name":"Bob"}`); a.status != 201 {
+		t.Fatalf("got %d %s", a.status, a.body)
+	}
+	if me := s.with(s.logs("bob").Token, "GET", "/v1/me", ""); me.field("name") != "Robert" {
+		t.Errorf("got %s", me.body)
+	}
+	// A reset may bring one, too.
+	code, _ := s.operator("POST", "/v1/users/alice/codes", `{"kind":"reset"}`).field("code").(string)
+	s.tokens(s.open("POST", "/v1/tokens", `{"code":"`+code+`","password":"another password","name":"Alicia"}`))
+	if me := s.with(alice, "GET", "/v1/users/alice", ""); me.status != 401 {
+		t.Errorf("a token of before the reset: got %d %s", me.status, me.body)
+	}
+	if a := s.operator("GET", "/v1/users/alice", ""); a.field("name") != "Alicia" {
+		t.Errorf("got %s", a.body)
+	}
+
+	// An erased operator is none: not even with the same id again.
+	s.operator("PUT", "/v1/users", `{"users":[{"user":"alice","role":"admin"}]}`)
+	if a := s.operator("DELETE", "/v1/users/alice", ""); a.status != 202 {
+		t.Fatalf("got %d %s", a.status, a.body)
+	}
+	if a := s.operator("GET", "/v1/users/alice", ""); a.field("role") != nil {
+		t.Errorf("erased: got %s", a.body)
+	}
 }
 
 // TestInvitedRegister: a code lets one person in, into its group too, and a refusal uses none.

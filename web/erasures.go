@@ -5,11 +5,13 @@ import (
 
 	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/chat/erase"
+	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/web/api"
 )
 
 type erasureHandlers struct {
 	erasures *erase.Service
+	users    *users.Service
 	accounts *accounts.Service // nil: there are none
 }
 
@@ -25,10 +27,14 @@ func (h erasureHandlers) EraseUser(ctx context.Context, r api.EraseUserRequestOb
 	return api.EraseUser202JSONResponse(begun(e)), err
 }
 
-// begin begins an erasure, and signs the user out.
+// begin begins an erasure, takes the role of an operator from the user, and signs them out.
 func (h erasureHandlers) begin(ctx context.Context, user string) (erase.Erasure, error) {
 	e, err := h.erasures.Begin(ctx, callerOf(ctx), user)
-	if err == nil && h.accounts != nil {
+	if err != nil {
+		return e, err
+	}
+	operator := false
+	if _, err = h.users.Decide(ctx, user, nil, &operator); err == nil && h.accounts != nil {
 		err = h.accounts.EndOthers(ctx, user, "")
 	}
 	return e, err

@@ -45,7 +45,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		deviceHandlers:       deviceHandlers{of.Notifications},
 		directHandlers:       directHandlers{of.Direct},
 		doctorHandlers:       doctorHandlers{s.opt.Doctor},
-		erasureHandlers:      erasureHandlers{of.Erasures, of.Accounts},
+		erasureHandlers:      erasureHandlers{of.Erasures, of.Users, of.Accounts},
 		exportHandlers:       exportHandlers{of.Exports, of.Persons, s.polls},
 		fileHandlers:         fileHandlers{of.Chat, of.Files, s.log},
 		groupHandlers:        groupHandlers{of.Chat, of.Directory},

@@ -187,7 +187,7 @@ func TestAdminAddress(t *testing.T) {
 }
 
 func TestDevelopmentSignIn(t *testing.T) {
-	withDev := func(c *node.Config) { c.JWTSecret, c.Dev, c.Accounts, c.Registration = "", "on", "auto", "open" }
+	withDev := func(c *node.Config) { c.JWTSecret, c.Registration = "", "open" }
 	s := start(t, withDev)
 	sign := func(body string, header map[string]string) answer {
 		return s.do(request{method: "POST", path: "/v1/dev/token", body: body, header: header})

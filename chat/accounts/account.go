@@ -35,8 +35,9 @@ const (
 // account is the record of a user.
 type account struct {
 	Password  string    `json:"password,omitempty"` // PHC string; empty: none is set
-	Admin     bool      `json:"admin,omitempty"`    // an operator
-	Setup     bool      `json:"setup,omitempty"`    // made by the setup link: an operator if the server's state says so
+	Admin     bool      `json:"admin,omitempty"`    // about to become an operator
+	Setup     bool      `json:"setup,omitempty"`    // made by the setup link: about to become an operator if the server's state says so
+	Name      string    `json:"name,omitempty"`     // about to become that of the profile
 	Pending   bool      `json:"pending,omitempty"`  // its invitation is about to be used: nobody signs in until then
 	By        *Provider `json:"by,omitempty"`       // who vouches for the user; nil: nobody else
 	CreatedMs int64     `json:"created_ms"`

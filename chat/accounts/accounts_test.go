@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/table"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/internal/chattest"
@@ -36,10 +37,16 @@ type accountStores struct {
 	*store.Tables
 }
 
+type profileStores struct {
+	*store.Profiles
+	*store.Tables
+}
+
 // node is what one node has of accounts; its clock stands until it is moved.
 type node struct {
 	*chattest.Bench
 	*Service
+	profiles  *profiles.Service
 	follower  *table.Follower
 	mu        sync.Mutex
 	now       time.Time
@@ -50,10 +57,12 @@ func newNode(b *chattest.Bench, change func(*Options)) *node {
 	n := &node{Bench: b, now: begin}
 	log := slog.New(slog.DiscardHandler)
 	decided := users.New(userStores{b.Store.Tables, b.Store.Notifications}, users.Options{Node: "n", Now: n.clock, Log: log})
+	n.profiles = profiles.New(profileStores{b.Store.Profiles, b.Store.Tables}, decided, profiles.Options{Now: n.clock, Log: log})
 	opt := Options{
 		Registration: RegisterOpen, Secrets: [][]byte{[]byte("secret of the server")}, Users: decided, Flush: b.FlushKnown, Now: n.clock, Log: log,
-		Sign: func(user string, admin bool, login string, issued time.Time) (string, time.Time, error) {
-			return fmt.Sprint(user, " ", admin, " ", login, " ", issued.Unix()), issued.Add(AccessTTL), nil
+		CheckName: profiles.CheckName, Introduce: n.profiles.Introduce,
+		Sign: func(user, login string, issued time.Time) (string, time.Time, error) {
+			return fmt.Sprint(user, " ", login, " ", issued.Unix()), issued.Add(AccessTTL), nil
 		},
 	}
 	if change != nil {
@@ -284,7 +293,7 @@ func TestRefresh(t *testing.T) {
 	n.pass(time.Second)
 	n.ends("the one before after a minute", first.Refresh)
 	n.ends("the newest of a login that was stolen", second.Refresh)
-	if n.CheckLogin(strings.Fields(second.Token)[2]) == nil {
+	if n.CheckLogin(strings.Fields(second.Token)[1]) == nil {
 		t.Error("the access tokens of a stolen login hold")
 	}
 
@@ -360,7 +369,7 @@ func TestEnding(t *testing.T) {
 	b := chattest.New(t)
 	n, other := newNode(b, nil), newNode(b, nil)
 	n.registers("alice")
-	login := func(p Pair) string { return strings.Fields(p.Token)[2] }
+	login := func(p Pair) string { return strings.Fields(p.Token)[1] }
 	a, c, d := n.logs("alice"), n.logs("alice"), n.logs("alice")
 	n.Refused("unknown", n.EndLogin(n.Ctx, "alice", "unknown"), chat.CodeNotFound)
 	n.Must(n.EndLogin(n.Ctx, "alice", login(a)))
@@ -394,7 +403,7 @@ func TestEnding(t *testing.T) {
 		t.Errorf("after a revocation: got %+v, %v", list, err)
 	}
 	d = n.logs("alice") // within the second that was revoked
-	if at := strings.Fields(d.Token)[3]; at != fmt.Sprint(begin.Unix()+1) {
+	if at := strings.Fields(d.Token)[2]; at != fmt.Sprint(begin.Unix()+1) {
 		t.Errorf("the token says %s, want the second after the revocation", at)
 	}
 	n.refreshes(d.Refresh)
@@ -509,12 +518,12 @@ func TestSetup(t *testing.T) {
 	n.Refused("a short password", err, chat.CodeInvalid)
 
 	// A crash after the first step: the account is there, and is no operator's yet.
-	a, err := n.draft(n.Ctx, "root", rightWord)
+	a, err := n.draft(n.Ctx, "root", rightWord, "")
 	n.Must(err)
 	a.Setup = true
 	n.Must(n.create(n.Ctx, "root", a, false))
-	if p := n.logs("root"); strings.Fields(p.Token)[1] != "false" {
-		t.Errorf("got %+v, want no operator", p)
+	if n.logs("root"); n.opt.Users.Operator("root") {
+		t.Error("who has only begun is an operator")
 	}
 	_, err = redeem(n, Redemption{Code: code, User: "root", Password: "another password"})
 	n.Refused("another password", err, chat.CodeUnauthenticated)
@@ -528,22 +537,64 @@ func TestSetup(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	n.follow()
 	operators := map[string]bool{}
 	for i := range pairs {
 		if errs[i] == nil {
-			operators[strings.Join(strings.Fields(pairs[i].Token)[:2], " ")] = true
+			operators[pairs[i].User] = n.opt.Users.Operator(pairs[i].User)
 		} else if code := chat.CodeOf(errs[i]); code != chat.CodeUnauthenticated && code != chat.CodeExists {
 			t.Errorf("got %v", errs[i])
 		}
 	}
-	if len(operators) != 1 || !operators[n.known().Operator+" true"] {
+	if len(operators) != 1 || !operators[n.known().Operator] {
 		t.Errorf("got the operators %v, and the server has %q", operators, n.known().Operator)
 	}
-	n.follow()
 	_, err = redeem(n, Redemption{Code: code, User: "late", Password: rightWord})
 	n.Refused("spent", err, chat.CodeUnauthenticated)
 	if n.Must(n.Prepare(n.Ctx)); n.SetupCode() != "" {
 		t.Error("there is a setup code although there is an operator")
+	}
+}
+
+// TestSettled: what a crash leaves of making an account comes with the next sign-in: the role, and the name.
+func TestSettled(t *testing.T) {
+	n := newNode(chattest.New(t), nil)
+	n.Must(n.Prepare(n.Ctx))
+	name := func(user string) string {
+		t.Helper()
+		own, err := n.profiles.Get(n.Ctx, user)
+		n.Must(err)
+		return own.Name
+	}
+	for user, begun := range map[string]account{"root": {Setup: true, Name: "Ruth"}, "second": {Admin: true, Name: "Zwei"}, "alice": {Name: "Alice"}} {
+		a, err := n.draft(n.Ctx, user, rightWord, begun.Name)
+		n.Must(err)
+		a.Setup, a.Admin = begun.Setup, begun.Admin
+		n.Must(n.create(n.Ctx, user, a, true))
+	}
+	n.Must(n.hasOperator(n.Ctx, "root"))
+	for user, want := range map[string]string{"root": "Ruth", "second": "Zwei", "alice": "Alice"} {
+		if got := name(user); got != "" {
+			t.Errorf("%s has the name %q before", user, got)
+		}
+		n.logs(user)
+		if got := name(user); got != want {
+			t.Errorf("%s has the name %q, want %q", user, got, want)
+		}
+		if got := n.opt.Users.Operator(user); got != (user != "alice") {
+			t.Errorf("%s is an operator: %v", user, got)
+		}
+	}
+
+	// It comes once: what was changed since stays.
+	no := false
+	_, err := n.opt.Users.Decide(n.Ctx, "root", nil, &no)
+	n.Must(err)
+	_, err = n.profiles.Patch(n.Ctx, "root", profiles.Change{Name: []byte(`"Ruth Root"`)}, nil)
+	n.Must(err)
+	n.logs("root")
+	if n.opt.Users.Operator("root") || name("root") != "Ruth Root" {
+		t.Errorf("root is an operator (%v) or has the name %q again", n.opt.Users.Operator("root"), name("root"))
 	}
 }
 

@@ -51,7 +51,7 @@ type Invitations interface {
 }
 
 // Sign makes an access token of AccessTTL.
-type Sign func(user string, admin bool, login string, issued time.Time) (token string, expires time.Time, err error)
+type Sign func(user, login string, issued time.Time) (token string, expires time.Time, err error)
 
 // Options of a Service.
 type Options struct {
@@ -59,8 +59,10 @@ type Options struct {
 	Secrets      [][]byte // of the server; the first counts, and the others are known still
 	Sign         Sign
 	Users        *users.Service
-	Invitations  Invitations                 // nil: there are none
-	Flush        func(context.Context) error // has the users whom this node has just seen on the list of known ones
+	Invitations  Invitations                                        // nil: there are none
+	CheckName    func(name string) (string, error)                  // checks the name of a user, and returns it as it is kept
+	Introduce    func(ctx context.Context, user, name string) error // names a user, unless that is not theirs to decide
+	Flush        func(context.Context) error                        // has the users whom this node has just seen on the list of known ones
 	Now          func() time.Time
 	Log          *slog.Logger
 }
@@ -109,7 +111,8 @@ func (s *Service) Registration() Registration { return s.opt.Registration }
 // Draft is a registration.
 type Draft struct {
 	User, Password, Code string
-	Admin                bool // for operators
+	Name                 string // empty: none
+	Admin                bool   // for operators
 }
 
 var (
@@ -139,7 +142,7 @@ func (s *Service) Register(ctx context.Context, d Draft, operator bool) error {
 			return errInvite
 		}
 	}
-	a, err := s.draft(ctx, d.User, d.Password)
+	a, err := s.draft(ctx, d.User, d.Password, d.Name)
 	if err != nil {
 		return err
 	}
@@ -148,7 +151,33 @@ func (s *Service) Register(ctx context.Context, d Draft, operator bool) error {
 		return err
 	}
 	if a.Admin {
-		return s.hasOperator(ctx, d.User)
+		if err := s.hasOperator(ctx, d.User); err != nil {
+			return err
+		}
+	}
+	return s.settle(ctx, d.User)
+}
+
+// settle ends what making an account has begun.
+func (s *Service) settle(ctx context.Context, user string) error {
+	return s.change(ctx, user, func(a *account, _ bool) error { return s.settled(ctx, user, a) })
+}
+
+// settled gives a user the role and the name that the account holds for them. They leave the account with its next change: until then, after
+// a crash too, each sign-in gives them again.
+func (s *Service) settled(ctx context.Context, user string, a *account) error {
+	if a.Admin || a.Setup && s.known().Operator == user {
+		operator := true
+		if _, err := s.opt.Users.Decide(ctx, user, nil, &operator); err != nil {
+			return err
+		}
+		a.Admin, a.Setup = false, false
+	}
+	if a.Name != "" {
+		if err := s.opt.Introduce(ctx, user, a.Name); err != nil {
+			return err
+		}
+		a.Name = ""
 	}
 	return nil
 }
@@ -159,7 +188,7 @@ func (s *Service) registerInvited(ctx context.Context, d Draft) error {
 	if err := s.opt.Invitations.Valid(ctx, d.Code); err != nil {
 		return err
 	}
-	a, err := s.draft(ctx, d.User, d.Password)
+	a, err := s.draft(ctx, d.User, d.Password, d.Name)
 	if err != nil {
 		return err
 	}
@@ -177,20 +206,24 @@ func (s *Service) registerInvited(ctx context.Context, d Draft) error {
 		return err // the account stays pending: with another invitation it goes on
 	}
 	return s.change(ctx, d.User, func(a *account, there bool) error {
-		if there {
-			a.Pending = false
+		if !there {
+			return nil
 		}
-		return nil
+		a.Pending = false
+		return s.settled(ctx, d.User, a)
 	})
 }
 
-// draft makes a record with a password.
-func (s *Service) draft(ctx context.Context, user, password string) (account, error) {
-	if err := CheckPassword(user, password); err != nil {
-		return account{}, err
+// draft makes a record with a password, and with a name unless that is empty.
+func (s *Service) draft(ctx context.Context, user, password, name string) (a account, err error) {
+	if err = CheckPassword(user, password); err == nil && name != "" {
+		name, err = s.opt.CheckName(name)
+	}
+	if err != nil {
+		return a, err
 	}
 	hash, err := s.hasher.hash(ctx, password)
-	return account{Password: hash, CreatedMs: s.opt.Now().UnixMilli()}, err
+	return account{Password: hash, Name: name, CreatedMs: s.opt.Now().UnixMilli()}, err
 }
 
 // create stores a new account. fresh asks for an id that nobody has used.
@@ -320,6 +353,9 @@ func (s *Service) signIn(ctx context.Context, user string, from Client, also fun
 		if err := also(now, there); err != nil {
 			return err
 		}
+		if err := s.settled(ctx, user, now); err != nil {
+			return err
+		}
 		issued := s.issueS(user)
 		now.Logins = append(now.Logins, login{ID: token.login, Hash: token.hash(), CreatedS: issued, UsedS: issued,
 			Address: from.Address.String(), Agent: from.Agent[:min(len(from.Agent), agentBytes)]})
@@ -329,7 +365,7 @@ func (s *Service) signIn(ctx context.Context, user string, from Client, also fun
 	if err != nil {
 		return Pair{}, err
 	}
-	return s.pair(a, *a.login(token.login), token)
+	return s.pair(*a.login(token.login), token)
 }
 
 // issueS is when a token for a user may say that it was issued, Unix seconds: now, but not within the second that was revoked.
@@ -339,8 +375,8 @@ func (s *Service) issueS(user string) int64 {
 }
 
 // pair is the newest pair of a login: the same each time.
-func (s *Service) pair(a account, l login, token refreshToken) (Pair, error) {
-	access, expires, err := s.opt.Sign(token.user, s.isOperator(token.user, a), l.ID, time.Unix(l.UsedS, 0))
+func (s *Service) pair(l login, token refreshToken) (Pair, error) {
+	access, expires, err := s.opt.Sign(token.user, l.ID, time.Unix(l.UsedS, 0))
 	return Pair{User: token.user, Token: access, Expires: expires, Refresh: token.String(), Until: l.ends()}, chat.AsError(err)
 }
 
@@ -352,7 +388,6 @@ func (s *Service) Refresh(ctx context.Context, refresh string) (p Pair, err erro
 	if !ok {
 		return p, errRefresh
 	}
-	var a account
 	var l login
 	var newest refreshToken
 	stolen := false
@@ -374,7 +409,7 @@ func (s *Service) Refresh(ctx context.Context, refresh string) (p Pair, err erro
 			stolen = true
 			return nil
 		}
-		a, l = *now, *found
+		l = *found
 		return nil
 	})
 	switch {
@@ -384,7 +419,7 @@ func (s *Service) Refresh(ctx context.Context, refresh string) (p Pair, err erro
 		s.opt.Log.WarnContext(ctx, "a refresh token was used again: the login is ended", "user", given.user, "login", given.login)
 		return p, errors.Join(s.endLogins(ctx, given.user, func(l login) bool { return l.ID == given.login }, nil), errRefresh)
 	}
-	return s.pair(a, l, newest)
+	return s.pair(l, newest)
 }
 
 // holding finds the login of a refresh token, if that still holds.
@@ -504,7 +539,7 @@ func (s *Service) ChangePassword(ctx context.Context, user, old, password, curre
 	if err != nil {
 		return err
 	}
-	a, err := s.draft(ctx, user, password)
+	a, err := s.draft(ctx, user, password, "")
 	if err != nil {
 		return err
 	}

@@ -81,9 +81,9 @@ func (s *Service) hasOperator(ctx context.Context, user string) error {
 	})
 }
 
-// isOperator tells whether the account of a user is an operator's.
+// isOperator tells whether the account of a user is an operator's, or is about to become one.
 func (s *Service) isOperator(user string, a account) bool {
-	return a.Admin || a.Setup && s.known().Operator == user
+	return s.opt.Users.Operator(user) || a.Admin || a.Setup && s.known().Operator == user
 }
 
 // Prepare makes the setup code, unless there is an operator. A node calls it when it starts.
@@ -139,7 +139,7 @@ func (s *Service) MakeCode(ctx context.Context, user, kind string, operator bool
 		return c, err
 	}
 	return c, s.change(ctx, user, func(a *account, there bool) error {
-		if !operator && (s.isOperator(user, *a) || s.opt.Users.Operator(user)) {
+		if !operator && s.isOperator(user, *a) {
 			return chat.Errorf(chat.CodeForbidden, "user: only operators (role admin) may do this for an operator")
 		}
 		if !there {
@@ -155,6 +155,7 @@ type Redemption struct {
 	Code     string
 	User     string // of a setup code
 	Password string // of a setup and a reset code
+	Name     string // becomes the user's; empty: that stays
 }
 
 // Redeem signs in by a code, which is spent by it: a setup code makes the first operator, a reset code sets a new password and ends the
@@ -194,9 +195,14 @@ func (s *Service) redeem(ctx context.Context, user string, secret []byte, r Rede
 	case r.User != "" && r.User != user:
 		return Pair{}, chat.Invalid("user: the code is another user's")
 	}
-	hash := ""
+	hash, name := "", ""
+	if r.Name != "" {
+		if name, err = s.opt.CheckName(r.Name); err != nil {
+			return Pair{}, err
+		}
+	}
 	if a.Codes[i].Kind == CodeReset {
-		made, err := s.draft(ctx, user, r.Password)
+		made, err := s.draft(ctx, user, r.Password, "")
 		if err != nil {
 			return Pair{}, err
 		}
@@ -217,6 +223,7 @@ func (s *Service) redeem(ctx context.Context, user string, secret []byte, r Rede
 		if hash != "" {
 			gone, a.Logins, a.Password = a.Logins, nil, hash
 		}
+		a.Name = cmp.Or(name, a.Name)
 		return nil
 	})
 	if err != nil {
@@ -235,7 +242,7 @@ func (s *Service) setup(ctx context.Context, r Redemption, from Client) (p Pair,
 	if err := chat.CheckUserID("user", r.User); err != nil {
 		return p, err
 	}
-	a, err := s.draft(ctx, r.User, r.Password)
+	a, err := s.draft(ctx, r.User, r.Password, r.Name)
 	if err != nil {
 		return p, err
 	}
@@ -260,10 +267,5 @@ func (s *Service) setup(ctx context.Context, r Redemption, from Client) (p Pair,
 	if s.known().Operator != r.User { // somebody was faster
 		return p, errCode
 	}
-	return s.signIn(ctx, r.User, from, func(a *account, _ bool) error {
-		if a.Setup {
-			a.Admin, a.Setup = true, false
-		}
-		return nil
-	})
+	return s.signIn(ctx, r.User, from, func(*account, bool) error { return nil })
 }

@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func (s *Service) Fill(ctx context.Context, user string, c Claims) {
 	if known, ok := s.filled.Get(user); ok && known == c {
 		return
 	}
-	err := s.fill(ctx, user, c)
+	err := s.alter(ctx, user, func(before Stored) (Stored, error) { return before.claimed(c) })
 	if err != nil {
 		s.opt.Log.WarnContext(ctx, "a profile could not be filled from a token; the next call tries again", "user", user, "error", err)
 		return
@@ -39,13 +40,27 @@ func (s *Service) Fill(ctx context.Context, user string, c Claims) {
 	s.filled.Put(user, c)
 }
 
-func (s *Service) fill(ctx context.Context, user string, c Claims) error {
+// Introduce names a user as if by their own change, but leaves a name that an operator has set.
+func (s *Service) Introduce(ctx context.Context, user, name string) error {
+	value, err := json.Marshal(name)
+	if err != nil {
+		return err
+	}
+	err = s.alter(ctx, user, func(before Stored) (Stored, error) { return before.changed(Change{Name: value}, false, s.opt.Now()) })
+	if errors.Is(err, chat.ErrForbidden) {
+		return nil
+	}
+	return chat.AsError(err)
+}
+
+// alter changes the profile of a user, once more where it meets another change.
+func (s *Service) alter(ctx context.Context, user string, change func(Stored) (Stored, error)) error {
 	for try := 1; ; try++ {
 		found, err := s.store.ReadProfiles(ctx, []string{user})
 		if err != nil {
 			return err
 		}
-		after, err := found[0].claimed(c)
+		after, err := change(found[0])
 		if err != nil || after == found[0] {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/chat/invite"
+	"github.com/chatd/chatd/chat/profiles"
 )
 
 // openAccounts makes the service of accounts, where people sign in here.
@@ -15,7 +16,7 @@ func (n *Node) openAccounts() {
 	}
 	n.services.Accounts = accounts.New(accountStore{n.store.Accounts, n.store.Erasures, n.store.Tables}, accounts.Options{
 		Registration: accounts.Registration(n.set.Registration), Secrets: n.set.secrets, Sign: n.set.signLogin, Users: n.services.Users,
-		Invitations: invitations{n.services.Invites}, Flush: n.services.Chat.FlushKnown, Now: time.Now, Log: n.log,
+		Invitations: invitations{n.services.Invites}, CheckName: profiles.CheckName, Introduce: n.services.Profiles.Introduce, Flush: n.services.Chat.FlushKnown, Now: time.Now, Log: n.log,
 	})
 	n.gate.CheckLogin = n.services.Accounts.CheckLogin
 	n.tables.Add(n.services.Accounts.EndedLogins(), n.services.Accounts.State())
@@ -48,7 +49,7 @@ func (n *Node) SetupLink() string {
 }
 
 const setupInvitation = `
-  Nobody can sign in yet. This link makes the first account, an operator's; it works until then.
+  There is no account yet. This link makes the first one, which runs the server:
 
     Open    %[1]s
 

@@ -47,11 +47,13 @@ func (n *Node) printBanner() {
 		}
 	}
 	n.log.Info("listening", "address", n.Addr().String(), "page", page+"/", "docs", page+"/docs")
-	if link := n.SignInLink(); link != "" {
-		n.invite(invitation, "development sign-in is on: anyone with this link can sign in under any name", link)
-	}
+	lines := invitation
 	if link := n.SetupLink(); link != "" {
 		n.invite(setupInvitation, "there is no operator yet: this link makes the first account", link)
+		lines = invitationBeside
+	}
+	if link := n.SignInLink(); link != "" {
+		n.invite(lines, "development sign-in is on: anyone with this link can sign in under any name", link)
 	}
 }
 
@@ -100,6 +102,13 @@ const invitation = `
     Open    %[1]s
 
   To chat with yourself, open the same link in a private window or another browser and pick a second name.
+
+`
+
+// invitationBeside follows the setup link.
+const invitationBeside = `  Only trying? Until there is an account, anyone with this link may use any name:
+
+            %[1]s
 
 `
 

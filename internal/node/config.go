@@ -49,9 +49,9 @@ type Config struct {
 	Durability     choice   `env:"CHATD_DURABILITY" default:"memory" allowed:"memory, disk, replica" help:"What every send waits for: memory, disk or replica."`
 	Direct         choice   `env:"CHATD_DIRECT" default:"all" allowed:"all, shared" help:"Who may receive direct messages: all, or shared (users who share a group with the sender)."`
 	Directory      choice   `env:"CHATD_DIRECTORY" default:"shared" allowed:"shared, all, off" help:"Whose profiles users may look up and find: those of users who share a group or an inbox item with them (shared, off), or of everyone (all); off: nobody is found by name."`
-	Add            choice   `env:"CHATD_ADD" allowed:"all, shared, operators" help:"Whom members may add to a group: all, shared (users who share a group with them and have read or sent something in it), or operators (only operators may add anyone). Default: all, and shared with accounts."`
-	Dev            string   `env:"CHATD_DEV" default:"auto" help:"Development sign-in under any name: on, off, or auto (on a loopback address with the embedded store, no keys of your own and no accounts). It ends with the first account."`
-	Accounts       string   `env:"CHATD_ACCOUNTS" default:"off" help:"Accounts with a password: on, off, or auto (on with the embedded store and no keys of your own). With Redis they need CHATD_JWT_SECRET."`
+	Add            choice   `env:"CHATD_ADD" allowed:"all, shared, operators" help:"Whom members may add to a group: all, shared (users who share a group with them and have read or sent something in it), or operators (only operators may add anyone). Default: all, and shared where strangers may register."`
+	Dev            string   `env:"CHATD_DEV" default:"auto" help:"Development sign-in under any name: on, off, or auto (on a loopback address with the embedded store and no keys of your own). It ends with the first account."`
+	Accounts       string   `env:"CHATD_ACCOUNTS" default:"auto" help:"Accounts with a password: on, off, or auto (on with the embedded store and no keys of your own). With Redis they need CHATD_JWT_SECRET."`
 	Registration   choice   `env:"CHATD_REGISTRATION" default:"invite" allowed:"invite, open, closed" help:"Who may register an account: invite (who has an invitation), open (everybody) or closed (nobody)."`
 	OIDC           string   `name:"oidc" env:"CHATD_OIDC" help:"Issuer by which people sign in with OpenID Connect: its https URL, as it names itself. Accounts must be on."`
 	OIDCClientID   string   `name:"oidc-client-id" env:"CHATD_OIDC_CLIENT_ID" help:"Id of this server at the issuer, which leads back to /v1/oidc/callback."`
@@ -287,7 +287,7 @@ func (s *settings) checkAccounts(p *problems) {
 	}
 	switch {
 	case s.Add != "":
-	case s.accounts: // strangers may register
+	case s.accounts && (s.Registration == "open" || s.OIDC != ""): // strangers may register
 		s.Add = "shared"
 	default:
 		s.Add = "all"
@@ -297,7 +297,7 @@ func (s *settings) checkAccounts(p *problems) {
 func (s *settings) checkDev(p *problems) {
 	switch s.Dev {
 	case "auto":
-		s.dev = s.Redis == "" && s.loopback && len(s.secrets) == 0 && s.JWTJWKS == "" && !s.accounts
+		s.dev = s.Redis == "" && s.loopback && len(s.secrets) == 0 && s.JWTJWKS == ""
 	case "on", "1", "true":
 		s.dev = true
 		if s.Redis != "" || !s.loopback {

@@ -160,37 +160,27 @@ func TestConfigTakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.dev || s.accounts || s.drainDelay != 0 || s.NotifyDelay.value() != 3*time.Second || s.durability != "" || s.limits != chat.DefaultLimits() {
-		t.Errorf("defaults: dev %v, drain delay %s, notify delay %s, durability %q, limits %+v", s.dev, s.drainDelay, s.NotifyDelay, s.durability, s.limits)
-	}
-	for _, on := range []struct {
-		dev  string
-		want bool
-	}{{"auto", false}, {"on", true}} {
-		c := defaults(t)
-		c.Accounts, c.Dev = "auto", on.dev
-		if s, err := c.check(); err != nil || s.dev != on.want || !s.accounts {
-			t.Errorf("beside accounts: dev %v, accounts %v, %v; want %v and true", s.dev, s.accounts, err, on.want)
-		}
+	if !s.dev || !s.accounts || s.drainDelay != 0 || s.NotifyDelay.value() != 3*time.Second || s.durability != "" || s.limits != chat.DefaultLimits() {
+		t.Errorf("defaults: dev %v, accounts %v, drain delay %s, notify delay %s, durability %q, limits %+v", s.dev, s.accounts, s.drainDelay, s.NotifyDelay, s.durability, s.limits)
 	}
 	for name, change := range map[string]func(*Config){
 		"a secret": func(c *Config) { c.JWTSecret = testSecret }, "a JWKS": func(c *Config) { c.JWTJWKS = "keys.json" },
 		"Redis": func(c *Config) { c.Redis, c.JWTSecret = "redis://x", testSecret },
 	} {
 		c := defaults(t)
-		c.Accounts = "auto"
 		change(&c)
 		if s, err := c.check(); err != nil || s.accounts {
 			t.Errorf("with %s: accounts %v, %v; want them off", name, s.accounts, err)
 		}
 	}
-	for _, add := range []struct{ accounts, given, want choice }{
-		{"off", "", "all"}, {"on", "", "shared"}, {"auto", "", "shared"}, {"on", "all", "all"}, {"off", "shared", "shared"}, {"on", "operators", "operators"},
+	for _, add := range []struct{ accounts, registration, given, want choice }{
+		{"off", "open", "", "all"}, {"on", "invite", "", "all"}, {"on", "open", "", "shared"}, {"auto", "open", "", "shared"}, {"on", "open", "all", "all"},
+		{"off", "open", "shared", "shared"}, {"on", "open", "operators", "operators"},
 	} {
 		c := defaults(t)
-		c.Accounts, c.Add = string(add.accounts), add.given
+		c.Accounts, c.Registration, c.Add = string(add.accounts), add.registration, add.given
 		if s, err := c.check(); err != nil || s.Add != add.want {
-			t.Errorf("accounts %s, whom members may add %q: got %q, %v; want %q", add.accounts, add.given, s.Add, err, add.want)
+			t.Errorf("accounts %s, registration %s, whom members may add %q: got %q, %v; want %q", add.accounts, add.registration, add.given, s.Add, err, add.want)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "secret")

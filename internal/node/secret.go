@@ -88,12 +88,10 @@ func (c Config) Token(user, role string, ttl time.Duration) (string, error) {
 }
 
 // signLogin makes the access token of a login.
-func (s *settings) signLogin(user string, admin bool, login string, issued time.Time) (token string, expires time.Time, err error) {
-	c := auth.Claims{User: user, UserClaim: s.JWTUserClaim, Issuer: s.JWTIssuer, Audience: s.JWTAudience, Login: login, TTL: accounts.AccessTTL}
-	if admin {
-		c.Role = "admin"
-	}
-	return auth.SignToken(s.secrets[0], c, issued)
+func (s *settings) signLogin(user, login string, issued time.Time) (token string, expires time.Time, err error) {
+	return auth.SignToken(s.secrets[0], auth.Claims{
+		User: user, UserClaim: s.JWTUserClaim, Issuer: s.JWTIssuer, Audience: s.JWTAudience, Login: login, TTL: accounts.AccessTTL,
+	}, issued)
 }
 
 // sign makes a token that a server with these settings takes.

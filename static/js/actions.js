@@ -68,10 +68,15 @@ export function createActions(store, client) {
     signInWithPassword: client.signIn.byPassword,
     signInWithTicket: client.signIn.byTicket,
     resumeByCookie: client.signIn.byCookie,
-    /** Makes an account, by the code of an invitation where there is one, and signs in. @param {string} user @param {string} password @param {string} invite */
-    async register(user, password, invite) {
-      await client.signIn.register(user, password, invite);
-      if (invite) this.dropInvite(); // it is used, and whoever has it is in the group
+    /**
+     * Makes an account, by the code of an invitation where there is one, and signs in.
+     * @param {string} user @param {string} password @param {string} name @param {string} invite
+     */
+    async register(user, password, name, invite) {
+      await client.signIn.register(user, password, name, invite);
+      // It is used, and whoever has used it is in the group: accepting it again opens that.
+      if (store.get().invite?.shown?.members > 0) orToast(this.acceptInvite());
+      else if (invite) this.dropInvite();
     },
     signOut: client.signIn.out,
     reconnect: () => client.hurry(),

@@ -89,8 +89,15 @@ export function createClient(store) {
     disconnect();
     store.update(() => ({ ...state.initialState(user), invite: store.get().invite, outbox: load("outbox") ?? [], people: remembered(load("people")) }));
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    connection = createLink(`${scheme}//${location.host}/v1/ws`, api, { hello, begin: refresh, request: positions, frame, link, round, refused: signIn.renew });
+    connection = createLink(`${scheme}//${location.host}/v1/ws`, api, { hello, begin: refresh, request: positions, frame, link, round, refused });
     connection.open();
+  }
+
+  /** @param {boolean} forGood */
+  async function refused(forGood) {
+    if (!forGood) return signIn.renew();
+    signIn.refused();
+    return false;
   }
 
   function disconnect() {
@@ -137,7 +144,10 @@ export function createClient(store) {
     clearTimeout(refreshTimer);
     refreshTimer = undefined;
     const { me, memberships } = store.get();
-    const list = await api.all("/v1/groups", "groups", GROUP_PAGES);
+    const list = await api.all("/v1/groups", "groups", GROUP_PAGES).catch((err) => {
+      if (err.status === 403) signIn.refused(); // nobody else is refused their own groups
+      throw err;
+    });
     const cursors = new Map(Object.entries(load("cursors") ?? {}));
     store.update((s) => {
       if (s.me !== me) return s;

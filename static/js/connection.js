@@ -8,7 +8,7 @@
  * @property {() => Promise<{token: string, after: Record<string, string|number>}>} hello what to say first; asked at each connect
  * @property {(frame: any) => void} frame every frame that is no answer
  * @property {(link: Link) => void} link
- * @property {() => Promise<boolean>} refused the token was refused; true: there is a new one, try again
+ * @property {(forGood: boolean) => Promise<boolean>} refused the token was refused, or the user for good; true: there is a new token, try again
  * @property {() => boolean} polling whether the page gets along without: there is no hurry
  */
 import { Problem } from "./api.js";
@@ -20,6 +20,9 @@ const WAIT_POLLING_MAX_MS = 60_000;
 const GOOD_MS = 5000;
 /** An answer that takes longer means that the socket is dead without saying so; that goes for the handshake too. */
 const ANSWER_MS = 10_000;
+/** The token is not taken, or the user is disabled. */
+const UNAUTHENTICATED = 4401;
+const FORBIDDEN = 4403;
 /** Refusals that another try does not mend soon: too many sessions, stalled, too fast. */
 const SLOW_CODES = new Set([4409, 4413, 4429]);
 
@@ -109,7 +112,7 @@ export function createConnection(url, listener) {
     waiting.clear();
     if (ended) return;
     listener.link({ phase: "waiting" });
-    if (code === 4401 && !(await listener.refused())) return end();
+    if ((code === UNAUTHENTICATED || code === FORBIDDEN) && !(await listener.refused(code === FORBIDDEN))) return end();
     const most = Math.min(listener.polling() ? WAIT_POLLING_MAX_MS : WAIT_MAX_MS, WAIT_MS * 2 ** attempt++);
     const wait = SLOW_CODES.has(code) ? WAIT_MAX_MS / 2 + Math.random() * WAIT_MAX_MS / 2 : Math.random() * most;
     const until = asked + wait;

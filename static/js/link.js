@@ -5,7 +5,7 @@
  * @typedef {import("./types.js").Link} Link
  * @typedef {object} LinkListener
  * @property {() => Promise<{token: string, after: Record<string, string|number>}>} hello what a websocket says first
- * @property {() => Promise<boolean>} refused the token was refused; true: there is a new one, try again
+ * @property {(forGood: boolean) => Promise<boolean>} refused the token was refused, or the user for good; true: there is a new token, try again
  * @property {() => Promise<any>} begin
  * @property {() => object} request
  * @property {(frame: any) => void} frame what the server says, by either way

@@ -13,6 +13,7 @@
  */
 import { Problem, call, passing } from "./api.js";
 import { load, save, watch } from "./saved.js";
+import { say } from "./say.js";
 
 /** How long before its end a token is renewed. */
 const RENEW_BEFORE_MS = 60_000;
@@ -21,7 +22,8 @@ const RENEW_EVERY_MS = 3000;
 /** The longest time that a timer takes. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
-const EXPIRED = "Your sign-in has expired. Please sign in again.";
+const EXPIRED = say("Your sign-in has expired. Please sign in again.", "登录已过期，请重新登录。");
+const DISABLED = say("Your account is disabled. Ask whoever runs this server.", "您的账号已被停用，请联系服务器管理员。");
 const INVITE = /^#(?:code=([\w-]+)&)?invite=([a-z2-7]{20,128})$/;
 const DEV_CODE = /^#code=([\w-]+)(?:&group=(.+))?$/;
 
@@ -58,6 +60,9 @@ export function takeDevCode() {
   save("dev-code", found[1]);
   history.replaceState(null, "", location.pathname + location.search + (found[2] ? `#${found[2]}` : ""));
 }
+
+/** Whether this browser has such a code. */
+export const hasDevCode = () => load("dev-code") !== null;
 
 /** Keeps the code of an invitation in the same way. */
 export function takeInvite() {
@@ -167,7 +172,8 @@ export function createSignIn(listener) {
       if (passing(err) && /** @type {Problem} */ (err).code !== "unauthenticated") return true;
       if (current !== was) return current?.user === was.user;
       save("signin", null);
-      end(was.account ? EXPIRED : /** @type {Error} */ (err).message);
+      const { status, message } = /** @type {Problem} */ (err);
+      end(!was.account ? message : status === 403 ? DISABLED : EXPIRED);
       return false;
     }
   }
@@ -190,7 +196,7 @@ export function createSignIn(listener) {
     } else if (current && (claims(current.token).exp ?? Infinity) * 1000 < Date.now()) {
       end(EXPIRED);
     } else if (current) {
-      end("You signed out in another tab.");
+      end(say("You signed out in another tab.", "您已在另一个标签页中退出登录。"));
       forget();
     }
   }
@@ -225,12 +231,15 @@ export function createSignIn(listener) {
     },
     /** Throws a Problem. @param {string} user @param {string} password */
     byPassword: (user, password) => byAccount({ user, password }),
-    /** Redeems the code of a link. Throws a Problem. @param {Ticket} by @param {string} user @param {string} password */
-    byTicket: (by, user, password) =>
-      byAccount({ code: by.code, ...(by.kind === "setup" && { user }), ...(by.kind !== "link" && { password }) }),
-    /** Makes an account and signs in. Throws a Problem. @param {string} user @param {string} password @param {string} code of an invitation, or "" */
-    async register(user, password, code) {
-      await call("POST", "/v1/accounts", { body: { user, password, ...(code && { code }) } });
+    /** Redeems the code of a link. Throws a Problem. @param {Ticket} by @param {string} user @param {string} password @param {string} name */
+    byTicket: (by, user, password, name) =>
+      byAccount({ code: by.code, ...(by.kind === "setup" && { user, ...(name && { name }) }), ...(by.kind !== "link" && { password }) }),
+    /**
+     * Makes an account and signs in. Throws a Problem.
+     * @param {string} user @param {string} password @param {string} name for others to see, or "" @param {string} code of an invitation, or ""
+     */
+    async register(user, password, name, code) {
+      await call("POST", "/v1/accounts", { body: { user, password, ...(name && { name }), ...(code && { code }) } });
       await byAccount({ user, password });
     },
     /** Throws a Problem if the server refuses the token. @param {string} text */
@@ -240,6 +249,10 @@ export function createSignIn(listener) {
       const { user } = await call("GET", "/v1/me", { token }); // which claim names the user is the server's to know
       keep({ user, token, expires_at: "", dev: false });
     },
+    /** The server refuses the user for good. What is kept stays: the page may be opened again when that has changed. */
+    refused: () => end(DISABLED),
+    /** Whether the user signs in here: the browser has the cookie then. */
+    hasAccount: () => !!current?.account,
     renew,
     token: () => current?.token ?? "",
     /** Another value for each sign-in: what was begun under one must not go on under the next. */

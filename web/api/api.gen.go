@@ -294,7 +294,7 @@ type AccountDraft struct {
 	// Code Of an invitation.
 	Code *string `json:"code,omitempty"`
 
-	// Name For others to see.
+	// Name For others to see. The user can change it.
 	Name *string `json:"name,omitempty"`
 
 	// Password 10 characters to 128 bytes.
@@ -1342,7 +1342,7 @@ type SignIn struct {
 	// Cookie Put the refresh token into a cookie.
 	Cookie *bool `json:"cookie,omitempty"`
 
-	// Name Of the first operator, for others to see.
+	// Name With a code: what others see as the user's name. The user can change it.
 	Name     *string `json:"name,omitempty"`
 	Password *string `json:"password,omitempty"`
 	User     *string `json:"user,omitempty"`

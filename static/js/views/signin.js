@@ -1,6 +1,7 @@
 /** Signing in: by a password where the server has accounts, by a name where it offers the development sign-in, else by a token. */
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
-import { about, ticketOf } from "../signin.js";
+import { say } from "../say.js";
+import { about, hasDevCode, ticketOf } from "../signin.js";
 import { AccountForm } from "./account.js";
 import { MARK, Problem } from "./parts.js";
 
@@ -8,18 +9,24 @@ import { MARK, Problem } from "./parts.js";
 export function Entrance({ reason, invite, actions }) {
   const [server, setServer] = useState(/** @type {Awaited<ReturnType<typeof about>>|null|undefined} */ (undefined));
   const [way, setWay] = useState("");
-  const token = !!server?.accounts && !server.features.includes("dev");
   useEffect(() => {
     about().then(async (found) => {
       if (!found.accounts || ticketOf() || !(await actions.resumeByCookie())) setServer(found);
     }, () => setServer(null));
   }, []);
   if (server === undefined) return html`<main class="sign-in"></main>`;
-  const chosen = way || (server?.accounts && (token || ticketOf()) ? "account" : "other");
-  return chosen === "account"
-    ? html`<${AccountForm} reason=${reason} actions=${actions} registration=${server?.registration} invite=${invite} onToken=${() => setWay("other")} />`
-    : html`<${SignIn} reason=${reason} actions=${actions} token=${token} onAccount=${server?.accounts && (() => setWay("account"))} />`;
+  const has = (/** @type {string} */ feature) => !!server?.features.includes(feature);
+  const byName = has("dev") && hasDevCode();
+  const chosen = way || (server?.accounts && (!byName || ticketOf()) ? "account" : "other");
+  if (chosen === "other") {
+    return html`<${SignIn} reason=${reason} actions=${actions} token=${!!server?.accounts && !byName} onAccount=${server?.accounts && (() => setWay("account"))} />`;
+  }
+  // The sign-in by name ends with the first account.
+  return html`<${AccountForm} reason=${reason || (has("dev") && !ticketOf() ? FIRST : "")} actions=${actions} registration=${server?.registration}
+    provider=${has("oidc")} invite=${invite} onToken=${() => setWay("other")} />`;
 }
+
+const FIRST = say("Nobody has an account here yet. Open the link that chatd printed when it started.", "这里还没有账号。请打开 chatd 启动时显示的链接。");
 
 /**
  * @param {{reason: string, actions: import("../actions.js").Actions, token: boolean, onAccount: false|undefined|(() => void)}} props token:
