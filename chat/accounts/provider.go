@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"crypto/sha256"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/users"
@@ -22,7 +23,7 @@ func (s *Service) SignInBy(ctx context.Context, by Provider, user string, from C
 	if err := s.admits(ctx, user); err != nil {
 		return Pair{}, err
 	}
-	return s.signIn(ctx, user, from, func(a *account, there bool) error { return s.own(a, there, by) })
+	return s.signIn(ctx, user, from, func(a *account, there bool) error { return a.own(there, by, s.opt.Now()) })
 }
 
 // MakeCodeBy makes a link code for a user for whom a provider vouches: for a program that cannot have the cookie. Its errors are those of SignInBy.
@@ -31,11 +32,11 @@ func (s *Service) MakeCodeBy(ctx context.Context, by Provider, user string) (Cod
 		return Code{}, err
 	}
 	secret := random(16)
-	c := s.newCode(user, secret, linkTTL)
+	c := newCode(user, secret, s.opt.Now().Add(linkTTL))
 	return c, s.change(ctx, user, func(a *account, there bool) error {
 		hash := sha256.Sum256(secret)
 		a.Codes = append(a.Codes, code{Hash: hash[:], Kind: CodeLink, EndsS: c.Expires.Unix()})
-		return s.own(a, there, by)
+		return a.own(there, by, s.opt.Now())
 	})
 }
 
@@ -47,10 +48,10 @@ func (s *Service) admits(ctx context.Context, user string) error {
 }
 
 // own makes an account that is not there the person's, and refuses another's.
-func (s *Service) own(a *account, there bool, by Provider) error {
+func (a *account) own(there bool, by Provider, now time.Time) error {
 	switch {
 	case !there:
-		a.CreatedMs, a.By = s.opt.Now().UnixMilli(), &by
+		a.CreatedMs, a.By = now.UnixMilli(), &by
 	case a.By == nil || *a.By != by:
 		return errOthers
 	}

@@ -114,8 +114,8 @@ type Code struct {
 	Expires time.Time
 }
 
-func (s *Service) newCode(user string, secret []byte, ttl time.Duration) Code {
-	return Code{Code: encode([]byte(user)) + "." + encode(secret), Expires: s.opt.Now().Add(ttl).Truncate(time.Second)}
+func newCode(user string, secret []byte, expires time.Time) Code {
+	return Code{Code: encode([]byte(user)) + "." + encode(secret), Expires: expires.Truncate(time.Second)}
 }
 
 // MakeCode makes a code of a kind for a user, who need not have an account yet. Those of operators are for operators alone:
@@ -134,7 +134,7 @@ func (s *Service) MakeCode(ctx context.Context, user, kind string, operator bool
 	}
 	secret := random(16)
 	hash := sha256.Sum256(secret)
-	c = s.newCode(user, secret, ttl)
+	c = newCode(user, secret, s.opt.Now().Add(ttl))
 	if err := s.hasAny(ctx); err != nil {
 		return c, err
 	}
@@ -174,10 +174,10 @@ func (s *Service) Redeem(ctx context.Context, r Redemption, from Client) (Pair, 
 }
 
 // find returns the index of a code that holds; -1: there is none.
-func (s *Service) find(a *account, secret []byte) int {
+func (a *account) find(secret []byte, now time.Time) int {
 	hash := sha256.Sum256(secret)
 	return slices.IndexFunc(a.Codes, func(c code) bool {
-		return subtle.ConstantTimeCompare(c.Hash, hash[:]) == 1 && s.opt.Now().Unix() < c.EndsS
+		return subtle.ConstantTimeCompare(c.Hash, hash[:]) == 1 && now.Unix() < c.EndsS
 	})
 }
 
@@ -186,7 +186,7 @@ func (s *Service) redeem(ctx context.Context, user string, secret []byte, r Rede
 	if err != nil {
 		return Pair{}, err
 	}
-	i := s.find(&a, secret)
+	i := a.find(secret, s.opt.Now())
 	switch {
 	case i < 0:
 		return Pair{}, errCode
@@ -215,7 +215,7 @@ func (s *Service) redeem(ctx context.Context, user string, secret []byte, r Rede
 	}
 	var gone []login
 	pair, err := s.signIn(ctx, user, from, func(a *account, _ bool) error {
-		i := s.find(a, secret)
+		i := a.find(secret, s.opt.Now())
 		if i < 0 {
 			return errCode // somebody was faster
 		}
