@@ -79,6 +79,11 @@ export function createActions(store, client) {
       else if (invite) this.dropInvite();
     },
     signOut: client.signIn.out,
+    hasAccount: client.signIn.hasAccount,
+    logins: api.logins,
+    endLogin: api.endLogin,
+    sessions: api.sessions,
+    changePassword: api.changePassword,
     reconnect: () => client.hurry(),
     dismiss: (/** @type {number} */ id) => store.update((s) => ({ ...s, toasts: s.toasts.filter((t) => t.id !== id) })),
 

@@ -126,6 +126,12 @@ export function routes(ask) {
     removeAvatar: () => ask("DELETE", "/v1/me/avatar"),
     /** Profiles of those of some users whom the person may see. @param {string[]} ids */
     people: (ids) => ask("GET", `/v1/users?ids=${ids.map(enc).join(",")}`),
+    logins: () => ask("GET", "/v1/me/logins"),
+    /** @param {string} id of a login; "": all but this one */
+    endLogin: (id) => ask("DELETE", `/v1/me/logins${id && `/${enc(id)}`}`),
+    sessions: () => ask("GET", "/v1/users/me/sessions"),
+    /** @param {string} old @param {string} password */
+    changePassword: (old, password) => ask("PUT", "/v1/me/password", { body: { old, new: password } }),
     inbox: () => ask("GET", "/v1/inbox"),
     /** @param {{seq: number}|{cursor: string}} at */
     ackInbox: (at) => ask("POST", "/v1/inbox/ack", { body: at }),

@@ -1,103 +1,107 @@
-import{Avatar as ce,counted as pe,html as I,Problem as $e,Sheet as j,titleOf as D,useEffect as be,useState as L}from"../app.js";function G({state:e,actions:s,onClose:t}){let[o,l]=L(null),[a,m]=L(""),[c,u]=L("");be(()=>{s.publicGroups().then(l,r=>m(r.message))},[]);let $=r=>s.join(r).then(t,d=>m(d.message)),b=(o??[]).filter(r=>`${r.name} ${r.id}`.toLowerCase().includes(c.toLowerCase()));return I`
-    <${j} title="Public groups" onClose=${t}>
-      <${$e} text=${a} />
-      <label class="field"><span class="unseen">Search public groups</span><input type="search" placeholder="Search groups" autofocus value=${c}
-        onInput=${r=>u(r.target.value)} /></label>
-      ${o===null&&!a&&I`<p class="quiet">Loading…</p>`}
-      ${o!==null&&b.length===0&&I`<p class="quiet">${o.length===0?"No public groups yet. Create one and let anyone join.":`No groups match \u201C${c}\u201D.`}</p>`}
+import{Avatar as ge,counted as ve,html as R,Problem as ye,Sheet as G,titleOf as _,useEffect as we,useState as j}from"../app.js";function U({state:e,actions:s,onClose:t}){let[n,l]=j(null),[a,c]=j(""),[m,r]=j("");we(()=>{s.publicGroups().then(l,u=>c(u.message))},[]);let $=u=>s.join(u).then(t,p=>c(p.message)),d=(n??[]).filter(u=>`${u.name} ${u.id}`.toLowerCase().includes(m.toLowerCase()));return R`
+    <${G} title="Public groups" onClose=${t}>
+      <${ye} text=${a} />
+      <label class="field"><span class="unseen">Search public groups</span><input type="search" placeholder="Search groups" autofocus value=${m}
+        onInput=${u=>r(u.target.value)} /></label>
+      ${n===null&&!a&&R`<p class="quiet">Loading…</p>`}
+      ${n!==null&&d.length===0&&R`<p class="quiet">${n.length===0?"No public groups yet. Create one and let anyone join.":`No groups match \u201C${m}\u201D.`}</p>`}
       <ul class="people">
-        ${b.map(r=>I`
-          <li key=${r.id} data-public=${r.id}>
-            <span class="who"><${ce} name=${D(r,e.people)} square /><span class="person">${D(r,e.people)}<small>${pe(r.members,"member")}</small></span></span>
-            ${e.groups.has(r.id)?I`<a class="button" href="#${encodeURIComponent(r.id)}" aria-label="Open ${D(r,e.people)}" onClick=${t}>Open</a>`:I`<button type="button" class="button primary" aria-label="Join ${D(r,e.people)}" onClick=${()=>$(r.id)}>Join</button>`}
+        ${d.map(u=>R`
+          <li key=${u.id} data-public=${u.id}>
+            <span class="who"><${ge} name=${_(u,e.people)} square /><span class="person">${_(u,e.people)}<small>${ve(u.members,"member")}</small></span></span>
+            ${e.groups.has(u.id)?R`<a class="button" href="#${encodeURIComponent(u.id)}" aria-label="Open ${_(u,e.people)}" onClick=${t}>Open</a>`:R`<button type="button" class="button primary" aria-label="Join ${_(u,e.people)}" onClick=${()=>$(u.id)}>Join</button>`}
           </li>`)}
       </ul>
-    </${j}>`}import{Avatar as de,fullTime as fe,html as v,Icon as he,KnownPeople as ge,Name as ve,Problem as W,Sheet as U,shortTime as ye,textOf as Y,titleOf as ke,useState as P,withLabels as we}from"../app.js";function E({state:e,actions:s,onClose:t}){let[o,l]=P(""),[a,m]=P(""),c=[...e.inbox.items].reverse(),u=()=>{l(""),s.clearInbox().catch($=>l($.message))};return v`
-    <${U} title="Inbox" side onClose=${t}>
-      <${W} text=${o} />
-      ${!e.inbox.complete&&v`<p class="quiet">Some older items are no longer available.</p>`}
-      ${c.length===0&&v`<p class="quiet">You’re all caught up. Direct messages and mentions appear here.</p>`}
+    </${G}>`}import{Avatar as ke,fullTime as Se,html as w,Icon as xe,KnownPeople as Ce,Name as Pe,Problem as K,Sheet as F,shortTime as Ie,textOf as z,titleOf as Oe,useState as q,withLabels as Re}from"../app.js";function J({state:e,actions:s,onClose:t}){let[n,l]=q(""),[a,c]=q(""),m=[...e.inbox.items].reverse(),r=()=>{l(""),s.clearInbox().catch($=>l($.message))};return w`
+    <${F} title="Inbox" side onClose=${t}>
+      <${K} text=${n} />
+      ${!e.inbox.complete&&w`<p class="quiet">Some older items are no longer available.</p>`}
+      ${m.length===0&&w`<p class="quiet">You’re all caught up. Direct messages and mentions appear here.</p>`}
       <ul class="items">
-        ${c.map($=>v`<li key=${$.seq} class="item" data-seq=${$.seq} data-kind=${$.kind}><${xe} item=${$} groups=${e.groups} people=${e.people} me=${e.me} onReply=${m} onOpen=${t} /></li>`)}
+        ${m.map($=>w`<li key=${$.seq} class="item" data-seq=${$.seq} data-kind=${$.kind}><${qe} item=${$} groups=${e.groups} people=${e.people} me=${e.me} onReply=${c} onOpen=${t} /></li>`)}
       </ul>
-      ${c.length>0&&v`<p class="buttons"><button type="button" class="button" onClick=${u}>Mark all as read</button></p>`}
-      <${Ce} key=${a} to=${a} people=${e.people} me=${e.me} send=${s.direct} />
-    </${U}>`}function xe({item:e,groups:s,people:t,me:o,onReply:l,onOpen:a}){let m=s.get(e.group??""),c=m?ke(m,t):e.group;return v`
-    <${de} user=${e.from} name=${e.group??"?"} />
+      ${m.length>0&&w`<p class="buttons"><button type="button" class="button" onClick=${r}>Mark all as read</button></p>`}
+      <${De} key=${a} to=${a} people=${e.people} me=${e.me} send=${s.direct} />
+    </${F}>`}function qe({item:e,groups:s,people:t,me:n,onReply:l,onOpen:a}){let c=s.get(e.group??""),m=c?Oe(c,t):e.group;return w`
+    <${ke} user=${e.from} name=${e.group??"?"} />
     <div class="item-text">
-      <p class="item-head"><strong>${Se(e,c,Y(t,e.from??""))}</strong><time datetime=${e.sent_at} title=${fe(e.sent_at)}>${ye(e.sent_at)}</time></p>
-      ${e.body!==void 0&&v`<p class="item-body">${we(e.body,t,[o])}</p>`}
-      ${e.kind==="direct"&&e.from&&v`<button type="button" class="text-button" onClick=${()=>l(e.from??"")}><${he} name="reply" />Reply</button>`}
-      ${m&&v`<a class="text-button" href="#${encodeURIComponent(m.id)}" onClick=${a}>Open ${c}</a>`}
-    </div>`}function Se(e,s,t){switch(e.kind){case"direct":return v`<${ve} user=${e.from} />`;case"mention":return`${t} mentioned you in ${s}`;case"added":return`${t} added you to ${s}`;case"removed":return`${t} removed you from ${s}`;case"announcement":return`Announcement${t&&` from ${t}`}`;case"schedule_failed":return"A scheduled message could not be sent";default:return e.kind.replaceAll("_"," ")}}function Ce({to:e,people:s,me:t,send:o}){let[l,a]=P(e),[m,c]=P(""),[u,$]=P(""),[b,r]=P("");async function d(i){i.preventDefault(),$(""),r("");try{await o(l.trim(),m.trim()),c(""),r(`Sent to ${Y(s,l.trim())}.`)}catch(n){$(n.message)}}return v`
-    <form class="sheet-foot stack" onSubmit=${d}>
+      <p class="item-head"><strong>${Ae(e,m,z(t,e.from??""))}</strong><time datetime=${e.sent_at} title=${Se(e.sent_at)}>${Ie(e.sent_at)}</time></p>
+      ${e.body!==void 0&&w`<p class="item-body">${Re(e.body,t,[n])}</p>`}
+      ${e.kind==="direct"&&e.from&&w`<button type="button" class="text-button" onClick=${()=>l(e.from??"")}><${xe} name="reply" />Reply</button>`}
+      ${c&&w`<a class="text-button" href="#${encodeURIComponent(c.id)}" onClick=${a}>Open ${m}</a>`}
+    </div>`}function Ae(e,s,t){switch(e.kind){case"direct":return w`<${Pe} user=${e.from} />`;case"mention":return`${t} mentioned you in ${s}`;case"added":return`${t} added you to ${s}`;case"removed":return`${t} removed you from ${s}`;case"announcement":return`Announcement${t&&` from ${t}`}`;case"schedule_failed":return"A scheduled message could not be sent";default:return e.kind.replaceAll("_"," ")}}function De({to:e,people:s,me:t,send:n}){let[l,a]=q(e),[c,m]=q(""),[r,$]=q(""),[d,u]=q("");async function p(i){i.preventDefault(),$(""),u("");try{await n(l.trim(),c.trim()),m(""),u(`Sent to ${z(s,l.trim())}.`)}catch(o){$(o.message)}}return w`
+    <form class="sheet-foot stack" onSubmit=${p}>
       <h3>Send a direct message</h3>
       <label class="field"><span>To</span><input name="to" required maxlength="128" autocomplete="off" autocapitalize="none" spellcheck=${!1} placeholder="bob"
         value=${l} list="known-people" onInput=${i=>a(i.target.value)} /></label>
-      <${ge} people=${s} except=${new Map([[t,!0]])} />
-      <label class="field"><span>Message</span><textarea name="direct" rows="2" required autofocus=${e!==""} value=${m}
-        onInput=${i=>c(i.target.value)}></textarea></label>
-      <${W} text=${u} />
-      <p class="quiet" role="status">${b}</p>
+      <${Ce} people=${s} except=${new Map([[t,!0]])} />
+      <label class="field"><span>Message</span><textarea name="direct" rows="2" required autofocus=${e!==""} value=${c}
+        onInput=${i=>m(i.target.value)}></textarea></label>
+      <${K} text=${r} />
+      <p class="quiet" role="status">${d}</p>
       <button class="button primary">Send</button>
-    </form>`}import{Avatar as Ie,html as f,IconButton as K,inviteLink as Pe,KnownPeople as Re,labelOf as z,Name as qe,Problem as Ae,roleOf as Ne,Sheet as F,textOf as De,titleOf as J,useEffect as Oe,useState as y}from"../app.js";var Q={owner:0,admin:1,member:2};function V({state:e,actions:s,group:t,onClose:o}){let[l,a]=y(""),[m,c]=y(!1),u=e.groups.get(t);if(!u)return null;let $=Ne(e,t),b=$==="owner"||$==="admin",r=[...e.members.get(t)?.values()??[]],d=n=>De(e.people,n);r.sort((n,h)=>Q[n.role]-Q[h.role]||z(e.people,n.user).localeCompare(z(e.people,h.user))||(n.user<h.user?-1:1));let i=n=>(a(""),n.then(()=>!0,h=>(a(h.message),!1)));return f`
-    <${F} title="Members of ${J(u,e.people)}" side onClose=${o}>
-      <${Ae} text=${l} />
-      ${!u.direct&&f`<${Me} group=${u} manages=${b} actions=${s} />`}
-      ${b&&f`<${Te} people=${e.people} members=${e.members.get(t)} onAdd=${(n,h)=>i(s.addMember(t,n,h))} />`}
+    </form>`}import{Avatar as Ne,html as f,IconButton as Q,inviteLink as Te,KnownPeople as _e,labelOf as H,Name as Me,Problem as Le,roleOf as We,Sheet as V,textOf as Be,titleOf as X,useEffect as Ee,useState as k}from"../app.js";var Z={owner:0,admin:1,member:2};function te({state:e,actions:s,group:t,onClose:n}){let[l,a]=k(""),[c,m]=k(!1),r=e.groups.get(t);if(!r)return null;let $=We(e,t),d=$==="owner"||$==="admin",u=[...e.members.get(t)?.values()??[]],p=o=>Be(e.people,o);u.sort((o,h)=>Z[o.role]-Z[h.role]||H(e.people,o.user).localeCompare(H(e.people,h.user))||(o.user<h.user?-1:1));let i=o=>(a(""),o.then(()=>!0,h=>(a(h.message),!1)));return f`
+    <${V} title="Members of ${X(r,e.people)}" side onClose=${n}>
+      <${Le} text=${l} />
+      ${!r.direct&&f`<${je} group=${r} manages=${d} actions=${s} />`}
+      ${d&&f`<${Ye} people=${e.people} members=${e.members.get(t)} onAdd=${(o,h)=>i(s.addMember(t,o,h))} />`}
       <ul class="people">
-        ${r.map(n=>f`
-          <li key=${n.user} data-user=${n.user}>
-            <span class="who"><${Ie} user=${n.user} /><span class="person"><${qe} user=${n.user} />${n.user===e.me&&f` <small>(you)</small>`}</span></span>
-            ${!u.direct&&n.user!==e.me&&f`<${K} icon="send" label="Message ${d(n.user)}" onClick=${async()=>{await i(s.openDirect(n.user))&&o()}} />`}
-            ${b&&n.role!=="owner"&&n.user!==e.me?f`<span class="controls"><select aria-label="Role of ${d(n.user)}" value=${n.role} onChange=${h=>i(s.addMember(t,n.user,h.target.value))}>
+        ${u.map(o=>f`
+          <li key=${o.user} data-user=${o.user}>
+            <span class="who"><${Ne} user=${o.user} /><span class="person"><${Me} user=${o.user} />${o.user===e.me&&f` <small>(you)</small>`}</span></span>
+            ${!r.direct&&o.user!==e.me&&f`<${Q} icon="send" label="Message ${p(o.user)}" onClick=${async()=>{await i(s.openDirect(o.user))&&n()}} />`}
+            ${d&&o.role!=="owner"&&o.user!==e.me?f`<span class="controls"><select aria-label="Role of ${p(o.user)}" value=${o.role} onChange=${h=>i(s.addMember(t,o.user,h.target.value))}>
                   <option value="member">Member</option><option value="admin">Admin</option></select>
-                  <${K} icon="close" label="Remove ${d(n.user)}" onClick=${()=>i(s.removeMember(t,n.user))} /></span>`:f`<span class="role">${n.role[0].toUpperCase()}${n.role.slice(1)}</span>`}
+                  <${Q} icon="close" label="Remove ${p(o.user)}" onClick=${()=>i(s.removeMember(t,o.user))} /></span>`:f`<span class="role">${o.role[0].toUpperCase()}${o.role.slice(1)}</span>`}
           </li>`)}
       </ul>
-      ${r.length<u.members&&f`<p class="quiet">and ${(u.members-r.length).toLocaleString()} more</p>`}
-      ${b&&f`<${_e} name=${u.name} onSave=${n=>i(s.changeGroup(t,{name:n}))} />
-        <${Le} group=${u} onSave=${n=>i(s.changeGroup(t,n))} />`}
-      ${!u.direct&&f`<div class="sheet-foot">
-        ${m?f`<p>Leave ${J(u,e.people)}?${u.members<=1?" You\u2019re the last member, so the group will be deleted.":""}</p>
+      ${u.length<r.members&&f`<p class="quiet">and ${(r.members-u.length).toLocaleString()} more</p>`}
+      ${d&&f`<${Ge} name=${r.name} onSave=${o=>i(s.changeGroup(t,{name:o}))} />
+        <${Ue} group=${r} onSave=${o=>i(s.changeGroup(t,o))} />`}
+      ${!r.direct&&f`<div class="sheet-foot">
+        ${c?f`<p>Leave ${X(r,e.people)}?${r.members<=1?" You\u2019re the last member, so the group will be deleted.":""}</p>
               <p class="buttons"><button type="button" class="button danger" onClick=${()=>i(s.leave(t))}>Leave group</button>
-              <button type="button" class="button" onClick=${()=>c(!1)}>Cancel</button></p>`:f`<button type="button" class="button" onClick=${()=>c(!0)}>Leave group</button>`}
+              <button type="button" class="button" onClick=${()=>m(!1)}>Cancel</button></p>`:f`<button type="button" class="button" onClick=${()=>m(!0)}>Leave group</button>`}
       </div>`}
-    </${F}>`}var H=100;function Me({group:e,manages:s,actions:t}){let[o,l]=y(""),[a,m]=y(""),[c,u]=y(null);Oe(()=>{a&&import("./qr.js").then(u,()=>{})},[a]);let $=()=>t.invite(e.id,H).then(d=>{m(d),l(`Whoever has this link can join: up to ${H} people.`)},d=>l(d.message));async function b(d){d.preventDefault();let i=d.target.elements.invite;i.focus(),i.select();let n=document.execCommand("copy")||await navigator.clipboard?.writeText(i.value).then(()=>!0,()=>!1);l(n?"Link copied.":"Press Ctrl+C to copy the link.")}let r=e.visibility==="public"?"They sign in, and join under \u201CPublic groups\u201D.":s?"They sign in, and you add them by name below.":"They sign in, and the owner or an admin adds them.";return f`
-    <form class="row-form" name="invite" onSubmit=${b}>
+    </${V}>`}var ee=100;function je({group:e,manages:s,actions:t}){let[n,l]=k(""),[a,c]=k(""),[m,r]=k(null);Ee(()=>{a&&import("./qr.js").then(r,()=>{})},[a]);let $=()=>t.invite(e.id,ee).then(p=>{c(p),l(`Whoever has this link can join: up to ${ee} people.`)},p=>l(p.message));async function d(p){p.preventDefault();let i=p.target.elements.invite;i.focus(),i.select();let o=document.execCommand("copy")||await navigator.clipboard?.writeText(i.value).then(()=>!0,()=>!1);l(o?"Link copied.":"Press Ctrl+C to copy the link.")}let u=e.visibility==="public"?"They sign in, and join under \u201CPublic groups\u201D.":s?"They sign in, and you add them by name below.":"They sign in, and the owner or an admin adds them.";return t.hasAccount()&&!a?s&&f`
+      <div class="stack">
+        <button type="button" class="button primary wide" name="invite-people" onClick=${$}>Invite people</button>
+        <small role="status">${n||"Makes a link. Whoever opens it can create an account, and is in the group."}</small>
+      </div>`:f`
+    <form class="row-form" name="invite" onSubmit=${d}>
       <label class="field"><span>Invite link</span>
-        <input name="invite" readonly value=${a||Pe(e.id)} onFocus=${d=>d.target.select()} />
-        <small role="status">${o||r}</small></label>
+        <input name="invite" readonly value=${a||Te(e.id)} onFocus=${p=>p.target.select()} />
+        <small role="status">${n||u}</small></label>
       <button class="button">Copy</button>
       ${s&&!a&&f`<button type="button" class="button" name="invite-people" onClick=${$}>Invite people</button>`}
     </form>
-    ${a&&c&&f`<${c.QR} text=${a} label="QR code of the invite link" />`}`}function Te({people:e,members:s,onAdd:t}){let[o,l]=y(""),[a,m]=y("member");async function c(u){u.preventDefault(),await t(o.trim(),a)&&l("")}return f`
-    <form class="row-form" onSubmit=${c}>
+    ${a&&m&&f`<${m.QR} text=${a} label="QR code of the invite link" />`}`}function Ye({people:e,members:s,onAdd:t}){let[n,l]=k(""),[a,c]=k("member");async function m(r){r.preventDefault(),await t(n.trim(),a)&&l("")}return f`
+    <form class="row-form" onSubmit=${m}>
       <label class="field"><span>Add member</span>
-        <input name="user" required maxlength="128" autocomplete="off" autocapitalize="none" spellcheck=${!1} placeholder="bob" value=${o} list="known-people"
-          onInput=${u=>l(u.target.value)} /></label>
-      <select aria-label="Role" value=${a} onChange=${u=>m(u.target.value)}>
+        <input name="user" required maxlength="128" autocomplete="off" autocapitalize="none" spellcheck=${!1} placeholder="bob" value=${n} list="known-people"
+          onInput=${r=>l(r.target.value)} /></label>
+      <select aria-label="Role" value=${a} onChange=${r=>c(r.target.value)}>
         <option value="member">Member</option><option value="admin">Admin</option></select>
       <button class="button primary">Add</button>
-      <${Re} people=${e} except=${s} />
-    </form>`}function _e({name:e,onSave:s}){let[t,o]=y(e);return f`
+      <${_e} people=${e} except=${s} />
+    </form>`}function Ge({name:e,onSave:s}){let[t,n]=k(e);return f`
     <form class="row-form" onSubmit=${a=>{a.preventDefault(),s(t.trim())}}>
       <label class="field"><span>Group name</span>
-        <input name="group-name" maxlength="200" autocomplete="off" value=${t} onInput=${a=>o(a.target.value)} /></label>
+        <input name="group-name" maxlength="200" autocomplete="off" value=${t} onInput=${a=>n(a.target.value)} /></label>
       <button class="button" disabled=${t.trim()===e}>Rename</button>
-    </form>`}function Le({group:e,onSave:s}){let[t,o]=y(String(e.keep??"")),[l,a]=y(String(e.retain_days??"")),m=e.retain_days!==void 0,c={};return t!==""&&Number(t)!==e.keep&&(c.keep=Number(t)),m&&l!==""&&Number(l)!==e.retain_days&&(c.retain_days=Number(l)),f`
-    <form class="stack" name="retention" onSubmit=${$=>{$.preventDefault(),s(c)}}>
+    </form>`}function Ue({group:e,onSave:s}){let[t,n]=k(String(e.keep??"")),[l,a]=k(String(e.retain_days??"")),c=e.retain_days!==void 0,m={};return t!==""&&Number(t)!==e.keep&&(m.keep=Number(t)),c&&l!==""&&Number(l)!==e.retain_days&&(m.retain_days=Number(l)),f`
+    <form class="stack" name="retention" onSubmit=${$=>{$.preventDefault(),s(m)}}>
       <label class="field"><span>Recent messages to keep</span>
-        <input type="number" name="keep" required min="0" max="100000" value=${t} onInput=${$=>o($.target.value)} />
+        <input type="number" name="keep" required min="0" max="100000" value=${t} onInput=${$=>n($.target.value)} />
         <small>They stay even when everyone has read them. With an archive, older ones stay available too.</small></label>
-      ${m&&f`
+      ${c&&f`
         <label class="field"><span>Days until messages are removed</span>
           <input type="number" name="retain_days" required min="0" max="36500" value=${l} onInput=${$=>a($.target.value)} />
           <small>0 keeps them forever. The server may have a shorter limit.</small></label>`}
-      <button class="button" disabled=${Object.keys(c).length===0}>Save</button>
-    </form>`}import{html as Be,newKey as je,Problem as Ge,Sheet as X,useRef as Ue,useState as Z}from"../app.js";function ee({actions:e,onClose:s}){let[t,o]=Z(""),[l,a]=Z(!1),m=Ue({content:"",key:""});async function c(u){u.preventDefault();let $=new FormData(u.target),b=n=>String($.get(n)??"").trim(),r=b("members").split(/[\s,]+/).filter(Boolean),d={name:b("name"),id:b("id")||void 0,visibility:b("visibility"),members:r.length>0?r:void 0},i=JSON.stringify(d);m.current.content!==i&&(m.current={content:i,key:je()}),a(!0),o("");try{await e.createGroup(d,m.current.key),s()}catch(n){o(n.code==="exists"?"This ID is already in use. Choose another one.":n.message),a(!1)}}return Be`
-    <${X} title="New group" onClose=${s}>
-      <form class="stack" onSubmit=${c}>
+      <button class="button" disabled=${Object.keys(m).length===0}>Save</button>
+    </form>`}import{html as Fe,newKey as Ke,Problem as ze,Sheet as se,useRef as Je,useState as ne}from"../app.js";function ae({actions:e,onClose:s}){let[t,n]=ne(""),[l,a]=ne(!1),c=Je({content:"",key:""});async function m(r){r.preventDefault();let $=new FormData(r.target),d=o=>String($.get(o)??"").trim(),u=d("members").split(/[\s,]+/).filter(Boolean),p={name:d("name"),id:d("id")||void 0,visibility:d("visibility"),members:u.length>0?u:void 0},i=JSON.stringify(p);c.current.content!==i&&(c.current={content:i,key:Ke()}),a(!0),n("");try{await e.createGroup(p,c.current.key),s()}catch(o){n(o.code==="exists"?"This ID is already in use. Choose another one.":o.message),a(!1)}}return Fe`
+    <${se} title="New group" onClose=${s}>
+      <form class="stack" onSubmit=${m}>
         <label class="field"><span>Name</span><input name="name" required autofocus maxlength="200" autocomplete="off" placeholder="Weekend trip" /></label>
         <label class="field"><span>Members</span><input name="members" autocomplete="off" autocapitalize="none" spellcheck=${!1} placeholder="bob, carol" />
           <small>Separate names with commas. You can add more people later.</small></label>
@@ -109,82 +113,123 @@ import{Avatar as ce,counted as pe,html as I,Problem as $e,Sheet as j,titleOf as 
         <details><summary>Set a custom ID</summary>
           <label class="field"><span class="unseen">Custom ID</span><input name="id" maxlength="128" autocomplete="off" autocapitalize="none" spellcheck=${!1} placeholder="weekend-trip" />
             <small>The group’s name in the API: letters, digits and . _ - @ + | : only. It can’t be changed later.</small></label></details>
-        <${Ge} text=${t} />
+        <${ze} text=${t} />
         <button class="button primary wide" disabled=${l}>Create group</button>
       </form>
-    </${X}>`}import{Avatar as We,counted as Ye,html as N,Name as Ee,Problem as Ke,Sheet as te,useEffect as ze,useState as se}from"../app.js";function ne({state:e,actions:s,group:t,id:o,onClose:l}){let[a,m]=se(null),[c,u]=se(""),$=e.members.get(t);ze(()=>{let i=!1;return s.receipts(t,o).then(n=>{i||m(n)},n=>{i||u(n.message)}),()=>{i=!0}},[$]);let b=a?.seen_by??[],r=b.filter(i=>i.read>=o).map(i=>i.user),d=b.filter(i=>i.read<o).map(i=>i.user);return N`
-    <${te} title="Read receipts" side onClose=${l}>
-      <${Ke} text=${c} />
-      ${!a&&!c&&N`<p class="quiet">Loading…</p>`}
-      ${a&&N`
-        <p class="lead">Read by ${a.read} of ${Ye(a.members,"member")}.</p>
-        <${B} title="Read" users=${r} name="read" />
-        <${B} title="Delivered" users=${d} name="seen" />
-        <${B} title="Not delivered yet" users=${a.pending??[]} name="pending" />`}
-    </${te}>`}var B=({title:e,users:s,name:t})=>s.length>0&&N`
+    </${se}>`}import{Avatar as Qe,counted as He,html as T,Name as Ve,Problem as Xe,Sheet as oe,useEffect as Ze,useState as le}from"../app.js";function re({state:e,actions:s,group:t,id:n,onClose:l}){let[a,c]=le(null),[m,r]=le(""),$=e.members.get(t);Ze(()=>{let i=!1;return s.receipts(t,n).then(o=>{i||c(o)},o=>{i||r(o.message)}),()=>{i=!0}},[$]);let d=a?.seen_by??[],u=d.filter(i=>i.read>=n).map(i=>i.user),p=d.filter(i=>i.read<n).map(i=>i.user);return T`
+    <${oe} title="Read receipts" side onClose=${l}>
+      <${Xe} text=${m} />
+      ${!a&&!m&&T`<p class="quiet">Loading…</p>`}
+      ${a&&T`
+        <p class="lead">Read by ${a.read} of ${He(a.members,"member")}.</p>
+        <${Y} title="Read" users=${u} name="read" />
+        <${Y} title="Delivered" users=${p} name="seen" />
+        <${Y} title="Not delivered yet" users=${a.pending??[]} name="pending" />`}
+    </${oe}>`}var Y=({title:e,users:s,name:t})=>s.length>0&&T`
   <section data-receipts=${t}>
     <h3>${e}</h3>
-    <ul class="people">${s.map(o=>N`<li key=${o} data-user=${o}><span class="who"><${We} user=${o} /><span class="person"><${Ee} user=${o} /></span></span></li>`)}</ul>
-  </section>`;import{Avatar as Fe,fullTime as ae,html as C,Name as Je,Problem as Qe,Sheet as oe,shortTime as He,titleOf as Ve,useRef as Xe,useState as R}from"../app.js";function le({state:e,actions:s,group:t="",onClose:o}){let[l,a]=R(""),[m,c]=R(t),[u,$]=R(!1),[b,r]=R(null),[d,i]=R(""),[n,h]=R(!1),w=Xe(0);async function x(p,T){let _=++w.current;h(!0),i("");try{let A=await s.search({q:l.trim(),group:m,sort:u?"best":"newest",cursor:T});_===w.current&&r({hits:[...p,...A.hits],next:A.next,before:A.incomplete_before})}catch(A){_===w.current&&i(A.message)}_===w.current&&h(!1)}function S(){w.current++,r(null),h(!1),i("")}function O(p){p.preventDefault(),S(),l.trim()&&x([],"")}let M=p=>Ve(e.groups.get(p)??{id:p,name:""},e.people),g=p=>{o(),s.goTo(p.message.group,p.message.id)};return C`
-    <${oe} title="Search messages" side onClose=${o}>
-      <form class="stack" role="search" onSubmit=${O}>
+    <ul class="people">${s.map(n=>T`<li key=${n} data-user=${n}><span class="who"><${Qe} user=${n} /><span class="person"><${Ve} user=${n} /></span></span></li>`)}</ul>
+  </section>`;import{Avatar as et,fullTime as ie,html as I,Name as tt,Problem as st,Sheet as ue,shortTime as nt,titleOf as at,useRef as ot,useState as A}from"../app.js";function ce({state:e,actions:s,group:t="",onClose:n}){let[l,a]=A(""),[c,m]=A(t),[r,$]=A(!1),[d,u]=A(null),[p,i]=A(""),[o,h]=A(!1),x=ot(0);async function C(b,B){let E=++x.current;h(!0),i("");try{let N=await s.search({q:l.trim(),group:c,sort:r?"best":"newest",cursor:B});E===x.current&&u({hits:[...b,...N.hits],next:N.next,before:N.incomplete_before})}catch(N){E===x.current&&i(N.message)}E===x.current&&h(!1)}function P(){x.current++,u(null),h(!1),i("")}function L(b){b.preventDefault(),P(),l.trim()&&C([],"")}let W=b=>at(e.groups.get(b)??{id:b,name:""},e.people),v=b=>{n(),s.goTo(b.message.group,b.message.id)};return I`
+    <${ue} title="Search messages" side onClose=${n}>
+      <form class="stack" role="search" onSubmit=${L}>
         <div class="row-form">
           <label class="field"><span class="unseen">Search messages</span>
             <input type="search" name="q" autofocus maxlength="250" autocomplete="off" enterkeyhint="search" placeholder="Words, “a phrase”, -without" value=${l}
-              onInput=${p=>a(p.target.value)} /></label>
+              onInput=${b=>a(b.target.value)} /></label>
           <button class="button primary" disabled=${!l.trim()}>Search</button>
         </div>
         <div class="row-form">
-          ${t&&C`
-            <select aria-label="Where to search" value=${m} onChange=${p=>{c(p.target.value),S()}}>
+          ${t&&I`
+            <select aria-label="Where to search" value=${c} onChange=${b=>{m(b.target.value),P()}}>
               <option value=${t}>This group</option><option value="">All groups</option></select>`}
-          <select aria-label="Order" value=${u?"best":"newest"} onChange=${p=>{$(p.target.value==="best"),S()}}>
+          <select aria-label="Order" value=${r?"best":"newest"} onChange=${b=>{$(b.target.value==="best"),P()}}>
             <option value="newest">Newest first</option><option value="best">Best match first</option></select>
         </div>
       </form>
-      <${Qe} text=${d} />
-      <p class="quiet" role="status">${n?"Searching\u2026":b?.hits.length===0?"No messages found.":""}</p>
-      ${b?.before&&C`<p class="quiet">Messages sent after ${ae(b.before)} may be missing.</p>`}
+      <${st} text=${p} />
+      <p class="quiet" role="status">${o?"Searching\u2026":d?.hits.length===0?"No messages found.":""}</p>
+      ${d?.before&&I`<p class="quiet">Messages sent after ${ie(d.before)} may be missing.</p>`}
       <ul class="items hits" aria-label="Messages found">
-        ${(b?.hits??[]).map(p=>C`
-          <li key=${`${p.message.group} ${p.message.id}`}>
-            <button type="button" class="item hit" data-hit="${p.message.group}/${p.message.id}" onClick=${()=>g(p)}>
-              <${Fe} user=${p.message.from} />
+        ${(d?.hits??[]).map(b=>I`
+          <li key=${`${b.message.group} ${b.message.id}`}>
+            <button type="button" class="item hit" data-hit="${b.message.group}/${b.message.id}" onClick=${()=>v(b)}>
+              <${et} user=${b.message.from} />
               <span class="item-text">
-                <span class="item-head"><strong><${Je} user=${p.message.from} /></strong>
-                  <time datetime=${p.message.sent_at} title=${ae(p.message.sent_at)}>${He(p.message.sent_at)}</time></span>
-                ${!m&&C`<small>${M(p.message.group)}</small>`}
-                <span class="item-body">${Ze(p.snippet)}</span>
+                <span class="item-head"><strong><${tt} user=${b.message.from} /></strong>
+                  <time datetime=${b.message.sent_at} title=${ie(b.message.sent_at)}>${nt(b.message.sent_at)}</time></span>
+                ${!c&&I`<small>${W(b.message.group)}</small>`}
+                <span class="item-body">${lt(b.snippet)}</span>
               </span>
             </button>
           </li>`)}
       </ul>
-      ${b?.next&&C`<button type="button" class="button" disabled=${n} onClick=${()=>x(b.hits,b.next??"")}>Show more</button>`}
-    </${oe}>`}function Ze({text:e,marks:s}){let t=[],o=0;for(let[l,a]of s)t.push(e.slice(o,l),C`<mark>${e.slice(l,a)}</mark>`),o=a;return[...t,e.slice(o)]}import{html as at,say as ot,Sheet as ue}from"../app.js";import{Avatar as et,html as re,Problem as tt,say as k,useEffect as st,useRef as nt,useState as q}from"../app.js";function ie({state:e,actions:s}){let[t,o]=q(null),[l,a]=q(""),[m,c]=q(""),[u,$]=q(""),[b,r]=q(""),[d,i]=q(!1),n=nt(null),h=async(g,p)=>{$(""),r(""),i(!0);try{w(await g),r(p)}catch(T){$(T.message)}i(!1)};function w(g){o(g),a(g.name??""),c(g.status?.text??"")}st(()=>{h(s.me(),"")},[]);let x={};t&&l.trim()!==(t.name??"")&&(x.name=l.trim()||null),t&&m.trim()!==(t.status?.text??"")&&(x.status=m.trim()?{...t.status,text:m.trim()}:null);let S=k("Saved.","\u5DF2\u4FDD\u5B58\u3002"),O=g=>{g.preventDefault(),h(s.changeMe(x),S)};function M(g){let[p]=g.target.files;g.target.value="",p&&h(s.putAvatar(p),S)}return re`
-    <form class="stack profile" name="profile" onSubmit=${O}>
+      ${d?.next&&I`<button type="button" class="button" disabled=${o} onClick=${()=>C(d.hits,d.next??"")}>Show more</button>`}
+    </${ue}>`}function lt({text:e,marks:s}){let t=[],n=0;for(let[l,a]of s)t.push(e.slice(n,l),I`<mark>${e.slice(l,a)}</mark>`),n=a;return[...t,e.slice(n)]}import{html as vt,say as yt,Sheet as fe}from"../app.js";import{fullTime as rt,html as y,Problem as me,say as g,shortTime as M,useEffect as it,useState as O}from"../app.js";function pe({state:e,actions:s}){let[t,n]=O([]),[l,a]=O([]),[c,m]=O(""),r=s.hasAccount(),$=p=>(m(""),p.catch(i=>m(i.message))),d=()=>$(Promise.all([r&&s.logins().then(p=>n(p.logins)),s.sessions().then(p=>a(p.sessions))]));return it(()=>{d()},[]),y`
+    <div class="stack devices-part">
+      <${me} text=${c} />
+      ${r&&y`<${ut} logins=${t} onEnd=${p=>$(s.endLogin(p).then(d))} />`}
+      <${ct} sessions=${l} />
+      ${r&&y`<${dt} user=${e.me} change=${s.changePassword} onDone=${d} />`}
+    </div>`}var ut=({logins:e,onEnd:s})=>y`
+  <section>
+    <h3>${g("Where you\u2019re signed in","\u5DF2\u767B\u5F55\u7684\u8BBE\u5907")}</h3>
+    <ul class="devices" data-list="logins">
+      ${e.map(t=>y`
+        <li key=${t.id} data-login=${t.id}>
+          <${$e} agent=${t.agent} address=${t.address} at=${t.last_used_at}
+            when=${t.current?g("this browser","\u5F53\u524D\u6D4F\u89C8\u5668"):g(`last used ${M(t.last_used_at)}`,`\u4E0A\u6B21\u4F7F\u7528\uFF1A${M(t.last_used_at)}`)} />
+          ${!t.current&&y`<button type="button" class="button" onClick=${()=>s(t.id)}>${g("Sign out","\u9000\u51FA\u767B\u5F55")}</button>`}
+        </li>`)}
+    </ul>
+    ${e.some(t=>!t.current)&&y`
+      <p class="buttons"><button type="button" class="button" name="end-others" onClick=${()=>s("")}>${g("Sign out everywhere else","\u9000\u51FA\u5176\u4ED6\u6240\u6709\u8BBE\u5907")}</button></p>`}
+  </section>`,ct=({sessions:e})=>y`
+  <section>
+    <h3>${g("Connected now","\u5F53\u524D\u8FDE\u63A5")}</h3>
+    ${e.length===0&&y`<p class="quiet">${g("No live connection.","\u6CA1\u6709\u5B9E\u65F6\u8FDE\u63A5\u3002")}</p>`}
+    <ul class="devices" data-list="sessions">
+      ${e.map(s=>y`<li key=${s.id}><${$e} agent=${s.agent} address=${s.address} at=${s.since}
+        when=${g(`since ${M(s.since)}`,`\u81EA ${M(s.since)}`)} /></li>`)}
+    </ul>
+  </section>`,$e=({agent:e,address:s,at:t,when:n})=>y`
+  <span class="device"><strong title=${e}>${$t(e)}</strong><small title=${rt(t)}>${s} · ${n}</small></span>`,mt=[["Edg","Edge"],["OPR/","Opera"],["Firefox/","Firefox"],["Chrome/","Chrome"],["Safari/","Safari"]],pt=[["Android","Android"],["iPhone","iPhone"],["iPad","iPad"],["Windows","Windows"],["Mac OS","macOS"],["CrOS","ChromeOS"],["Linux","Linux"]];function $t(e){let s=l=>l.find(([a])=>e.includes(a))?.[1],t=s(mt),n=s(pt);return t?n?g(`${t} on ${n}`,`${n} \u4E0A\u7684 ${t}`):t:e.split(/[\s/]/)[0]||g("Unknown device","\u672A\u77E5\u8BBE\u5907")}function dt({user:e,change:s,onDone:t}){let[n,l]=O(""),[a,c]=O(""),[m,r]=O(""),[$,d]=O("");async function u(p){p.preventDefault(),r(""),d("");try{await s(n,a),l(""),c(""),d(g("Password changed. Your other devices are signed out.","\u5BC6\u7801\u5DF2\u66F4\u6539\uFF0C\u60A8\u7684\u5176\u4ED6\u8BBE\u5907\u5DF2\u9000\u51FA\u767B\u5F55\u3002")),t()}catch(i){r(i.code==="forbidden"?g("That isn\u2019t your present password.","\u5F53\u524D\u5BC6\u7801\u4E0D\u6B63\u786E\u3002"):i.message)}}return y`
+    <form class="stack" name="password" onSubmit=${u}>
+      <h3>${g("Change password","\u66F4\u6539\u5BC6\u7801")}</h3>
+      <input hidden autocomplete="username" readonly value=${e} />
+      <label class="field"><span>${g("Present password","\u5F53\u524D\u5BC6\u7801")}</span>
+        <input name="old" type="password" required autocomplete="current-password" value=${n} onInput=${p=>l(p.target.value)} /></label>
+      <label class="field"><span>${g("New password","\u65B0\u5BC6\u7801")}</span>
+        <input name="new" type="password" required minlength="10" autocomplete="new-password" value=${a} onInput=${p=>c(p.target.value)} />
+        <small>${g("At least 10 characters. Your other devices will be signed out.","\u81F3\u5C11 10 \u4E2A\u5B57\u7B26\u3002\u60A8\u7684\u5176\u4ED6\u8BBE\u5907\u5C06\u9000\u51FA\u767B\u5F55\u3002")}</small></label>
+      <${me} text=${m} />
+      <p class="quiet" role="status">${$}</p>
+      <button class="button">${g("Change password","\u66F4\u6539\u5BC6\u7801")}</button>
+    </form>`}import{Avatar as bt,html as de,Problem as ft,say as S,useEffect as ht,useRef as gt,useState as D}from"../app.js";function be({state:e,actions:s}){let[t,n]=D(null),[l,a]=D(""),[c,m]=D(""),[r,$]=D(""),[d,u]=D(""),[p,i]=D(!1),o=gt(null),h=async(v,b)=>{$(""),u(""),i(!0);try{x(await v),u(b)}catch(B){$(B.message)}i(!1)};function x(v){n(v),a(v.name??""),m(v.status?.text??"")}ht(()=>{h(s.me(),"")},[]);let C={};t&&l.trim()!==(t.name??"")&&(C.name=l.trim()||null),t&&c.trim()!==(t.status?.text??"")&&(C.status=c.trim()?{...t.status,text:c.trim()}:null);let P=S("Saved.","\u5DF2\u4FDD\u5B58\u3002"),L=v=>{v.preventDefault(),h(s.changeMe(C),P)};function W(v){let[b]=v.target.files;v.target.value="",b&&h(s.putAvatar(b),P)}return de`
+    <form class="stack profile" name="profile" onSubmit=${L}>
       <div class="profile-face">
-        <${et} user=${e.me} />
+        <${bt} user=${e.me} />
         <div>
-          <input ref=${n} type="file" name="picture" accept="image/png,image/jpeg,image/gif,image/webp" hidden onChange=${M} />
+          <input ref=${o} type="file" name="picture" accept="image/png,image/jpeg,image/gif,image/webp" hidden onChange=${W} />
           <p class="buttons">
-            <button type="button" class="button" disabled=${d} onClick=${()=>n.current?.click()}>${t?.picture?k("Replace","\u66F4\u6362\u5934\u50CF"):k("Upload picture","\u4E0A\u4F20\u5934\u50CF")}</button>
-            ${t?.picture&&re`<button type="button" class="button" name="remove-picture" disabled=${d}
-              onClick=${()=>h(s.removeAvatar(),S)}>${k("Remove","\u79FB\u9664")}</button>`}
+            <button type="button" class="button" disabled=${p} onClick=${()=>o.current?.click()}>${t?.picture?S("Replace","\u66F4\u6362\u5934\u50CF"):S("Upload picture","\u4E0A\u4F20\u5934\u50CF")}</button>
+            ${t?.picture&&de`<button type="button" class="button" name="remove-picture" disabled=${p}
+              onClick=${()=>h(s.removeAvatar(),P)}>${S("Remove","\u79FB\u9664")}</button>`}
           </p>
           <small class="quiet">${e.me}</small>
         </div>
       </div>
-      <label class="field"><span>${k("Name","\u540D\u5B57")}</span>
+      <label class="field"><span>${S("Name","\u540D\u5B57")}</span>
         <input name="own-name" maxlength="64" autocomplete="name" dir="auto" placeholder=${e.me} value=${l} disabled=${!t}
-          onInput=${g=>a(g.target.value)} /></label>
-      <label class="field"><span>${k("Status","\u72B6\u6001")}</span>
-        <input name="status" maxlength="100" autocomplete="off" dir="auto" placeholder=${k("In a meeting","\u5F00\u4F1A\u4E2D")} value=${m} disabled=${!t}
-          onInput=${g=>c(g.target.value)} /></label>
-      <${tt} text=${u} />
-      <p class="quiet" role="status">${b}</p>
-      <button class="button primary" disabled=${d||Object.keys(x).length===0}>${k("Save","\u4FDD\u5B58")}</button>
-    </form>`}var me=({state:e,actions:s,onClose:t})=>at`
-  <${ue} title=${ot("You","\u6211")} side onClose=${t}>
-    <${ie} state=${e} actions=${s} />
-  </${ue}>`;var At={browse:G,inbox:E,members:V,new:ee,receipts:ne,search:le,you:me};export{At as sheets};
+          onInput=${v=>a(v.target.value)} /></label>
+      <label class="field"><span>${S("Status","\u72B6\u6001")}</span>
+        <input name="status" maxlength="100" autocomplete="off" dir="auto" placeholder=${S("In a meeting","\u5F00\u4F1A\u4E2D")} value=${c} disabled=${!t}
+          onInput=${v=>m(v.target.value)} /></label>
+      <${ft} text=${r} />
+      <p class="quiet" role="status">${d}</p>
+      <button class="button primary" disabled=${p||Object.keys(C).length===0}>${S("Save","\u4FDD\u5B58")}</button>
+    </form>`}var he=({state:e,actions:s,onClose:t})=>vt`
+  <${fe} title=${yt("You","\u6211")} side onClose=${t}>
+    <${be} state=${e} actions=${s} />
+    <${pe} state=${e} actions=${s} />
+  </${fe}>`;var Jt={browse:U,inbox:J,members:te,new:ae,receipts:re,search:ce,you:he};export{Jt as sheets};
 //# sourceMappingURL=sheets.js.map

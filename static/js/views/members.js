@@ -74,6 +74,13 @@ function Invite({ group, manages, actions }) {
   }
   const how = group.visibility === "public" ? "They sign in, and join under “Public groups”."
     : manages ? "They sign in, and you add them by name below." : "They sign in, and the owner or an admin adds them.";
+  if (actions.hasAccount() && !link) { // who has none gets one by an invitation
+    return manages && html`
+      <div class="stack">
+        <button type="button" class="button primary wide" name="invite-people" onClick=${make}>Invite people</button>
+        <small role="status">${said || "Makes a link. Whoever opens it can create an account, and is in the group."}</small>
+      </div>`;
+  }
   return html`
     <form class="row-form" name="invite" onSubmit=${copy}>
       <label class="field"><span>Invite link</span>
