@@ -33,6 +33,8 @@ type Items struct {
 	Cursor   Position // to ack them by
 	Complete bool
 	Items    []Item
+	// Profiles are the versions of the profiles of those who sent Items, by user; Client.Users has those that lack.
+	Profiles map[string]int64
 }
 
 // CursorMoved means that a member (or another device of the caller) has seen or read more.

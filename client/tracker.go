@@ -224,7 +224,7 @@ func (t *tracker) items(in Inbox) (Items, bool) {
 	}
 	last := fresh[len(fresh)-1].Seq
 	t.inbox.seq = last
-	return Items{Epoch: in.Epoch, From: fresh[0].Seq, To: last, Cursor: in.Cursor, Complete: in.Complete, Items: fresh}, true
+	return Items{Epoch: in.Epoch, From: fresh[0].Seq, To: last, Cursor: in.Cursor, Complete: in.Complete, Items: fresh, Profiles: in.Profiles}, true
 }
 
 // commit returns the positions to save once an event was handled.

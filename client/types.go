@@ -271,6 +271,8 @@ type Inbox struct {
 	Complete bool     `json:"complete"` // false: items before From are no longer available, or the inbox is a different one
 	HasMore  bool     `json:"has_more"`
 	Items    []Item   `json:"items"`
+	// Profiles are the versions of the profiles of those who sent the items, by user.
+	Profiles map[string]int64 `json:"profiles,omitempty"`
 }
 
 // Direct is an item to put into a user's inbox.

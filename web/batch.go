@@ -59,7 +59,8 @@ func writeBatch(buf *bytes.Buffer, b *chat.Batch, views []chat.MessageView, prof
 	buf.WriteByte('}')
 }
 
-func writeInbox(buf *bytes.Buffer, b *chat.InboxBatch) {
+// writeInbox writes a batch of an inbox. profiles is the JSON of the versions of profiles.
+func writeInbox(buf *bytes.Buffer, b *chat.InboxBatch, profiles []byte) {
 	wire.Plain(buf, `{"epoch":`, b.Epoch)
 	wire.Int(buf, `,"from":`, b.From)
 	wire.Int(buf, `,"to":`, b.To)
@@ -70,6 +71,7 @@ func writeInbox(buf *bytes.Buffer, b *chat.InboxBatch) {
 	wire.Bool(buf, `,"complete":`, b.Complete)
 	wire.Bool(buf, `,"has_more":`, b.HasMore)
 	wire.Items(buf, b.Items)
+	wire.Profiles(buf, profiles)
 	buf.WriteByte('}')
 }
 
@@ -153,12 +155,13 @@ func (a directAnswer) VisitSendDirectResponse(w http.ResponseWriter) error {
 }
 
 type inboxAnswer struct {
-	batch chat.InboxBatch
+	batch    chat.InboxBatch
+	profiles []byte
 }
 
 func (a *inboxAnswer) VisitPullInboxResponse(w http.ResponseWriter) error {
 	return writeBuffered(w, http.StatusOK, sizeOfInbox(&a.batch), func(buf *bytes.Buffer) {
-		writeInbox(buf, &a.batch)
+		writeInbox(buf, &a.batch, a.profiles)
 		*a = inboxAnswer{}
 	})
 }
@@ -166,6 +169,7 @@ func (a *inboxAnswer) VisitPullInboxResponse(w http.ResponseWriter) error {
 type syncAnswer struct {
 	live.SyncAnswer
 	profiles [][]byte // of each group
+	senders  []byte   // of the inbox
 }
 
 func (a *syncAnswer) VisitSyncResponse(w http.ResponseWriter) error {
@@ -187,7 +191,7 @@ func (a *syncAnswer) VisitSyncResponse(w http.ResponseWriter) error {
 		buf.WriteByte(']')
 		if a.Inbox != nil {
 			buf.WriteString(`,"inbox":`)
-			writeInbox(buf, a.Inbox)
+			writeInbox(buf, a.Inbox, a.senders)
 		}
 		wire.JSON(buf, `,"left":`, orEmpty(a.Left))
 		if len(a.Errors) > 0 {

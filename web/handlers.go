@@ -49,7 +49,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		exportHandlers:       exportHandlers{of.Exports, of.Persons, s.polls},
 		fileHandlers:         fileHandlers{of.Chat, of.Files, s.log},
 		groupHandlers:        groupHandlers{of.Chat, of.Directory},
-		inboxHandlers:        inboxHandlers{of.Chat, of.Schedules, s.metrics.sent},
+		inboxHandlers:        inboxHandlers{of.Chat, of.Profiles, of.Schedules, s.metrics.sent},
 		inviteHandlers:       inviteHandlers{of.Chat, of.Invites, s.opt.Origins},
 		keyHandlers:          keyHandlers{of.Chat, of.Keys},
 		meHandlers:           meHandlers{of.Profiles},

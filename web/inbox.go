@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/wire"
@@ -14,6 +15,7 @@ import (
 
 type inboxHandlers struct {
 	core      *chat.Service
+	profiles  *profiles.Service
 	schedules *schedule.Service
 	sent      prometheus.Counter
 }
@@ -48,7 +50,10 @@ func (h inboxHandlers) PullInbox(ctx context.Context, r api.PullInboxRequestObje
 		}
 	}
 	batch, err := h.core.Inbox(ctx, callerOf(ctx), after, limitOf(r.Params.Limit))
-	return &inboxAnswer{batch}, err
+	if err != nil {
+		return nil, err
+	}
+	return &inboxAnswer{batch, h.profiles.InboxField(ctx, batch.Items)}, nil
 }
 
 // AckInbox serves POST /v1/inbox/ack.

@@ -3,6 +3,7 @@ package web_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,14 +30,17 @@ func profilesOf(t *testing.T, text string) string {
 }
 
 // frame reads the next frame of messages.
-func frame(t *testing.T, conn *websocket.Conn) string {
+func frame(t *testing.T, conn *websocket.Conn) string { return frameOf(t, conn, "messages") }
+
+// frameOf reads the next frame of an operation.
+func frameOf(t *testing.T, conn *websocket.Conn, op string) string {
 	t.Helper()
 	for {
 		_, text, err := conn.ReadMessage()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(text), `"op":"messages"`) {
+		if strings.HasPrefix(string(text), `{"op":"`+op+`"`) {
 			return string(text)
 		}
 	}
@@ -78,6 +82,43 @@ func TestProfilesInBatches(t *testing.T) {
 		if got := profilesOf(t, s.must("bob", "POST", "/v1/sync", `{"after":{"g":`+last+`}}`).body); got != c.want {
 			t.Errorf("%s in a sync: got %s, want %s", c.body, got, c.want)
 		}
+	}
+}
+
+// TestProfilesInInboxes: the same for items of an inbox, and for those who wrote them.
+func TestProfilesInInboxes(t *testing.T) {
+	s := start(t, nil)
+	inbox := func(user, after string) (ways []string) {
+		t.Helper()
+		ways = append(ways, profilesOf(t, s.must(user, "GET", "/v1/inbox?after="+after, "").body))
+		var sync struct{ Inbox json.RawMessage }
+		if err := json.Unmarshal([]byte(s.must(user, "POST", "/v1/sync", `{"inbox_after":`+after+`}`).body), &sync); err != nil {
+			t.Fatal(err)
+		}
+		return append(ways, profilesOf(t, string(sync.Inbox)))
+	}
+	s.must("alice", "POST", "/v1/users/bob/messages", `{"body":"before"}`)
+	if got := inbox("bob", "0"); !slices.Equal(got, []string{"", ""}) {
+		t.Errorf("got %q, want no field as long as there is no profile", got)
+	}
+	for _, user := range []string{"alice", "carl"} {
+		s.must(user, "PATCH", "/v1/me", `{"name":"X"}`)
+	}
+	version := fmt.Sprintf("%.0f", s.must("alice", "GET", "/v1/me", "").fields()["version"])
+	live := s.live(issued(t, "bob", time.Now()), "")
+	if got, want := profilesOf(t, frameOf(t, live, "inbox")), `{"alice":`+version+`}`; got != want {
+		t.Errorf("of what waited: got %s, want %s", got, want)
+	}
+	for _, c := range []struct{ from, body, want string }{
+		{"dora", `{"body":"x","data":{"x":1,"from":"carl","mentions":["carl"]}}`, ""}, {"alice", `{"body":"x","data":{"x":1,"from":"carl"}}`, `{"alice":` + version + `}`},
+	} {
+		s.must(c.from, "POST", "/v1/users/bob/messages", c.body)
+		if got := profilesOf(t, frameOf(t, live, "inbox")); got != c.want {
+			t.Errorf("of %s over the websocket: got %s, want %s", c.from, got, c.want)
+		}
+	}
+	if got, want := inbox("bob", "2"), `{"alice":`+version+`}`; !slices.Equal(got, []string{want, want}) {
+		t.Errorf("got %q, want %s in a page and in a sync", got, want)
 	}
 }
 

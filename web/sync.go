@@ -48,7 +48,11 @@ func (h syncHandlers) Sync(ctx context.Context, r api.SyncRequestObject) (api.Sy
 	for i := range answer.Groups {
 		messages[i] = answer.Groups[i].Messages
 	}
-	return &syncAnswer{answer, h.profiles.Fields(ctx, messages...)}, nil
+	var senders []byte
+	if answer.Inbox != nil {
+		senders = h.profiles.InboxField(ctx, answer.Inbox.Items)
+	}
+	return &syncAnswer{answer, h.profiles.Fields(ctx, messages...), senders}, nil
 }
 
 func (h syncHandlers) syncRequest(b *api.SyncRequest) (live.SyncRequest, error) {

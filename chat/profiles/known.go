@@ -170,7 +170,19 @@ func (s *Service) Field(ctx context.Context, messages []chat.Message) []byte {
 	if !s.published.Any() || len(messages) == 0 {
 		return nil
 	}
-	versions := s.Versions(ctx, Of(messages...))
+	return s.field(ctx, Of(messages...))
+}
+
+// InboxField is Field for items of an inbox: of those who wrote them.
+func (s *Service) InboxField(ctx context.Context, items []chat.StoredItem) []byte {
+	if !s.published.Any() || len(items) == 0 {
+		return nil
+	}
+	return s.field(ctx, From(items...))
+}
+
+func (s *Service) field(ctx context.Context, users []string) []byte {
+	versions := s.Versions(ctx, users)
 	if len(versions) == 0 {
 		return nil
 	}

@@ -24,7 +24,30 @@ func Of(messages ...chat.Message) []string {
 	return slices.Sorted(maps.Keys(people))
 }
 
+// From names who wrote items of an inbox, each once, in order.
+func From(items ...chat.StoredItem) []string {
+	people := map[string]struct{}{}
+	for i := range items {
+		if from := fromOf(items[i].JSON); chat.ValidUserID(from) {
+			people[from] = struct{}{}
+		}
+	}
+	return slices.Sorted(maps.Keys(people))
+}
+
+// fromOf reads who wrote an item, which is `{"seq":7,"kind":"direct","from":"alice"` and so on; empty: nobody.
+func fromOf(item []byte) string {
+	_, rest, _ := bytes.Cut(item, kindField)
+	_, rest, _ = bytes.Cut(rest, []byte{'"'})
+	rest, ok := bytes.CutPrefix(rest, fromField)
+	if from, _, ended := bytes.Cut(rest, []byte{'"'}); ok && ended {
+		return string(from)
+	}
+	return ""
+}
+
 var (
+	kindField     = []byte(`,"kind":"`)
 	fromField     = []byte(`,"from":"`)
 	mentionsField = []byte(`,"mentions":[`)
 )

@@ -81,7 +81,7 @@ func appendControl(buf *bytes.Buffer, kind int, data []byte) {
 	buf.Write(data)
 }
 
-// appendEvent appends the frame of an event. profiles is the JSON of the versions of profiles that go with messages.
+// appendEvent appends the frame of an event. profiles is the JSON of the versions of profiles that go with messages and items.
 func appendEvent(buf *bytes.Buffer, e live.Event, profiles []byte) {
 	begin := beginFrame(buf)
 	writeEvent(buf, e, profiles)
@@ -110,7 +110,7 @@ func writeEvent(buf *bytes.Buffer, e live.Event, profiles []byte) {
 	case e.Messages != nil:
 		writeMessages(buf, e.Messages, profiles)
 	case e.Inbox != nil:
-		writeItems(buf, e.Inbox)
+		writeItems(buf, e.Inbox, profiles)
 	case e.Cursor != nil:
 		wire.Plain(buf, `{"op":"cursor","group":`, e.Cursor.Group)
 		wire.Plain(buf, `,"user":`, e.Cursor.User)
@@ -149,7 +149,7 @@ func writeMessages(buf *bytes.Buffer, b *chat.Batch, profiles []byte) {
 	buf.WriteByte('}')
 }
 
-func writeItems(buf *bytes.Buffer, b *chat.InboxBatch) {
+func writeItems(buf *bytes.Buffer, b *chat.InboxBatch, profiles []byte) {
 	wire.Plain(buf, `{"op":"inbox","epoch":`, b.Epoch)
 	wire.Int(buf, `,"from":`, b.From)
 	wire.Int(buf, `,"to":`, b.To)
@@ -158,6 +158,7 @@ func writeItems(buf *bytes.Buffer, b *chat.InboxBatch) {
 	wire.Plain(buf, `,"cursor":`, b.Cursor)
 	wire.Bool(buf, `,"complete":`, b.Complete)
 	wire.Items(buf, b.Items)
+	wire.Profiles(buf, profiles)
 	buf.WriteByte('}')
 }
 

@@ -242,8 +242,11 @@ func (w *writer) gather(e live.Event) {
 	if e.Messages != nil && e.Messages.Shared != nil {
 		frame = sharedFrame(e.Messages, w.all.profiles)
 	}
-	if frame == nil && e.Messages != nil {
+	switch {
+	case frame == nil && e.Messages != nil:
 		versions = w.all.profiles.Field(context.Background(), e.Messages.Messages)
+	case e.Inbox != nil:
+		versions = w.all.profiles.InboxField(context.Background(), e.Inbox.Items)
 	}
 	if size := frameBytes(e) + len(versions); frame == nil && size > gatherBytesMax {
 		var buf bytes.Buffer // as long as it needs to be: a client may read it slowly
