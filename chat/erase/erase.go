@@ -35,13 +35,15 @@ type Service struct {
 	db        Archive // nil: there is none
 	schedules schedule.Store
 	events    Events
+	elsewhere []func(ctx context.Context, user string) error
 	opt       chat.Options
 	runs      chan struct{} // one for each erasure that is carried out
 }
 
-// New makes a Service. logs are those that the core serves, with what is in the archive; db is nil where there is none.
-func New(core *chat.Service, store Store, logs Logs, db Archive, schedules schedule.Store, events Events) *Service {
-	return &Service{core: core, store: store, logs: logs, db: db, schedules: schedules, events: events, opt: core.Options(), runs: make(chan struct{}, runsMax)}
+// New makes a Service. logs are those that the core serves, with what is in the archive; db is nil where there is none. Each of elsewhere
+// removes what another part keeps of a person, and may be repeated.
+func New(core *chat.Service, store Store, logs Logs, db Archive, schedules schedule.Store, events Events, elsewhere ...func(ctx context.Context, user string) error) *Service {
+	return &Service{core: core, store: store, logs: logs, db: db, schedules: schedules, events: events, elsewhere: elsewhere, opt: core.Options(), runs: make(chan struct{}, runsMax)}
 }
 
 // Begin begins the erasure of a user, or returns the one that is under way. Everyone may erase themselves, operators anyone.

@@ -62,6 +62,11 @@ func (e *eraser) person(ctx context.Context) error {
 }
 
 func (e *eraser) belongings(ctx context.Context) error {
+	for _, erase := range e.elsewhere {
+		if err := erase(ctx, e.record.User); err != nil {
+			return err
+		}
+	}
 	for {
 		if more, err := e.store.ErasePerson(ctx, e.record.User); err != nil || !more {
 			return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,7 +13,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/invite"
+	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/chattest"
 )
 
@@ -115,7 +118,7 @@ func TestInvitationEndsWithItsKey(t *testing.T) {
 	b.Refused("a use", err, chat.CodeGone)
 }
 
-// TestErasureTakesInvitations: those of an erased maker go with what they wrote of them.
+// TestErasureTakesInvitations: those of an erased maker go with what they wrote of them, also where the group has nothing else of them.
 func TestErasureTakesInvitations(t *testing.T) {
 	b := newBench(t)
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "ann", "bob")
@@ -123,10 +126,27 @@ func TestErasureTakesInvitations(t *testing.T) {
 	b.Must(err)
 	group := "g"
 	made := b.create(chattest.As("bob"), invite.Draft{Group: &group, Note: "xyzzy"})
+	root := chattest.Operator("bob")
+	ofServer, used := b.create(root, invite.Draft{Note: "xyzzy"}), b.create(chattest.Operator("ann"), invite.Draft{})
+	_, err = b.invites.Redeem(b.Ctx, used.Code, "bob")
+	b.Must(err)
 	b.Must(b.RemoveMember(b.Ctx, chattest.As("bob"), "g", "bob"))
 	_, err = b.invites.Check(b.Ctx, made.Code)
 	b.Refused("of who left", err, chat.CodeGone)
-	b.Must(b.Store.DropTraces(b.Ctx, "g", "bob"))
-	_, err = b.invites.Check(b.Ctx, made.Code)
-	b.Refused("of who was erased", err, chat.CodeNotFound)
+
+	erasures := erase.New(b.Service, b.Store, b.Store, nil, b.Store, webhook.New(b.Service, b.Store, nil), b.invites.Erase)
+	e, err := erasures.Begin(b.Ctx, root, "bob")
+	b.Must(err)
+	chattest.Done(t, erasures.Handlers()[erase.TaskErase], erase.Task{Erasure: e.ID})
+	for _, code := range []string{made.Code, ofServer.Code} {
+		_, err = b.invites.Check(b.Ctx, code)
+		b.Refused("of who was erased", err, chat.CodeNotFound)
+	}
+	row, err := b.Store.Row(b.Ctx, invite.TableName, used.ID)
+	b.Must(err)
+	if strings.Contains(row.Text, "bob") {
+		t.Errorf("got %s, want no name of who used it", row.Text)
+	}
+	_, err = b.invites.Check(b.Ctx, used.Code)
+	b.Refused("used up still", err, chat.CodeGone)
 }

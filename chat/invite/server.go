@@ -1,10 +1,12 @@
 package invite
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/table"
@@ -18,7 +20,7 @@ type row struct {
 	Invite
 	Hash    string   `json:"hash"`
 	Revoked bool     `json:"revoked,omitempty"`
-	Users   []string `json:"users,omitempty"` // who used it
+	Users   []string `json:"users,omitempty"` // who used it; empty for one who was erased since
 }
 
 // Table is the table of invitations without a group.
@@ -105,6 +107,47 @@ func (s *Service) change(ctx context.Context, id string, change func(row) (*row,
 		}
 	}
 	return chat.AsError(err)
+}
+
+// MadeBy reads the invitations that the caller made to a group, or those without one where group is empty.
+func (s *Service) MadeBy(ctx context.Context, by chat.Caller, group string) (made []Invite, err error) {
+	all := s.table.All()
+	if group != "" {
+		if all, err = s.store.ListInvites(ctx, group); err != nil {
+			return nil, chat.AsError(err)
+		}
+	}
+	for _, r := range all {
+		if r.CreatedBy == by.User {
+			made = append(made, r.Invite)
+		}
+	}
+	slices.SortFunc(made, func(a, b Invite) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt.Time), strings.Compare(a.ID, b.ID))
+	})
+	return made, nil
+}
+
+// Erase removes the invitations without a group that a user made, and the name from those that the user registered with; the use counts
+// still. Those of groups go with what the groups keep of the user.
+func (s *Service) Erase(ctx context.Context, user string) error {
+	for _, one := range s.table.All() {
+		err := s.change(ctx, one.ID, func(r row) (*row, error) {
+			if r.CreatedBy == user {
+				return nil, nil
+			}
+			for i := range r.Users {
+				if r.Users[i] == user {
+					r.Users[i] = ""
+				}
+			}
+			return &r, nil
+		})
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Service) revokeOfServer(ctx context.Context, by chat.Caller, id string) error {

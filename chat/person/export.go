@@ -9,12 +9,15 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/exports"
+	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/memberdata"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/users"
 )
 
 // Record is one thing about a user: one of its fields is there.
@@ -27,6 +30,10 @@ type Record struct {
 	Device   *notify.DeviceView `json:"device,omitempty"`   // without its secrets
 	Profile  *profiles.Own      `json:"profile,omitempty"`  // of the user, if there is one
 	Avatar   *profiles.Avatar   `json:"avatar,omitempty"`   // the picture that the user uploaded
+	Account  *accounts.Own      `json:"account,omitempty"`  // of a user who signs in here
+	Login    *accounts.Login    `json:"login,omitempty"`    // that holds, without its secret
+	Session  *users.Session     `json:"session,omitempty"`  // that is open now
+	Invite   *invite.Invite     `json:"invite,omitempty"`   // that the user made, without its code: to these groups, and without a group
 }
 
 // Membership has the custom fields of the user in a group.
@@ -53,13 +60,8 @@ const (
 
 // Service exports users.
 type Service struct {
-	core          *chat.Service
-	exports       *exports.Service
-	noted         *memberdata.Service
-	schedules     *schedule.Service
-	notifications *notify.Service
-	profiles      *profiles.Service
-	archive       Archive
+	core *chat.Service
+	from Sources
 
 	reading chan struct{} // has an entry for each export that reads, and none for those that are being taken by their clients
 
@@ -67,9 +69,22 @@ type Service struct {
 	running map[string]bool // users whose export runs
 }
 
-// New makes a Service. db is nil where there is no archive.
-func New(core *chat.Service, exports *exports.Service, noted *memberdata.Service, schedules *schedule.Service, notifications *notify.Service, profiles *profiles.Service, db Archive) *Service {
-	return &Service{core: core, exports: exports, noted: noted, schedules: schedules, notifications: notifications, profiles: profiles, archive: db,
+// Sources are the parts that know something of a user.
+type Sources struct {
+	Exports       *exports.Service
+	MemberData    *memberdata.Service
+	Schedules     *schedule.Service
+	Notifications *notify.Service
+	Profiles      *profiles.Service
+	Accounts      *accounts.Service // nil: nobody signs in here
+	Invites       *invite.Service
+	Users         *users.Service
+	Archive       Archive // nil: there is none
+}
+
+// New makes a Service.
+func New(core *chat.Service, from Sources) *Service {
+	return &Service{core: core, from: from,
 		reading: make(chan struct{}, readingMax), running: map[string]bool{}}
 }
 
@@ -95,8 +110,8 @@ func (s *Service) Begin(by chat.Caller) (end func(), err error) {
 }
 
 // Export hands everything about by to write, in small parts, which may be empty: groups, then entries by group, entries of the archive
-// in groups that the user has left, the inbox, schedules, devices and the profile. What comes or goes meanwhile may be missing. While write
-// runs, another export may read. ErrUnavailable: too many others read.
+// in groups that the user has left, the inbox, schedules, devices, the profile, and how the user signs in. What comes or goes meanwhile may be
+// missing. While write runs, another export may read. ErrUnavailable: too many others read.
 func (s *Service) Export(ctx context.Context, by chat.Caller, write func([]Record) error) error {
 	begin, cancel := context.WithTimeout(ctx, readingWait)
 	defer cancel()
@@ -120,7 +135,7 @@ func (s *Service) Export(ctx context.Context, by chat.Caller, write func([]Recor
 		reading = err == nil
 		return err
 	}
-	for _, step := range []func(context.Context) error{e.groups, e.left, e.inbox, e.scheduled, e.devices, e.profile} {
+	for _, step := range []func(context.Context) error{e.groups, e.left, e.inbox, e.scheduled, e.devices, e.profile, e.account, e.sessions, e.invites} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -197,13 +212,31 @@ func (e *export) groups(ctx context.Context) error {
 		if err := e.group(ctx, group); err != nil {
 			return err
 		}
+		if err := e.invited(ctx, group); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
+// invited writes the invitations that the user made to a group, or without one.
+func (e *export) invited(ctx context.Context, group string) error {
+	made, err := e.from.Invites.MadeBy(ctx, e.by, group)
+	if err != nil || len(made) == 0 {
+		return err
+	}
+	records := make([]Record, len(made))
+	for i := range made {
+		records[i].Invite = &made[i]
+	}
+	return e.write(records)
+}
+
+func (e *export) invites(ctx context.Context) error { return e.invited(ctx, "") }
+
 // member writes the custom fields of the user in a group, if there are any.
 func (e *export) member(ctx context.Context, group string) error {
-	data, err := e.noted.Own(ctx, e.by, group)
+	data, err := e.from.MemberData.Own(ctx, e.by, group)
 	if err != nil || data == nil {
 		return err
 	}
@@ -212,7 +245,7 @@ func (e *export) member(ctx context.Context, group string) error {
 
 // group writes the entries of the user in a group.
 func (e *export) group(ctx context.Context, group string) error {
-	log, err := e.exports.Own(ctx, e.by, group)
+	log, err := e.from.Exports.Own(ctx, e.by, group)
 	for err == nil && !log.Done() {
 		var messages []chat.Message
 		if messages, err = log.Next(ctx); err == nil {
@@ -246,11 +279,11 @@ func (e *export) messages(ctx context.Context, log archive.Log, list []chat.Mess
 
 // left writes messages of logs that the user can no longer read.
 func (e *export) left(ctx context.Context) error {
-	if e.archive == nil {
+	if e.from.Archive == nil {
 		return nil
 	}
 	for after := int64(0); ; {
-		list, err := e.archive.Authored(ctx, e.by.User, after, page)
+		list, err := e.from.Archive.Authored(ctx, e.by.User, after, page)
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -262,7 +295,7 @@ func (e *export) left(ctx context.Context) error {
 		}
 		for log, all := range ids {
 			for some := range slices.Chunk(all, entriesMax) {
-				messages, err := e.archive.Entries(ctx, log, some)
+				messages, err := e.from.Archive.Entries(ctx, log, some)
 				if err == nil {
 					err = e.messages(ctx, log, messages)
 				}
@@ -296,7 +329,7 @@ func (e *export) inbox(ctx context.Context) error {
 
 func (e *export) scheduled(ctx context.Context) error {
 	for cursor := ""; ; {
-		list, err := e.schedules.List(ctx, e.by, page, cursor)
+		list, err := e.from.Schedules.List(ctx, e.by, page, cursor)
 		if err != nil {
 			return err
 		}
@@ -312,7 +345,7 @@ func (e *export) scheduled(ctx context.Context) error {
 }
 
 func (e *export) devices(ctx context.Context) error {
-	list, err := e.notifications.Devices(ctx, e.by)
+	list, err := e.from.Notifications.Devices(ctx, e.by)
 	if err != nil {
 		return err
 	}
@@ -324,17 +357,50 @@ func (e *export) devices(ctx context.Context) error {
 }
 
 func (e *export) profile(ctx context.Context) error {
-	own, err := e.profiles.Get(ctx, e.by.User)
+	own, err := e.from.Profiles.Get(ctx, e.by.User)
 	if err != nil || own.Version == 0 {
 		return err
 	}
 	records := []Record{{Profile: &own}}
-	avatar, err := e.profiles.OwnAvatar(ctx, own)
+	avatar, err := e.from.Profiles.OwnAvatar(ctx, own)
 	if err != nil {
 		return err
 	}
 	if avatar != nil {
 		records = append(records, Record{Avatar: avatar})
+	}
+	return e.write(records)
+}
+
+// account writes how the user signs in here, and on which devices.
+func (e *export) account(ctx context.Context) error {
+	if e.from.Accounts == nil {
+		return nil
+	}
+	own, err := e.from.Accounts.Own(ctx, e.by.User)
+	if err != nil || own == nil {
+		return err
+	}
+	logins, err := e.from.Accounts.Logins(ctx, e.by.User, "")
+	if err != nil {
+		return err
+	}
+	records := make([]Record, 1, 1+len(logins))
+	records[0].Account = own
+	for i := range logins {
+		records = append(records, Record{Login: &logins[i]})
+	}
+	return e.write(records)
+}
+
+func (e *export) sessions(ctx context.Context) error {
+	list, err := e.from.Users.Sessions(ctx, e.by.User)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	records := make([]Record, len(list))
+	for i := range list {
+		records[i].Session = &list[i]
 	}
 	return e.write(records)
 }

@@ -4,18 +4,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/exports"
+	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/memberdata"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/chattest"
 	sqlarchive "github.com/chatd/chatd/store/archive"
@@ -39,8 +44,7 @@ func TestExportOfWhoHasLeft(t *testing.T) {
 		b.Must(db.Add(b.Ctx, []archive.Batch{{Log: archive.Log{Group: group, Epoch: end.Epoch}, Messages: messages, Last: chat.IDMax}}))
 	}
 	b.Must(b.RemoveMember(b.Ctx, chattest.As("bob"), "left", "bob"))
-	webhooks := webhook.New(b.Service, b.Store, nil)
-	s := person.New(b.Service, exports.New(b.Service, b.Store), memberdata.New(b.Service, b.Store), schedule.New(b.Service, b.Store, webhooks), notify.New(b.Service, b.Store, notify.Options{}), shown(b), db)
+	s := open(b, shown(b), db)
 
 	got, want := exported(b, s, "bob"), []string(nil)
 	for n := range 120 {
@@ -94,7 +98,7 @@ func TestExportLeavesOutWhatIsHeld(t *testing.T) {
 	_, _, err = b.PutMember(b.Ctx, chattest.As("bob"), "back", "bob", "")
 	b.Must(err)
 	b.Say("bob", "back", "of the second bob")
-	s := person.New(b.Service, exports.New(b.Service, b.Store), memberdata.New(b.Service, b.Store), schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), notify.New(b.Service, b.Store, notify.Options{}), shown(b), db)
+	s := open(b, shown(b), db)
 	if got := exported(b, s, "bob"); !slices.Equal(got, []string{"of the second bob"}) {
 		t.Errorf("got %q", got)
 	}
@@ -102,7 +106,7 @@ func TestExportLeavesOutWhatIsHeld(t *testing.T) {
 
 // TestOneExportOfAUser: a second one has to wait until the first has ended.
 func TestOneExportOfAUser(t *testing.T) {
-	s := person.New(nil, nil, nil, nil, nil, nil, nil)
+	s := person.New(nil, person.Sources{})
 	end, err := s.Begin(chattest.As("ann"))
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +129,7 @@ func TestSlowExportsHoldUpNobody(t *testing.T) {
 	const slow = 5 // more than may read at once
 	users := []string{"slow0", "slow1", "slow2", "slow3", "slow4", "quick"}
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, users[0], users[1:]...)
-	s := person.New(b.Service, exports.New(b.Service, b.Store), memberdata.New(b.Service, b.Store), schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), notify.New(b.Service, b.Store, notify.Options{}), shown(b), nil)
+	s := open(b, shown(b), nil)
 	stuck, free := make(chan struct{}), make(chan struct{})
 	ended := make(chan error)
 	for _, user := range users[:slow] {
@@ -151,6 +155,34 @@ func TestSlowExportsHoldUpNobody(t *testing.T) {
 	}
 }
 
+// open makes the service, where nobody signs in.
+func open(b *chattest.Bench, p *profiles.Service, db person.Archive) *person.Service {
+	return person.New(b.Service, sources(b, p, db))
+}
+
+func sources(b *chattest.Bench, p *profiles.Service, db person.Archive) person.Sources {
+	log := slog.New(slog.DiscardHandler)
+	decided := users.New(b.Store, users.Options{Node: "n", Now: time.Now, Log: log})
+	decided.Attach(sockets{})
+	return person.Sources{
+		Exports: exports.New(b.Service, b.Store), MemberData: memberdata.New(b.Service, b.Store),
+		Schedules: schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), Notifications: notify.New(b.Service, b.Store, notify.Options{}),
+		Profiles: p, Invites: invite.New(b.Service, b.Store, b.Store, invite.Options{Now: time.Now, Log: log}), Users: decided, Archive: db,
+	}
+}
+
+// sockets are a node where carl has a session.
+type sockets struct{}
+
+func (sockets) RecheckUsers([]string) {}
+func (sockets) Disconnect(string)     {}
+func (sockets) SessionsOf(user string) []users.Session {
+	if user != "carl" {
+		return nil
+	}
+	return []users.Session{{ID: "s1", Address: "192.0.2.7"}}
+}
+
 // shown keeps profiles.
 func shown(b *chattest.Bench) *profiles.Service {
 	return profiles.New(b.Store, nil, profiles.Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
@@ -160,7 +192,7 @@ func shown(b *chattest.Bench) *profiles.Service {
 func TestExportOfProfile(t *testing.T) {
 	b := chattest.New(t)
 	p := shown(b)
-	s := person.New(b.Service, exports.New(b.Service, b.Store), memberdata.New(b.Service, b.Store), schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), notify.New(b.Service, b.Store, notify.Options{}), p, nil)
+	s := open(b, p, nil)
 	export := func() (found []*profiles.Own) {
 		t.Helper()
 		b.Must(s.Export(b.Ctx, chattest.As("alice"), func(records []person.Record) error {
@@ -181,4 +213,62 @@ func TestExportOfProfile(t *testing.T) {
 	if found := export(); len(found) != 1 || found[0].Name != "Alice" || string(found[0].Settings) != `{"a":1}` {
 		t.Errorf("got %+v", found)
 	}
+}
+
+// TestExportOfSignIn: the account with its logins, sessions and invitations are in the export, and no secret of them.
+func TestExportOfSignIn(t *testing.T) {
+	b := chattest.New(t)
+	from := sources(b, shown(b), nil)
+	from.Accounts = accounts.New(b.Store, accounts.Options{
+		Secrets: [][]byte{[]byte("secret")}, Users: from.Users, Flush: b.FlushKnown, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Sign: func(string, string, time.Time) (string, time.Time, error) { return "token", time.Now(), nil },
+	})
+	const password = "correct horse battery"
+	b.Must(from.Accounts.Register(b.Ctx, accounts.Draft{User: "carl", Password: password, Admin: true}, true))
+	pair, err := from.Accounts.Login(b.Ctx, "carl", password, accounts.Client{Address: netip.MustParseAddr("192.0.2.1"), Agent: "browser"})
+	b.Must(err)
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "carl")
+	g := "g"
+	secrets := []string{password, pair.Refresh, "$argon2id$"}
+	invited := func(by chat.Caller, group *string, note string) {
+		made, err := from.Invites.Create(b.Ctx, by, invite.Draft{Group: group, Note: note}, "")
+		b.Must(err)
+		secrets = append(secrets, made.Code)
+	}
+	invited(chattest.Operator("carl"), &g, "to g")
+	invited(chattest.Operator("carl"), nil, "to register")
+	invited(chattest.As("alice"), &g, "of alice")
+
+	var got []string
+	b.Must(person.New(b.Service, from).Export(b.Ctx, chattest.As("carl"), func(records []person.Record) error {
+		for _, r := range records {
+			text := string(chat.Encode(r))
+			for _, secret := range secrets {
+				if strings.Contains(text, secret) {
+					t.Errorf("%s holds a secret", text)
+				}
+			}
+			switch {
+			case r.Account != nil:
+				got = append(got, fmt.Sprint("account ", r.Account.Role, r.Account.Password, !r.Account.CreatedAt.IsZero()))
+			case r.Login != nil:
+				got = append(got, fmt.Sprint("login ", r.Login.Address, r.Login.Agent))
+			case r.Session != nil:
+				got = append(got, fmt.Sprint("session ", r.Session.ID))
+			case r.Invite != nil:
+				got = append(got, "invite "+r.Invite.Note)
+			}
+		}
+		return nil
+	}))
+	if want := []string{"invite to g", "account admintrue true", "login 192.0.2.1browser", "session s1", "invite to register"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	// Of someone else there is nothing.
+	b.Must(person.New(b.Service, from).Export(b.Ctx, chattest.As("dora"), func(records []person.Record) error {
+		if len(records) > 0 {
+			t.Errorf("got %s", chat.Encode(records))
+		}
+		return nil
+	}))
 }

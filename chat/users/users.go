@@ -152,6 +152,13 @@ func (s *Service) Decide(ctx context.Context, user string, disabled, operator *b
 	return changed, err
 }
 
+// Erase makes an erased user no operator, so that whoever gets the name next is none. That the user is disabled, and which tokens are void,
+// stays: it keeps tokens out.
+func (s *Service) Erase(ctx context.Context, user string) error {
+	_, err := s.change(ctx, user, func(d *Decision) { d.Operator = false })
+	return err
+}
+
 // change changes what is decided about a user, and returns the version of the row; 0: nothing is decided, and nothing was.
 func (s *Service) change(ctx context.Context, user string, change func(*Decision)) (version int64, err error) {
 	row, err := s.users.Change(ctx, s.store, user, func(text string) (string, error) {

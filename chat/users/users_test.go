@@ -106,7 +106,9 @@ func TestDecide(t *testing.T) {
 		t.Error("want bob an operator, and nobody else")
 	}
 	decide("bob", &no, nil, false)
-	decide("bob", nil, &no, true)
+	n.Must(n.Erase(n.Ctx, "bob"))
+	n.Must(n.Erase(n.Ctx, "bob"))
+	decide("bob", nil, &no, false)
 	if _, err := n.Store.Row(n.Ctx, TableName, "bob"); chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("got %v, want no row of someone about whom nothing is decided", err)
 	}

@@ -205,8 +205,9 @@ func (n *Node) openServices() {
 		Directory: profiles.Directory(n.set.Directory), Claims: n.set.JWTProfile, Draw: stored.Avatar, Now: time.Now, Log: n.log,
 	})
 	webhooks.Profiles = shown.Names
+	invites := n.openInvites(core, shown)
 	n.services = web.Services{
-		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks),
+		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase),
 		Directory:     directory.New(core, directoryStore{n.store.Directory, n.store.Groups, n.store.Index, n.store.Tasks}),
 		Exports:       exports,
 		Chat:          core,
@@ -216,10 +217,9 @@ func (n *Node) openServices() {
 		Schedules:     schedules,
 		Announcements: announce.New(core, announceStore{n.store.Announcements, n.store.Schedules}),
 		Notifications: notifications,
-		Persons:       person.New(core, exports, noted, schedules, notifications, shown, written),
 		Webhooks:      webhooks,
 		Direct:        direct.New(core, n.store.Groups),
-		Invites:       n.openInvites(core, shown),
+		Invites:       invites,
 		Keys:          n.openKeys(),
 		Users:         decided,
 		Profiles:      shown,
@@ -231,6 +231,8 @@ func (n *Node) openServices() {
 	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks(),
 		shown.Published(), n.services.Invites.Table())
 	n.openAccounts()
+	n.services.Persons = person.New(core, person.Sources{Exports: exports, MemberData: noted, Schedules: schedules, Notifications: notifications,
+		Profiles: shown, Accounts: n.services.Accounts, Invites: invites, Users: decided, Archive: written})
 }
 
 // openInvites makes the service of invitations. One that a key made ends with it.
