@@ -680,7 +680,11 @@ type InboxPage struct {
 	HasMore bool   `json:"has_more"`
 	Items   []Item `json:"items"`
 	Last    int64  `json:"last"`
-	To      int64  `json:"to"`
+
+	// Profiles The versions of the profiles of those who sent messages or items of the batch and who are mentioned in messages. Users without a
+	// profile are left out, and so is the field if it would be empty. `GET /v1/users?ids=` has the profiles that a client lacks.
+	Profiles *ProfileVersions `json:"profiles,omitempty"`
+	To       int64            `json:"to"`
 }
 
 // Invite defines model for Invite.
@@ -1033,8 +1037,8 @@ type Page struct {
 	Last     int64     `json:"last"`
 	Messages []Message `json:"messages"`
 
-	// Profiles The versions of the profiles of those who sent messages of the batch and who are mentioned in them. Users without a profile are left
-	// out, and so is the field if it would be empty. `GET /v1/users?ids=` has the profiles that a client lacks.
+	// Profiles The versions of the profiles of those who sent messages or items of the batch and who are mentioned in messages. Users without a
+	// profile are left out, and so is the field if it would be empty. `GET /v1/users?ids=` has the profiles that a client lacks.
 	Profiles *ProfileVersions `json:"profiles,omitempty"`
 
 	// To `from - 1` where the batch is empty.
@@ -1118,8 +1122,8 @@ type Problem struct {
 	Blockers *[]Blocker `json:"blockers,omitempty"`
 }
 
-// ProfileVersions The versions of the profiles of those who sent messages of the batch and who are mentioned in them. Users without a profile are left
-// out, and so is the field if it would be empty. `GET /v1/users?ids=` has the profiles that a client lacks.
+// ProfileVersions The versions of the profiles of those who sent messages or items of the batch and who are mentioned in messages. Users without a
+// profile are left out, and so is the field if it would be empty. `GET /v1/users?ids=` has the profiles that a client lacks.
 type ProfileVersions map[string]int64
 
 // PublicGroupPage defines model for PublicGroupPage.
@@ -1421,8 +1425,8 @@ type SyncGroup struct {
 	Last     int64     `json:"last"`
 	Messages []Message `json:"messages"`
 
-	// Profiles The versions of the profiles of those who sent messages of the batch and who are mentioned in them. Users without a profile are left
-	// out, and so is the field if it would be empty. `GET /v1/users?ids=` has the profiles that a client lacks.
+	// Profiles The versions of the profiles of those who sent messages or items of the batch and who are mentioned in messages. Users without a
+	// profile are left out, and so is the field if it would be empty. `GET /v1/users?ids=` has the profiles that a client lacks.
 	Profiles *ProfileVersions `json:"profiles,omitempty"`
 	Read     int64            `json:"read"`
 	Seen     int64            `json:"seen"`
