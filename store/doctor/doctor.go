@@ -47,6 +47,7 @@ const (
 	KindQueue        Kind = "queue"        // the tasks of a queue do not add up
 	KindTask         Kind = "task"         // entries of a group wait for a task that does not exist
 	KindFile         Kind = "file"         // records of files, their bytes, what names them and quotas do not agree
+	KindTable        Kind = "table"        // the rows of a small table and their versions do not agree
 	KindUnchecked    Kind = "unchecked"    // it changes too fast, or waits behind too many tasks, to be checked
 )
 
@@ -121,6 +122,7 @@ type Doctor struct {
 	queues        *queues
 	schedules     *schedules
 	servers       *servers
+	tables        *tables
 	users         *users
 	webhooks      *webhooks
 }
@@ -150,7 +152,7 @@ func New(s *store.Store, o Options) (*Doctor, error) {
 	tasks := &taskList{exam: e}
 	files, indexes := &storedFiles{e, tasks, map[string]string{}}, &indexes{e, tasks}
 	return &Doctor{exam: e, announcements: &announcements{e}, files: files, groups: &groups{e, files, &followers{e, tasks}, indexes}, queues: &queues{e},
-		schedules: &schedules{e}, servers: &servers{e}, users: &users{e, files, indexes}, webhooks: &webhooks{e, tasks}}, nil
+		schedules: &schedules{e}, servers: &servers{e}, tables: &tables{e}, users: &users{e, files, indexes}, webhooks: &webhooks{e, tasks}}, nil
 }
 
 // Run examines everything. If ctx ends first, the report contains what was found until then, and says that it is not
@@ -289,8 +291,16 @@ func (d *Doctor) key(ctx context.Context, k key) error {
 		return d.schedules.schedule(ctx, k)
 	case layout.Announcement:
 		return d.announcements.announcementKey(ctx, k)
+	case layout.Table:
+		return d.tables.tableKey(ctx, k)
 	case layout.Partition:
 		switch k.Pattern {
+		case "tables":
+			return d.tables.versions(ctx, k)
+		case "invited":
+			return d.groups.invitedList(ctx, k)
+		case "names":
+			return d.users.names(ctx, k)
 		case "wants":
 			return d.webhooks.wants(ctx, k)
 		case "named":

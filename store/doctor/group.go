@@ -82,6 +82,9 @@ func (d *groups) groupKey(ctx context.Context, k key) error {
 		return nil // of no group
 	default:
 		l, err := d.look(ctx, g)
+		if err == nil && name == "invites" && (len(l.meta) > 0 || l.goneGroup()) {
+			return d.invites(ctx, g, len(l.meta) == 0)
+		}
 		if err == nil && len(l.meta) == 0 {
 			// It may have been deleted since the key came up.
 			types, err := d.types(ctx, []string{k.name})

@@ -61,6 +61,9 @@ func (d *users) userKey(ctx context.Context, k key) error {
 	case "u:<id>:avatar":
 		return d.avatar(ctx, u)
 	case "u:<id>:profile":
+		if err := d.words(ctx, u); err != nil {
+			return err
+		}
 		return d.profile(ctx, u)
 	default:
 		return nil

@@ -155,9 +155,47 @@ func TestEveryKeyOfAStore(t *testing.T) {
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(walk(t, other)))); diff != "" {
 		t.Errorf("an import into three partitions: -before +after\n%s", diff)
 	}
+	if diff := cmp.Diff(contents(t, b.Store), contents(t, other)); diff != "" {
+		t.Errorf("what keys of people hold after that import: -before +after\n%s", diff)
+	}
 	if diff := cmp.Diff(wrong, findings(t, other)); diff != "" {
 		t.Errorf("what the doctor finds after that import: -before +after\n%s", diff)
 	}
+}
+
+// people are the keys of users, credentials and invitations.
+var people = regexp.MustCompile(`^(tables|t:[^:]+(:used|:at|:gone)?|users|unused|names|named|invited|avatars|g:[^:]+:(meta|members|data|invites)|u:[^:]+:(profile|avatar|account))$`)
+
+// contents are what keys of people hold: what partitions have of a key together.
+func contents(t *testing.T, s *store.Store) map[string]map[string]string {
+	t.Helper()
+	found, client := map[string]map[string]string{}, s.Client()
+	for each := client.Scan(t.Context(), 0, "*", 100).Iterator(); each.Next(t.Context()); {
+		_, key, _ := layout.Cut(s.Prefix(), each.Val())
+		if !people.MatchString(key) {
+			continue
+		}
+		if found[key] == nil {
+			found[key] = map[string]string{}
+		}
+		switch kind := client.Type(t.Context(), each.Val()).Val(); kind {
+		case "string":
+			found[key][""] = client.Get(t.Context(), each.Val()).Val()
+		case "hash":
+			maps.Copy(found[key], client.HGetAll(t.Context(), each.Val()).Val())
+		case "set":
+			for _, member := range client.SMembers(t.Context(), each.Val()).Val() {
+				found[key][member] = ""
+			}
+		case "zset":
+			for _, z := range client.ZRangeWithScores(t.Context(), each.Val(), 0, -1).Val() {
+				found[key][fmt.Sprint(z.Member)] = fmt.Sprint(z.Score)
+			}
+		default:
+			t.Errorf("%s is a %s", key, kind)
+		}
+	}
+	return found
 }
 
 // findings are what the doctor finds, without the numbers of partitions. It is an error if it does not know a key, or wants it to be
