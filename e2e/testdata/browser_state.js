@@ -105,6 +105,8 @@
   same("notices", timeline([...append(undefined, batch(several), "ann").entries.values()], [], -1, "ann").slice(1).map((l) => l.text),
     ["eve renamed the group to “N”", "bob is now an admin", "eve changed the settings: the group is public, only admins can post, new members can’t see earlier messages, " +
       "at least 5 messages are kept, members may fall 9 messages behind", "bob changed the settings"]);
+  const came = [noticed(10, "joined", { users: ["x", "y"] }), noticed(11, "removed", { user: "x" }), noticed(12, "left", { user: "y" }), noticed(13, "joined", { user: "z" })];
+  same("how many there are", [came, came].reduce((now, some) => state.withBatch(now, batch(some)), s).groups.get("g").members - s.groups.get("g").members, 1);
   const after = state.withBatch(s, batch(several)).groups.get("g");
   same("what notices change", [after.name, after.visibility, after.post], ["N", "public", "admins"]);
 

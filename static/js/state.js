@@ -139,6 +139,8 @@ function counted(s, held, batch, was) {
     if (m.kind === "notice" && m.settings?.keep !== undefined) group.keep = m.settings.keep;
     if (m.kind === "notice" && m.settings?.retain_days !== undefined) group.retain_days = m.settings.retain_days;
     if (m.id <= group.counted) continue;
+    if (m.notice === "joined") group.members += concerned(m).length;
+    if (m.notice === "left" || m.notice === "removed") group.members -= Math.max(1, concerned(m).length);
     const mine = m.from === s.me;
     if (mine && group.read === m.id - 1) group.read = m.id; // as the server does
     if ((m.kind === "text" || m.kind === "data") && !mine && !m.deleted_at && m.id > group.read) {
