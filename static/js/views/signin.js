@@ -14,7 +14,7 @@ export function Entrance({ reason, invite, actions }) {
       if (!found.accounts || ticketOf() || !(await actions.resumeByCookie())) setServer(found);
     }, () => setServer(null));
   }, []);
-  if (server === undefined) return html`<main class="sign-in"></main>`;
+  if (server === undefined) return html`<main class="sign-in"><img class="mark" src=${MARK} alt="" width="44" height="44" /></main>`;
   const has = (/** @type {string} */ feature) => !!server?.features.includes(feature);
   const byName = has("dev") && hasDevCode();
   const chosen = way || (server?.accounts && (!byName || ticketOf()) ? "account" : "other");
