@@ -202,12 +202,12 @@ func TestOperatorsFirst(t *testing.T) {
 	}
 }
 
-// withAccounts is a server with an archive and with accounts, where members may add anyone all the same.
+// withAccounts is a server with an archive and with accounts.
 func withAccounts(t *testing.T) func(*node.Config) {
 	archive := withArchive(t)
 	return func(c *node.Config) {
 		archive(c)
-		c.Accounts, c.Add = "on", "all"
+		c.Accounts = "on"
 	}
 }
 
