@@ -113,7 +113,7 @@ func TestBrowserAccounts(t *testing.T) {
 		return nil
 	})
 	root.signs("root", "wrong")
-	root.see(shows(".problem", "Wrong user or password."))
+	root.see(shows(".problem", "Wrong username or password."))
 	root.signs("root", rightWord)
 	root.see(shows(".me-name", "root"))
 	root.live()

@@ -8,7 +8,7 @@ import { withIds, withPeople } from "./people.js";
 import { smallEnough } from "./picture.js";
 import * as reading from "./reading.js";
 import { load, save } from "./saved.js";
-import { joinLink } from "./signin.js";
+import { inviteProblem, joinLink } from "./signin.js";
 import * as state from "./state.js";
 import { createUploads } from "./uploads.js";
 
@@ -202,7 +202,7 @@ export function createActions(store, client) {
     async showInvite() {
       const code = load("invite");
       if (!code) return;
-      const seen = await call("POST", "/v1/invites/check", { body: { code } }).then((shown) => ({ shown }), (err) => ({ problem: err.message }));
+      const seen = await call("POST", "/v1/invites/check", { body: { code } }).then((shown) => ({ shown }), (err) => ({ problem: inviteProblem(err) }));
       store.update((s) => ({ ...s, invite: { code, ...seen } }));
     },
     /** Joins by it. */

@@ -23,7 +23,8 @@ const RENEW_EVERY_MS = 3000;
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 const EXPIRED = say("Your sign-in has expired. Please sign in again.", "登录已过期，请重新登录。");
-const DISABLED = say("Your account is disabled. Ask whoever runs this server.", "您的账号已被停用，请联系服务器管理员。");
+/** Of whoever may not sign in. */
+export const DISABLED = say("Your account is disabled. Ask whoever runs this server.", "您的账号已被停用，请联系服务器管理员。");
 const INVITE = /^#(?:code=([\w-]+)&)?invite=([a-z2-7]{20,128})$/;
 const DEV_CODE = /^#code=([\w-]+)(?:&group=(.+))?$/;
 
@@ -45,6 +46,9 @@ export function takeTicket() {
 
 /** @returns {Ticket|null} */
 export const ticketOf = () => ticket;
+
+/** Forgets a code that the server does not take. */
+export const dropTicket = () => { ticket = null; };
 
 /** How people sign in to this server. @returns {Promise<{accounts: boolean, registration: string|null, features: string[]}>} */
 export const about = () => call("GET", "/v1/server");
@@ -73,6 +77,10 @@ export function takeInvite() {
   history.replaceState(null, "", location.pathname + location.search);
   return true;
 }
+
+/** Why an invitation does not help. @param {Problem} err */
+export const inviteProblem = (err) =>
+  [404, 410].includes(err.status) ? say("This invitation has been used up, or has expired. Ask for another.", "此邀请已被用完或已过期，请重新索取。") : err.message;
 
 /** The link that lets somebody join by the code of an invitation. @param {string} invite */
 export function joinLink(invite) {

@@ -49,10 +49,10 @@ import{Avatar as ge,counted as ve,html as R,Problem as ye,Sheet as G,titleOf as 
         ${u.map(o=>f`
           <li key=${o.user} data-user=${o.user}>
             <span class="who"><${Ne} user=${o.user} /><span class="person"><${Me} user=${o.user} />${o.user===e.me&&f` <small>(you)</small>`}</span></span>
-            ${!r.direct&&o.user!==e.me&&f`<${Q} icon="send" label="Message ${p(o.user)}" onClick=${async()=>{await i(s.openDirect(o.user))&&n()}} />`}
-            ${d&&o.role!=="owner"&&o.user!==e.me?f`<span class="controls"><select aria-label="Role of ${p(o.user)}" value=${o.role} onChange=${h=>i(s.addMember(t,o.user,h.target.value))}>
+            <span class="controls">${!r.direct&&o.user!==e.me&&f`<${Q} icon="send" label="Message ${p(o.user)}" onClick=${async()=>{await i(s.openDirect(o.user))&&n()}} />`}
+            ${d&&o.role!=="owner"&&o.user!==e.me?f`<select aria-label="Role of ${p(o.user)}" value=${o.role} onChange=${h=>i(s.addMember(t,o.user,h.target.value))}>
                   <option value="member">Member</option><option value="admin">Admin</option></select>
-                  <${Q} icon="close" label="Remove ${p(o.user)}" onClick=${()=>i(s.removeMember(t,o.user))} /></span>`:f`<span class="role">${o.role[0].toUpperCase()}${o.role.slice(1)}</span>`}
+                  <${Q} icon="close" label="Remove ${p(o.user)}" onClick=${()=>i(s.removeMember(t,o.user))} />`:f`<span class="role">${o.role[0].toUpperCase()}${o.role.slice(1)}</span>`}</span>
           </li>`)}
       </ul>
       ${u.length<r.members&&f`<p class="quiet">and ${(r.members-u.length).toLocaleString()} more</p>`}

@@ -1,7 +1,7 @@
 /** Signing in with a password, registering, and what the links of operators lead to. In the reader's language. */
 import { html, useLayoutEffect, useRef, useState } from "../html.js";
 import { say } from "../say.js";
-import { ticketOf } from "../signin.js";
+import { DISABLED, dropTicket, inviteProblem, ticketOf } from "../signin.js";
 import { MARK, Problem } from "./parts.js";
 
 const TEXTS = {
@@ -24,13 +24,37 @@ export const NEW_PASSWORD = say("At least 10 characters. A few words that only y
 const idFor = (name) => name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
 
 /**
+ * What is wrong, for whoever fills in the form.
+ * @param {import("../api.js").Problem} err @param {string} kind of the form
+ */
+function worded(err, kind) {
+  const { code, status, message } = err;
+  if (code === "rate_limited") return say("Too many attempts. Wait a minute, then try again.", "尝试次数过多，请一分钟后再试。");
+  if (code === "exists") return say("This username is taken. Choose another.", "该用户名已被使用，请换一个。");
+  if (code === "invalid_request" && message.startsWith("User:")) {
+    return say("A username has letters A to Z, digits and . _ - @ + | : only, and doesn’t start with a dot.", "用户名只能使用英文字母、数字和 . _ - @ + | :，且不能以点开头。");
+  }
+  if (code === "invalid_request" && message.startsWith("Password:")) {
+    return say(message, "请换一个密码：至少 10 个字符，不能过于常见，也不能与用户名相同。");
+  }
+  if (kind === "register") return status === 403 ? say("You need an invitation to register here.", "注册需要邀请。") : inviteProblem(err);
+  if (status === 403) return DISABLED;
+  if (status !== 401) return message;
+  if (kind === "signin") return say("Wrong username or password.", "用户名或密码不正确。");
+  return kind === "setup"
+    ? say("This link has been used, or isn’t the newest. Sign in, or open the one that chatd printed last.", "此链接已被使用或不是最新的。请登录，或打开 chatd 最近一次显示的链接。")
+    : say("This link has been used, or has expired. Sign in, or ask for another.", "此链接已被使用或已过期。请登录，或重新索取。");
+}
+
+/**
  * @param {{reason: string, registration: string|null|undefined, provider: boolean, invite: string, onToken: () => void,
  *   actions: import("../actions.js").Actions}} props provider: people may sign in by OpenID Connect
  */
 export function AccountForm({ reason, registration, provider, invite, onToken, actions }) {
   const ticket = ticketOf();
   const open = registration === "open" || (registration === "invite" && !!invite);
-  const [registering, setRegistering] = useState(!!invite && open);
+  const [turned, setTurned] = useState(false);
+  const registering = open && turned !== !!invite; // the invitation may come later than the form
   const [name, setName] = useState("");
   const [own, setOwn] = useState(/** @type {string|null} */ (null)); // the id, once the person has typed one
   const [password, setPassword] = useState("");
@@ -53,12 +77,13 @@ export function AccountForm({ reason, registration, provider, invite, onToken, a
       else if (registering) await actions.register(user.trim(), password, name.trim(), invite);
       else await actions.signInWithPassword(user.trim(), password);
     } catch (/** @type {any} */ err) {
-      setProblem(err.message);
+      if (ticket && err.status === 401) dropTicket(); // where one can go on from
+      setProblem(worded(err, kind));
       setBusy(false);
     }
   }
   function turn() {
-    setRegistering(!registering);
+    setTurned(!turned);
     setPassword("");
     setProblem("");
   }

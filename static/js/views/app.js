@@ -1,6 +1,8 @@
 /** The whole page: the sign-in, or the groups beside the group that is open. */
 import { counted } from "../format.js";
 import { html, useMemo, useState } from "../html.js";
+import { say } from "../say.js";
+import { inviteProblem } from "../signin.js";
 import { titleOf } from "../state.js";
 import { PictureSheet } from "./files.js";
 import { GroupView } from "./group.js";
@@ -24,7 +26,7 @@ export function App({ state, actions, sheets, needSheets }) {
     setShown({ sheet: next, at });
   };
   const close = () => setShown(null);
-  if (!state.me) return html`<${Entrance} reason=${state.signedOut || invited(state.invite)} invite=${state.invite?.code ?? ""} actions=${actions} />`;
+  if (!state.me) return html`<${Entrance} reason=${state.signedOut || invited(state.invite)} invite=${state.invite?.shown ? state.invite.code : ""} actions=${actions} />`;
   const group = state.groups.get(state.open);
   return html`<${People.Provider} value=${state.people}>
     <div class="app" data-open=${group ? "group" : "list"}>
@@ -48,15 +50,15 @@ function invited(invite) {
   if (!invite) return "";
   if (!invite.shown) return invite.problem ?? "";
   const { from_name: from, group_name: group, members } = invite.shown;
-  if (!members) return "You’re invited to register here.";
-  const to = `${group ? `“${group}”` : "a group"} (${counted(members, "member")})`;
-  return from ? `${from} invites you to ${to}.` : `You’re invited to ${to}.`;
+  if (!members) return say("You’re invited to register here.", "您受邀在此注册。");
+  const to = `${group ? `“${group}”` : say("a group", "一个群组")}${say(` (${counted(members, "member")})`, `（${members} 名成员）`)}`;
+  return from ? say(`${from} invites you to ${to}.`, `${from} 邀请您加入${to}。`) : say(`You’re invited to ${to}.`, `您受邀加入${to}。`);
 }
 
 /** Asks whether to join. @param {{invite: NonNullable<import("../types.js").State["invite"]>, actions: import("../actions.js").Actions}} props */
 function Invited({ invite, actions }) {
   const [problem, setProblem] = useState(invite.problem ?? "");
-  const join = () => { setProblem(""); actions.acceptInvite().catch((/** @type {Error} */ err) => setProblem(err.message)); };
+  const join = () => { setProblem(""); actions.acceptInvite().catch((/** @type {import("../api.js").Problem} */ err) => setProblem(inviteProblem(err))); };
   const open = invite.shown?.members > 0;
   return html`
     <${Sheet} title="Invitation" onClose=${actions.dropInvite}>

@@ -26,12 +26,12 @@ export function Members({ state, actions, group: id, onClose }) {
         ${members.map((m) => html`
           <li key=${m.user} data-user=${m.user}>
             <span class="who"><${Avatar} user=${m.user} /><span class="person"><${Name} user=${m.user} />${m.user === state.me && html` <small>(you)</small>`}</span></span>
-            ${!group.direct && m.user !== state.me && html`<${IconButton} icon="send" label="Message ${nameOf(m.user)}" onClick=${async () => { if (await attempt(actions.openDirect(m.user))) onClose(); }} />`}
+            <span class="controls">${!group.direct && m.user !== state.me && html`<${IconButton} icon="send" label="Message ${nameOf(m.user)}" onClick=${async () => { if (await attempt(actions.openDirect(m.user))) onClose(); }} />`}
             ${manages && m.role !== "owner" && m.user !== state.me
-              ? html`<span class="controls"><select aria-label="Role of ${nameOf(m.user)}" value=${m.role} onChange=${(/** @type {any} */ e) => attempt(actions.addMember(id, m.user, e.target.value))}>
+              ? html`<select aria-label="Role of ${nameOf(m.user)}" value=${m.role} onChange=${(/** @type {any} */ e) => attempt(actions.addMember(id, m.user, e.target.value))}>
                   <option value="member">Member</option><option value="admin">Admin</option></select>
-                  <${IconButton} icon="close" label="Remove ${nameOf(m.user)}" onClick=${() => attempt(actions.removeMember(id, m.user))} /></span>`
-              : html`<span class="role">${m.role[0].toUpperCase()}${m.role.slice(1)}</span>`}
+                  <${IconButton} icon="close" label="Remove ${nameOf(m.user)}" onClick=${() => attempt(actions.removeMember(id, m.user))} />`
+              : html`<span class="role">${m.role[0].toUpperCase()}${m.role.slice(1)}</span>`}</span>
           </li>`)}
       </ul>
       ${members.length < group.members && html`<p class="quiet">and ${(group.members - members.length).toLocaleString()} more</p>`}
