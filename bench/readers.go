@@ -89,14 +89,14 @@ func nodeCost(b *bench, server *redistest.Server, n, groups int, hold func(conte
 type reader struct {
 	user   string
 	groups []string
-	last   int64 // of each of its groups
+	last   int64 // id in each of its groups
 }
 
 func readersOf(n, groups int) []reader {
 	list := make([]reader, n)
 	for i := range list {
 		list[i].user = fmt.Sprint("reader-", i)
-		list[i].last = int64(1 + min(readersOfGroup, n-i/readersOfGroup*readersOfGroup))
+		list[i].last = 1 + readersOfGroup/chat.NoticeUsersMax // its creation, and a notice of who joined
 		for g := range groups {
 			list[i].groups = append(list[i].groups, fmt.Sprintf("held-%d-%d", i/readersOfGroup, g))
 		}
