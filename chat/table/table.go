@@ -191,7 +191,7 @@ type Table[V any] struct {
 	size    atomic.Int32 // of rows; who finds none needs no lock
 	mu      sync.RWMutex
 	rows    map[string]V
-	stale   map[string]bool  // during a complete reading: rows that were not found yet
+	found   map[string]bool  // during a complete reading: rows that it has found so far; nil: there is none
 	touched []string         // rows that were written or removed since changed was called
 	fresh   map[string]int64 // versions of rows that were set since the last reading ended: it may have begun before they were
 	at      int64
@@ -235,12 +235,7 @@ func (t *Table[V]) version() int64 {
 func (t *Table[V]) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.stale = make(map[string]bool, len(t.rows))
-	for id := range t.rows {
-		if t.fresh[id] == 0 {
-			t.stale[id] = true
-		}
-	}
+	t.found = map[string]bool{}
 }
 
 func (t *Table[V]) apply(rows []Row, version int64) {
@@ -248,6 +243,9 @@ func (t *Table[V]) apply(rows []Row, version int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, row := range rows {
+		if t.found != nil {
+			t.found[row.ID] = true
+		}
 		if t.fresh[row.ID] <= row.Version {
 			t.write(row)
 		}
@@ -259,7 +257,6 @@ func (t *Table[V]) apply(rows []Row, version int64) {
 func (t *Table[V]) write(row Row) {
 	defer func() { t.size.Store(int32(len(t.rows))) }()
 	t.touched = append(t.touched, row.ID)
-	delete(t.stale, row.ID)
 	delete(t.rows, row.ID)
 	if row.Text == "" {
 		return
@@ -272,14 +269,17 @@ func (t *Table[V]) write(row Row) {
 	t.rows[row.ID] = v
 }
 
+// end ends a reading. What a complete one did not find is gone, unless it was set here after the store was read.
 func (t *Table[V]) end() {
 	t.mu.Lock()
-	for id := range t.stale {
-		delete(t.rows, id)
-		t.touched = append(t.touched, id)
+	for id := range t.rows {
+		if t.found != nil && !t.found[id] && t.fresh[id] <= t.at {
+			delete(t.rows, id)
+			t.touched = append(t.touched, id)
+		}
 	}
 	t.size.Store(int32(len(t.rows)))
-	t.stale, t.fresh = nil, map[string]int64{}
+	t.found, t.fresh = nil, map[string]int64{}
 	t.mu.Unlock()
 	t.report()
 }

@@ -83,4 +83,21 @@ func TestTable(t *testing.T) {
 	words.apply([]Row{{ID: "d", Version: 1, Text: "d1"}}, 1)
 	words.end()
 	check("after another reading of a store that lost them", "d1")
+	// A complete reading says nothing of removals: what it does not find was removed, also if it was set here a moment ago.
+	for _, when := range []string{"before", "within"} {
+		if when == "before" {
+			words.Set(Row{ID: "f", Version: 20, Text: "f20"})
+		}
+		words.begin() // of the store at version 21, which removed f
+		if when == "within" {
+			words.Set(Row{ID: "f", Version: 20, Text: "f20"})
+		}
+		words.apply([]Row{{ID: "d", Version: 1, Text: "d1"}}, 21)
+		words.end()
+		words.Set(Row{ID: "f", Version: 21})
+		check("removed in the store, set "+when+" a complete reading", "d1")
+		words.begin()
+		words.apply([]Row{{ID: "d", Version: 1, Text: "d1"}}, 1)
+		words.end()
+	}
 }
