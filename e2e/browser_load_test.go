@@ -60,7 +60,7 @@ func (l *traffic) since() (asked, full []string, bytes float64) {
 // then what a second visit asks for.
 func TestBrowserLoadsLittle(t *testing.T) {
 	t.Parallel()
-	const requestsMax, bytesMax = 14, 62_000
+	const requestsMax, bytesMax = 14, 66_000
 	node := devNode(t)
 	ctx := bounded(t, browserTimeout)
 	bob := node.Client("bob")
