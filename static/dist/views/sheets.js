@@ -1,35 +1,35 @@
-import{Avatar as ge,counted as ve,html as R,Problem as ye,Sheet as G,titleOf as _,useEffect as we,useState as j}from"../app.js";function U({state:e,actions:s,onClose:t}){let[n,l]=j(null),[a,c]=j(""),[m,r]=j("");we(()=>{s.publicGroups().then(l,u=>c(u.message))},[]);let $=u=>s.join(u).then(t,p=>c(p.message)),d=(n??[]).filter(u=>`${u.name} ${u.id}`.toLowerCase().includes(m.toLowerCase()));return R`
-    <${G} title="Public groups" onClose=${t}>
+import{Avatar as ge,counted as ve,html as A,Problem as ye,Sheet as Y,titleOf as _,useEffect as we,useState as E}from"../app.js";function G({state:e,actions:s,onClose:t}){let[n,l]=E(null),[a,c]=E(""),[m,r]=E("");we(()=>{s.publicGroups().then(l,u=>c(u.message))},[]);let $=u=>s.join(u).then(t,p=>c(p.message)),d=(n??[]).filter(u=>`${u.name} ${u.id}`.toLowerCase().includes(m.toLowerCase()));return A`
+    <${Y} title="Public groups" onClose=${t}>
       <${ye} text=${a} />
       <label class="field"><span class="unseen">Search public groups</span><input type="search" placeholder="Search groups" autofocus value=${m}
         onInput=${u=>r(u.target.value)} /></label>
-      ${n===null&&!a&&R`<p class="quiet">Loading…</p>`}
-      ${n!==null&&d.length===0&&R`<p class="quiet">${n.length===0?"No public groups yet. Create one and let anyone join.":`No groups match \u201C${m}\u201D.`}</p>`}
+      ${n===null&&!a&&A`<p class="quiet">Loading…</p>`}
+      ${n!==null&&d.length===0&&A`<p class="quiet">${n.length===0?"No public groups yet. Create one and let anyone join.":`No groups match \u201C${m}\u201D.`}</p>`}
       <ul class="people">
-        ${d.map(u=>R`
+        ${d.map(u=>A`
           <li key=${u.id} data-public=${u.id}>
             <span class="who"><${ge} name=${_(u,e.people)} square /><span class="person">${_(u,e.people)}<small>${ve(u.members,"member")}</small></span></span>
-            ${e.groups.has(u.id)?R`<a class="button" href="#${encodeURIComponent(u.id)}" aria-label="Open ${_(u,e.people)}" onClick=${t}>Open</a>`:R`<button type="button" class="button primary" aria-label="Join ${_(u,e.people)}" onClick=${()=>$(u.id)}>Join</button>`}
+            ${e.groups.has(u.id)?A`<a class="button" href="#${encodeURIComponent(u.id)}" aria-label="Open ${_(u,e.people)}" onClick=${t}>Open</a>`:A`<button type="button" class="button primary" aria-label="Join ${_(u,e.people)}" onClick=${()=>$(u.id)}>Join</button>`}
           </li>`)}
       </ul>
-    </${G}>`}import{Avatar as ke,fullTime as Se,html as w,Icon as xe,KnownPeople as Ce,Name as Pe,Problem as K,Sheet as F,shortTime as Ie,textOf as z,titleOf as Oe,useState as q,withLabels as Re}from"../app.js";function J({state:e,actions:s,onClose:t}){let[n,l]=q(""),[a,c]=q(""),m=[...e.inbox.items].reverse(),r=()=>{l(""),s.clearInbox().catch($=>l($.message))};return w`
+    </${Y}>`}import{Avatar as ke,fullTime as Se,html as w,Icon as xe,KnownPeople as Ce,Name as Pe,Problem as K,Sheet as F,shortTime as Ie,textOf as z,titleOf as Oe,useState as R,withLabels as Ae}from"../app.js";function J({state:e,actions:s,onClose:t}){let[n,l]=R(""),[a,c]=R(""),m=[...e.inbox.items].reverse(),r=()=>{l(""),s.clearInbox().catch($=>l($.message))};return w`
     <${F} title="Inbox" side onClose=${t}>
       <${K} text=${n} />
       ${!e.inbox.complete&&w`<p class="quiet">Some older items are no longer available.</p>`}
       ${m.length===0&&w`<p class="quiet">You’re all caught up. Direct messages and mentions appear here.</p>`}
       <ul class="items">
-        ${m.map($=>w`<li key=${$.seq} class="item" data-seq=${$.seq} data-kind=${$.kind}><${qe} item=${$} groups=${e.groups} people=${e.people} me=${e.me} onReply=${c} onOpen=${t} /></li>`)}
+        ${m.map($=>w`<li key=${$.seq} class="item" data-seq=${$.seq} data-kind=${$.kind}><${Re} item=${$} groups=${e.groups} people=${e.people} me=${e.me} onReply=${c} onOpen=${t} /></li>`)}
       </ul>
       ${m.length>0&&w`<p class="buttons"><button type="button" class="button" onClick=${r}>Mark all as read</button></p>`}
       <${De} key=${a} to=${a} people=${e.people} me=${e.me} send=${s.direct} />
-    </${F}>`}function qe({item:e,groups:s,people:t,me:n,onReply:l,onOpen:a}){let c=s.get(e.group??""),m=c?Oe(c,t):e.group;return w`
+    </${F}>`}function Re({item:e,groups:s,people:t,me:n,onReply:l,onOpen:a}){let c=s.get(e.group??""),m=c?Oe(c,t):e.group;return w`
     <${ke} user=${e.from} name=${e.group??"?"} />
     <div class="item-text">
-      <p class="item-head"><strong>${Ae(e,m,z(t,e.from??""))}</strong><time datetime=${e.sent_at} title=${Se(e.sent_at)}>${Ie(e.sent_at)}</time></p>
-      ${e.body!==void 0&&w`<p class="item-body">${Re(e.body,t,[n])}</p>`}
+      <p class="item-head"><strong>${qe(e,m,z(t,e.from??""))}</strong><time datetime=${e.sent_at} title=${Se(e.sent_at)}>${Ie(e.sent_at)}</time></p>
+      ${e.body!==void 0&&w`<p class="item-body">${Ae(e.body,t,[n])}</p>`}
       ${e.kind==="direct"&&e.from&&w`<button type="button" class="text-button" onClick=${()=>l(e.from??"")}><${xe} name="reply" />Reply</button>`}
       ${c&&w`<a class="text-button" href="#${encodeURIComponent(c.id)}" onClick=${a}>Open ${m}</a>`}
-    </div>`}function Ae(e,s,t){switch(e.kind){case"direct":return w`<${Pe} user=${e.from} />`;case"mention":return`${t} mentioned you in ${s}`;case"added":return`${t} added you to ${s}`;case"removed":return`${t} removed you from ${s}`;case"announcement":return`Announcement${t&&` from ${t}`}`;case"schedule_failed":return"A scheduled message could not be sent";default:return e.kind.replaceAll("_"," ")}}function De({to:e,people:s,me:t,send:n}){let[l,a]=q(e),[c,m]=q(""),[r,$]=q(""),[d,u]=q("");async function p(i){i.preventDefault(),$(""),u("");try{await n(l.trim(),c.trim()),m(""),u(`Sent to ${z(s,l.trim())}.`)}catch(o){$(o.message)}}return w`
+    </div>`}function qe(e,s,t){switch(e.kind){case"direct":return w`<${Pe} user=${e.from} />`;case"mention":return`${t} mentioned you in ${s}`;case"added":return`${t} added you to ${s}`;case"removed":return`${t} removed you from ${s}`;case"announcement":return`Announcement${t&&` from ${t}`}`;case"schedule_failed":return"A scheduled message could not be sent";default:return e.kind.replaceAll("_"," ")}}function De({to:e,people:s,me:t,send:n}){let[l,a]=R(e),[c,m]=R(""),[r,$]=R(""),[d,u]=R("");async function p(i){i.preventDefault(),$(""),u("");try{await n(l.trim(),c.trim()),m(""),u(`Sent to ${z(s,l.trim())}.`)}catch(o){$(o.message)}}return w`
     <form class="sheet-foot stack" onSubmit=${p}>
       <h3>Send a direct message</h3>
       <label class="field"><span>To</span><input name="to" required maxlength="128" autocomplete="off" autocapitalize="none" spellcheck=${!1} placeholder="bob"
@@ -40,11 +40,11 @@ import{Avatar as ge,counted as ve,html as R,Problem as ye,Sheet as G,titleOf as 
       <${K} text=${r} />
       <p class="quiet" role="status">${d}</p>
       <button class="button primary">Send</button>
-    </form>`}import{Avatar as Ne,html as f,IconButton as Q,inviteLink as Te,KnownPeople as _e,labelOf as H,Name as Me,Problem as Le,roleOf as We,Sheet as V,textOf as Be,titleOf as X,useEffect as Ee,useState as k}from"../app.js";var Z={owner:0,admin:1,member:2};function te({state:e,actions:s,group:t,onClose:n}){let[l,a]=k(""),[c,m]=k(!1),r=e.groups.get(t);if(!r)return null;let $=We(e,t),d=$==="owner"||$==="admin",u=[...e.members.get(t)?.values()??[]],p=o=>Be(e.people,o);u.sort((o,h)=>Z[o.role]-Z[h.role]||H(e.people,o.user).localeCompare(H(e.people,h.user))||(o.user<h.user?-1:1));let i=o=>(a(""),o.then(()=>!0,h=>(a(h.message),!1)));return f`
+    </form>`}import{Avatar as Ne,html as f,IconButton as Q,inviteLink as Te,KnownPeople as _e,labelOf as H,Name as Me,Problem as Le,roleOf as We,Sheet as V,textOf as Be,titleOf as X,useEffect as je,useState as k}from"../app.js";var Z={owner:0,admin:1,member:2};function te({state:e,actions:s,group:t,onClose:n}){let[l,a]=k(""),[c,m]=k(!1),r=e.groups.get(t);if(!r)return null;let $=We(e,t),d=$==="owner"||$==="admin",u=[...e.members.get(t)?.values()??[]],p=o=>Be(e.people,o);u.sort((o,h)=>Z[o.role]-Z[h.role]||H(e.people,o.user).localeCompare(H(e.people,h.user))||(o.user<h.user?-1:1));let i=o=>(a(""),o.then(()=>!0,h=>(a(h.message),!1)));return f`
     <${V} title="Members of ${X(r,e.people)}" side onClose=${n}>
       <${Le} text=${l} />
-      ${!r.direct&&f`<${je} group=${r} manages=${d} actions=${s} />`}
-      ${d&&f`<${Ye} people=${e.people} members=${e.members.get(t)} onAdd=${(o,h)=>i(s.addMember(t,o,h))} />`}
+      ${!r.direct&&f`<${Ee} group=${r} manages=${d} actions=${s} />`}
+      ${d&&f`<${Ue} people=${e.people} members=${e.members.get(t)} onAdd=${(o,h)=>i(s.addMember(t,o,h))} />`}
       <ul class="people">
         ${u.map(o=>f`
           <li key=${o.user} data-user=${o.user}>
@@ -56,14 +56,14 @@ import{Avatar as ge,counted as ve,html as R,Problem as ye,Sheet as G,titleOf as 
           </li>`)}
       </ul>
       ${u.length<r.members&&f`<p class="quiet">and ${(r.members-u.length).toLocaleString()} more</p>`}
-      ${d&&f`<${Ge} name=${r.name} onSave=${o=>i(s.changeGroup(t,{name:o}))} />
-        <${Ue} group=${r} onSave=${o=>i(s.changeGroup(t,o))} />`}
+      ${d&&f`<${Ye} name=${r.name} onSave=${o=>i(s.changeGroup(t,{name:o}))} />
+        <${Ge} group=${r} onSave=${o=>i(s.changeGroup(t,o))} />`}
       ${!r.direct&&f`<div class="sheet-foot">
         ${c?f`<p>Leave ${X(r,e.people)}?${r.members<=1?" You\u2019re the last member, so the group will be deleted.":""}</p>
               <p class="buttons"><button type="button" class="button danger" onClick=${()=>i(s.leave(t))}>Leave group</button>
               <button type="button" class="button" onClick=${()=>m(!1)}>Cancel</button></p>`:f`<button type="button" class="button" onClick=${()=>m(!0)}>Leave group</button>`}
       </div>`}
-    </${V}>`}var ee=100;function je({group:e,manages:s,actions:t}){let[n,l]=k(""),[a,c]=k(""),[m,r]=k(null);Ee(()=>{a&&import("./qr.js").then(r,()=>{})},[a]);let $=()=>t.invite(e.id,ee).then(p=>{c(p),l(`Whoever has this link can join: up to ${ee} people.`)},p=>l(p.message));async function d(p){p.preventDefault();let i=p.target.elements.invite;i.focus(),i.select();let o=document.execCommand("copy")||await navigator.clipboard?.writeText(i.value).then(()=>!0,()=>!1);l(o?"Link copied.":"Press Ctrl+C to copy the link.")}let u=e.visibility==="public"?"They sign in, and join under \u201CPublic groups\u201D.":s?"They sign in, and you add them by name below.":"They sign in, and the owner or an admin adds them.";return t.hasAccount()&&!a?s&&f`
+    </${V}>`}var ee=100;function Ee({group:e,manages:s,actions:t}){let[n,l]=k(""),[a,c]=k(""),[m,r]=k(null);je(()=>{a&&import("./qr.js").then(r,()=>{})},[a]);let $=()=>t.invite(e.id,ee).then(p=>{c(p),l(`Whoever has this link can join: up to ${ee} people.`)},p=>l(p.message));async function d(p){p.preventDefault();let i=p.target.elements.invite;i.focus(),i.select();let o=document.execCommand("copy")||await navigator.clipboard?.writeText(i.value).then(()=>!0,()=>!1);l(o?"Link copied.":"Press Ctrl+C to copy the link.")}let u=e.visibility==="public"?"They sign in, and join under \u201CPublic groups\u201D.":s?"They sign in, and you add them by name below.":"They sign in, and the owner or an admin adds them.";return t.hasAccount()&&!a?s&&f`
       <div class="stack">
         <button type="button" class="button primary wide" name="invite-people" onClick=${$}>Invite people</button>
         <small role="status">${n||"Makes a link. Whoever opens it can create an account, and is in the group."}</small>
@@ -75,7 +75,7 @@ import{Avatar as ge,counted as ve,html as R,Problem as ye,Sheet as G,titleOf as 
       <button class="button">Copy</button>
       ${s&&!a&&f`<button type="button" class="button" name="invite-people" onClick=${$}>Invite people</button>`}
     </form>
-    ${a&&m&&f`<${m.QR} text=${a} label="QR code of the invite link" />`}`}function Ye({people:e,members:s,onAdd:t}){let[n,l]=k(""),[a,c]=k("member");async function m(r){r.preventDefault(),await t(n.trim(),a)&&l("")}return f`
+    ${a&&m&&f`<${m.QR} text=${a} label="QR code of the invite link" />`}`}function Ue({people:e,members:s,onAdd:t}){let[n,l]=k(""),[a,c]=k("member");async function m(r){r.preventDefault(),await t(n.trim(),a)&&l("")}return f`
     <form class="row-form" onSubmit=${m}>
       <label class="field"><span>Add member</span>
         <input name="user" required maxlength="128" autocomplete="off" autocapitalize="none" spellcheck=${!1} placeholder="bob" value=${n} list="known-people"
@@ -84,12 +84,12 @@ import{Avatar as ge,counted as ve,html as R,Problem as ye,Sheet as G,titleOf as 
         <option value="member">Member</option><option value="admin">Admin</option></select>
       <button class="button primary">Add</button>
       <${_e} people=${e} except=${s} />
-    </form>`}function Ge({name:e,onSave:s}){let[t,n]=k(e);return f`
+    </form>`}function Ye({name:e,onSave:s}){let[t,n]=k(e);return f`
     <form class="row-form" onSubmit=${a=>{a.preventDefault(),s(t.trim())}}>
       <label class="field"><span>Group name</span>
         <input name="group-name" maxlength="200" autocomplete="off" value=${t} onInput=${a=>n(a.target.value)} /></label>
       <button class="button" disabled=${t.trim()===e}>Rename</button>
-    </form>`}function Ue({group:e,onSave:s}){let[t,n]=k(String(e.keep??"")),[l,a]=k(String(e.retain_days??"")),c=e.retain_days!==void 0,m={};return t!==""&&Number(t)!==e.keep&&(m.keep=Number(t)),c&&l!==""&&Number(l)!==e.retain_days&&(m.retain_days=Number(l)),f`
+    </form>`}function Ge({group:e,onSave:s}){let[t,n]=k(String(e.keep??"")),[l,a]=k(String(e.retain_days??"")),c=e.retain_days!==void 0,m={};return t!==""&&Number(t)!==e.keep&&(m.keep=Number(t)),c&&l!==""&&Number(l)!==e.retain_days&&(m.retain_days=Number(l)),f`
     <form class="stack" name="retention" onSubmit=${$=>{$.preventDefault(),s(m)}}>
       <label class="field"><span>Recent messages to keep</span>
         <input type="number" name="keep" required min="0" max="100000" value=${t} onInput=${$=>n($.target.value)} />
@@ -104,7 +104,7 @@ import{Avatar as ge,counted as ve,html as R,Problem as ye,Sheet as G,titleOf as 
       <form class="stack" onSubmit=${m}>
         <label class="field"><span>Name</span><input name="name" required autofocus maxlength="200" autocomplete="off" placeholder="Weekend trip" /></label>
         <label class="field"><span>Members</span><input name="members" autocomplete="off" autocapitalize="none" spellcheck=${!1} placeholder="bob, carol" />
-          <small>Separate names with commas. You can add more people later.</small></label>
+          <small>${e.hasAccount()?"Usernames of people with an account, separated by commas. Others join by an invite link, later.":"Separate names with commas. You can add more people later."}</small></label>
         <fieldset class="choice">
           <legend>Who can join</legend>
           <label><input type="radio" name="visibility" value="private" checked /><span><strong>Private</strong><small>Only people you add</small></span></label>
@@ -122,14 +122,14 @@ import{Avatar as ge,counted as ve,html as R,Problem as ye,Sheet as G,titleOf as 
       ${!a&&!m&&T`<p class="quiet">Loading…</p>`}
       ${a&&T`
         <p class="lead">Read by ${a.read} of ${He(a.members,"member")}.</p>
-        <${Y} title="Read" users=${u} name="read" />
-        <${Y} title="Delivered" users=${p} name="seen" />
-        <${Y} title="Not delivered yet" users=${a.pending??[]} name="pending" />`}
-    </${oe}>`}var Y=({title:e,users:s,name:t})=>s.length>0&&T`
+        <${U} title="Read" users=${u} name="read" />
+        <${U} title="Delivered" users=${p} name="seen" />
+        <${U} title="Not delivered yet" users=${a.pending??[]} name="pending" />`}
+    </${oe}>`}var U=({title:e,users:s,name:t})=>s.length>0&&T`
   <section data-receipts=${t}>
     <h3>${e}</h3>
     <ul class="people">${s.map(n=>T`<li key=${n} data-user=${n}><span class="who"><${Qe} user=${n} /><span class="person"><${Ve} user=${n} /></span></span></li>`)}</ul>
-  </section>`;import{Avatar as et,fullTime as ie,html as I,Name as tt,Problem as st,Sheet as ue,shortTime as nt,titleOf as at,useRef as ot,useState as A}from"../app.js";function ce({state:e,actions:s,group:t="",onClose:n}){let[l,a]=A(""),[c,m]=A(t),[r,$]=A(!1),[d,u]=A(null),[p,i]=A(""),[o,h]=A(!1),x=ot(0);async function C(b,B){let E=++x.current;h(!0),i("");try{let N=await s.search({q:l.trim(),group:c,sort:r?"best":"newest",cursor:B});E===x.current&&u({hits:[...b,...N.hits],next:N.next,before:N.incomplete_before})}catch(N){E===x.current&&i(N.message)}E===x.current&&h(!1)}function P(){x.current++,u(null),h(!1),i("")}function L(b){b.preventDefault(),P(),l.trim()&&C([],"")}let W=b=>at(e.groups.get(b)??{id:b,name:""},e.people),v=b=>{n(),s.goTo(b.message.group,b.message.id)};return I`
+  </section>`;import{Avatar as et,fullTime as ie,html as I,Name as tt,Problem as st,Sheet as ue,shortTime as nt,titleOf as at,useRef as ot,useState as q}from"../app.js";function ce({state:e,actions:s,group:t="",onClose:n}){let[l,a]=q(""),[c,m]=q(t),[r,$]=q(!1),[d,u]=q(null),[p,i]=q(""),[o,h]=q(!1),x=ot(0);async function C(b,B){let j=++x.current;h(!0),i("");try{let N=await s.search({q:l.trim(),group:c,sort:r?"best":"newest",cursor:B});j===x.current&&u({hits:[...b,...N.hits],next:N.next,before:N.incomplete_before})}catch(N){j===x.current&&i(N.message)}j===x.current&&h(!1)}function P(){x.current++,u(null),h(!1),i("")}function L(b){b.preventDefault(),P(),l.trim()&&C([],"")}let W=b=>at(e.groups.get(b)??{id:b,name:""},e.people),v=b=>{n(),s.goTo(b.message.group,b.message.id)};return I`
     <${ue} title="Search messages" side onClose=${n}>
       <form class="stack" role="search" onSubmit=${L}>
         <div class="row-form">
@@ -231,5 +231,5 @@ import{Avatar as ge,counted as ve,html as R,Problem as ye,Sheet as G,titleOf as 
   <${fe} title=${yt("You","\u6211")} side onClose=${t}>
     <${be} state=${e} actions=${s} />
     <${pe} state=${e} actions=${s} />
-  </${fe}>`;var Jt={browse:U,inbox:J,members:te,new:ae,receipts:re,search:ce,you:he};export{Jt as sheets};
+  </${fe}>`;var Jt={browse:G,inbox:J,members:te,new:ae,receipts:re,search:ce,you:he};export{Jt as sheets};
 //# sourceMappingURL=sheets.js.map

@@ -34,7 +34,9 @@ export function NewGroup({ actions, onClose }) {
       <form class="stack" onSubmit=${submit}>
         <label class="field"><span>Name</span><input name="name" required autofocus maxlength="200" autocomplete="off" placeholder="Weekend trip" /></label>
         <label class="field"><span>Members</span><input name="members" autocomplete="off" autocapitalize="none" spellcheck=${false} placeholder="bob, carol" />
-          <small>Separate names with commas. You can add more people later.</small></label>
+          <small>${actions.hasAccount()
+            ? "Usernames of people with an account, separated by commas. Others join by an invite link, later." // an id that is added can’t be registered
+            : "Separate names with commas. You can add more people later."}</small></label>
         <fieldset class="choice">
           <legend>Who can join</legend>
           <label><input type="radio" name="visibility" value="private" checked /><span><strong>Private</strong><small>Only people you add</small></span></label>
