@@ -288,7 +288,7 @@ func testTasksRefusals(c commands, ids []string) {
 	t := c.t
 	token := must(c.node.Command(t.Context(), "token", "-user", "alice").Output())(t)
 	ordinary := strings.TrimSpace(string(token))
-	c.refused([]string{"does not belong to an operator"}, "ls", "-token", ordinary)
+	c.refused([]string{"an operator's: with the role admin"}, "ls", "-token", ordinary)
 	c.refused([]string{"refuses the token", "CHATD_TOKEN"}, "ls", "-token", "x.y.z")
 	c.refused([]string{"no such queue"}, "pause", "nope")
 	c.refused([]string{"queue:"}, "ls", "-queue", "nope")

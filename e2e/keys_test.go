@@ -128,7 +128,7 @@ func testKeysRefusals(t *testing.T, node *harness.Node) {
 		{"no such key", []string{"rotate", "nope"}},
 		{"no such key", []string{"rm", "nope"}},
 		{"refuses the token", []string{"list", "-token", "ck_nope_nope"}},
-		{"does not belong to an operator", []string{"list", "-token", harness.Token("alice", "", time.Hour)}},
+		{"an operator's: with the role admin", []string{"list", "-token", harness.Token("alice", "", time.Hour)}},
 		{"scopes: a key may give no more than it has itself", []string{"add", "x", "-scopes", "send", "-token", strings.TrimSpace(keeper)}},
 		{"no server answers", []string{"list", "-url", "http://" + redistest.FreeAddr(t)}},
 	} {

@@ -82,6 +82,9 @@ func TestUsersCommand(t *testing.T) {
 	if _, err := signIn("alice", "another password"); client.CodeOf(err) != client.CodeForbidden {
 		t.Errorf("disabled: %v", err)
 	}
+	if out, err := run("yet another word\n", "passwd", "alice"); err == nil || !strings.Contains(out, "the user is disabled") {
+		t.Errorf("a password of a disabled user: %v\n%s", err, out)
+	}
 	done("", "disable", "alice", "-undo")
 	alice = must(signIn("alice", "another password"))(t)
 	me := must(client.New(node.URL(), alice.Token))(t)

@@ -59,7 +59,7 @@ func explain(url string, err error) error {
 		return fmt.Errorf("the server at %s refuses the token: use the server's secret (CHATD_JWT_SECRET, or CHATD_DATA "+
 			"if it was generated), or pass an operator's token with -token or CHATD_TOKEN", url)
 	case answer.Code == client.CodeForbidden:
-		return errors.New("the token does not belong to an operator: it needs the role admin")
+		return fmt.Errorf("the server refuses it: %s (the token has to be an operator's: with the role admin)", cli.Plain(answer.Detail))
 	case answer.Code == "":
 		return fmt.Errorf("the server at %s is not chatd: %d %s", url, answer.Status, cli.Plain(answer.Detail))
 	}

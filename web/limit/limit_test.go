@@ -266,8 +266,8 @@ func TestCostsAreOfOperations(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name := range costs {
-		command := name == "hello" || name == "send"
-		if !command && !strings.Contains(string(description), "operationId: "+name+"\n") {
+		apart := name == "hello" || name == "send" || name == "listAllGroups" // commands of the websocket; listGroups with all=1
+		if !apart && !strings.Contains(string(description), "operationId: "+name+"\n") {
 			t.Errorf("%s: no such operation", name)
 		}
 	}
