@@ -71,6 +71,7 @@ func (p *partKeys) public() string         { return p.base + "public" }
 func (p *partKeys) named() string          { return p.base + "named" }
 func (p *partKeys) users() string          { return p.base + "users" }
 func (p *partKeys) invited() string        { return p.base + "invited" }
+func (p *partKeys) lastSeen() string       { return p.base + "last_seen" }
 func (p *partKeys) unused() string         { return p.base + "unused" }
 func (p *partKeys) avatars() string        { return p.base + "avatars" }
 func (p *partKeys) names() string          { return p.base + "names" }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +18,10 @@ import (
 
 var _ profiles.Store = (*Store)(nil)
 
-var profilePutScript = newScript("profile/put", userNames)
+var (
+	profilePutScript = newScript("profile/put", userNames)
+	seenScript       = newScript("user/seen", partNames)
+)
 
 // Profiles are what users show of themselves.
 type Profiles struct {
@@ -205,7 +209,23 @@ func (s *Profiles) AreMembers(ctx context.Context, asked []profiles.Membership) 
 	})
 }
 
-// LastSeen tells of each user when a session of theirs was last known: now, or nobody knows.
+// SawUsers notes when users were seen, one step for each 500 of a partition.
+func (s *Profiles) SawUsers(ctx context.Context, at map[string]int64) error {
+	var calls []call
+	for p, here := range s.byPartition(slices.Sorted(maps.Keys(at))) {
+		for some := range slices.Chunk(here, rangeBatch) {
+			c := seenScript.Sized(s.keys.part(p), 2*len(some))
+			for _, user := range some {
+				c = c.MoreArgs("noted", "user", user, "seen_ms", at[user])
+			}
+			calls = append(calls, c)
+		}
+	}
+	_, errs, err := s.runAll(ctx, calls)
+	return cmp.Or(err, firstError(errs))
+}
+
+// LastSeen tells of each user when they were last seen: now where they have a session, 0 where nobody knows.
 func (s *Profiles) LastSeen(ctx context.Context, users []string) ([]int64, error) {
 	calls := make([]call, len(users))
 	for i, user := range users {
@@ -215,10 +235,18 @@ func (s *Profiles) LastSeen(ctx context.Context, users []string) ([]int64, error
 	if err != nil {
 		return nil, err
 	}
+	noted := make([]*redis.FloatCmd, len(users))
+	if err := s.reads(ctx, func(pipe redis.Pipeliner) {
+		for i, user := range users {
+			noted[i] = pipe.ZScore(ctx, s.keys.home(user).lastSeen(), user)
+		}
+	}); err != nil {
+		return nil, err
+	}
 	now := time.Now().UnixMilli()
 	seen := make([]int64, len(users))
 	for i, r := range replies {
-		if len(r) > 1 {
+		if seen[i] = int64(noted[i].Val()); len(r) > 1 {
 			seen[i] = now
 		}
 	}

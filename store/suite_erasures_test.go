@@ -70,6 +70,7 @@ func testBeginErasure(w *fixture) {
 func testFinishErasure(w *fixture) {
 	w.ok(w.Know(w.ctx, "alice"))
 	w.ok(w.Know(w.ctx, "bob"))
+	w.ok(w.SawUsers(w.ctx, map[string]int64{"alice": 1000, "bob": 2000}))
 	r := w.erasure("alice")
 	w.ok(w.MoveErasure(w.ctx, r, erase.Progress{Phase: "end", Held: []string{"g"}}))
 	w.ok(w.FinishErasure(w.ctx, r, time.Hour))
@@ -78,6 +79,10 @@ func testFinishErasure(w *fixture) {
 	users, _, err := w.UsersFrom(w.ctx, "", 10)
 	w.ok(err)
 	w.equal(users, []string{"bob"})
+	w.ok(w.SawUsers(w.ctx, map[string]int64{"alice": 3000})) // by a node that remembers them
+	seen, err := w.LastSeen(w.ctx, []string{"alice", "bob"})
+	w.ok(err)
+	w.equal(seen, []int64{0, 2000})
 	// What is held keeps the record.
 	w.equal(len(w.waiting(erase.TaskForget)), 0)
 	w.ok(w.ForgetErasure(w.ctx, r))

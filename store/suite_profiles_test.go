@@ -16,7 +16,7 @@ var profileTests = map[string]func(*fixture){
 	"FindUsers":                                 testFindUsers,
 	"KnownUsers and AreMembers":                 testKnownUsers,
 	"Acquaintances":                             testAcquaintances,
-	"LastSeen":                                  testLastSeen,
+	"SawUsers and LastSeen":                     testLastSeen,
 	"ErasePerson and its profile":               testEraseProfile,
 }
 
@@ -172,6 +172,17 @@ func testLastSeen(w *fixture) {
 	if seen[0] != 0 || time.Since(time.UnixMilli(seen[1])) > time.Minute {
 		w.Errorf("got %v", seen)
 	}
+	many := map[string]int64{"stranger": 1}
+	for i := range 600 { // more than one step takes
+		user := fmt.Sprintf("u%d", i)
+		w.ok(w.Know(w.ctx, user))
+		many[user] = int64(1000 + i)
+	}
+	w.ok(w.SawUsers(w.ctx, many))
+	w.ok(w.SawUsers(w.ctx, map[string]int64{"u0": 500, "u1": 5000}))
+	seen, err = w.LastSeen(w.ctx, []string{"u0", "u1", "u599", "stranger"})
+	w.ok(err)
+	w.equal(seen, []int64{1000, 5000, 1599, 0}) // the latest counts
 }
 
 func testEraseProfile(w *fixture) {

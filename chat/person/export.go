@@ -22,18 +22,19 @@ import (
 
 // Record is one thing about a user: one of its fields is there.
 type Record struct {
-	Group    *chat.GroupView    `json:"group,omitempty"`    // that the user is a member of, with their cursors
-	Member   *Membership        `json:"member,omitempty"`   // what is noted about the user in such a group
-	Message  json.RawMessage    `json:"message,omitempty"`  // an entry that the user wrote, of any kind, as it reads now
-	Item     json.RawMessage    `json:"item,omitempty"`     // of the user's inbox
-	Schedule *schedule.Schedule `json:"schedule,omitempty"` // of the user
-	Device   *notify.DeviceView `json:"device,omitempty"`   // without its secrets
-	Profile  *profiles.Own      `json:"profile,omitempty"`  // of the user, if there is one
-	Avatar   *profiles.Avatar   `json:"avatar,omitempty"`   // the picture that the user uploaded
-	Account  *accounts.Own      `json:"account,omitempty"`  // of a user who signs in here
-	Login    *accounts.Login    `json:"login,omitempty"`    // that holds, without its secret
-	Session  *users.Session     `json:"session,omitempty"`  // that is open now
-	Invite   *invite.Invite     `json:"invite,omitempty"`   // that the user made, without its code: to these groups, and without a group
+	Group    *chat.GroupView    `json:"group,omitempty"`        // that the user is a member of, with their cursors
+	Member   *Membership        `json:"member,omitempty"`       // what is noted about the user in such a group
+	Message  json.RawMessage    `json:"message,omitempty"`      // an entry that the user wrote, of any kind, as it reads now
+	Item     json.RawMessage    `json:"item,omitempty"`         // of the user's inbox
+	Schedule *schedule.Schedule `json:"schedule,omitempty"`     // of the user
+	Device   *notify.DeviceView `json:"device,omitempty"`       // without its secrets
+	Profile  *profiles.Own      `json:"profile,omitempty"`      // of the user, if there is one
+	LastSeen *chat.Time         `json:"last_seen_at,omitempty"` // when the user was last seen, as operators see it
+	Avatar   *profiles.Avatar   `json:"avatar,omitempty"`       // the picture that the user uploaded
+	Account  *accounts.Own      `json:"account,omitempty"`      // of a user who signs in here
+	Login    *accounts.Login    `json:"login,omitempty"`        // that holds, without its secret
+	Session  *users.Session     `json:"session,omitempty"`      // that is open now
+	Invite   *invite.Invite     `json:"invite,omitempty"`       // that the user made, without its code: to these groups, and without a group
 }
 
 // Membership has the custom fields of the user in a group.
@@ -110,7 +111,7 @@ func (s *Service) Begin(by chat.Caller) (end func(), err error) {
 }
 
 // Export hands everything about by to write, in small parts, which may be empty: groups, then entries by group, entries of the archive
-// in groups that the user has left, the inbox, schedules, devices, the profile, and how the user signs in. What comes or goes meanwhile may be
+// in groups that the user has left, the inbox, schedules, devices, the profile, when the user was last seen, and how they sign in. What comes or goes meanwhile may be
 // missing. While write runs, another export may read. ErrUnavailable: too many others read.
 func (s *Service) Export(ctx context.Context, by chat.Caller, write func([]Record) error) error {
 	begin, cancel := context.WithTimeout(ctx, readingWait)
@@ -135,7 +136,7 @@ func (s *Service) Export(ctx context.Context, by chat.Caller, write func([]Recor
 		reading = err == nil
 		return err
 	}
-	for _, step := range []func(context.Context) error{e.groups, e.left, e.inbox, e.scheduled, e.devices, e.profile, e.account, e.sessions, e.invites} {
+	for _, step := range []func(context.Context) error{e.groups, e.left, e.inbox, e.scheduled, e.devices, e.profile, e.lastSeen, e.account, e.sessions, e.invites} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -370,6 +371,15 @@ func (e *export) profile(ctx context.Context) error {
 		records = append(records, Record{Avatar: avatar})
 	}
 	return e.write(records)
+}
+
+// lastSeen writes when the user was last seen.
+func (e *export) lastSeen(ctx context.Context) error {
+	last, err := e.from.Profiles.LastSeen(ctx, []string{e.by.User})
+	if err != nil || last[0] == nil {
+		return err
+	}
+	return e.write([]Record{{LastSeen: last[0]}})
 }
 
 // account writes how the user signs in here, and on which devices.

@@ -44,7 +44,7 @@ func (s *Service) User(ctx context.Context, by chat.Caller, user string) (View, 
 // views reads users, all of whom by may see.
 func (s *Service) views(ctx context.Context, by chat.Caller, ids []string) ([]View, error) {
 	stored := make([]Stored, len(ids))
-	var last []int64
+	var last []*chat.Time
 	var err error
 	if s.published.Any() && len(ids) > 0 {
 		if stored, err = s.store.ReadProfiles(ctx, ids); err != nil {
@@ -52,8 +52,8 @@ func (s *Service) views(ctx context.Context, by chat.Caller, ids []string) ([]Vi
 		}
 	}
 	if by.Admin && len(ids) > 0 {
-		if last, err = s.store.LastSeen(ctx, ids); err != nil {
-			return nil, chat.AsError(err)
+		if last, err = s.LastSeen(ctx, ids); err != nil {
+			return nil, err
 		}
 	}
 	list := make([]View, len(ids))
@@ -68,15 +68,11 @@ func (s *Service) views(ctx context.Context, by chat.Caller, ids []string) ([]Vi
 	return list, nil
 }
 
-func (s *Service) decided(user string, lastMs int64) *Decided {
-	d := &Decided{Disabled: s.users.Disabled(user)}
+func (s *Service) decided(user string, last *chat.Time) *Decided {
+	d := &Decided{Disabled: s.users.Disabled(user), LastSeenAt: last}
 	if s.users.Operator(user) {
 		role := RoleAdmin
 		d.Role = &role
-	}
-	if lastMs > 0 {
-		at := chat.TimeMs(lastMs)
-		d.LastSeenAt = &at
 	}
 	return d
 }

@@ -54,12 +54,13 @@ type Service struct {
 	opt       Options
 	published *table.Published
 	known     *known
+	seen      *seen
 	filled    *cache.Cache[string, Claims] // what their tokens said last of users whose profile is like that
 }
 
 // New makes a Service. Its Published has to be followed.
 func New(store Store, decided Users, opt Options) *Service {
-	s := &Service{store: store, users: decided, opt: opt, known: newKnown(), filled: cache.New[string, Claims](filledMax)}
+	s := &Service{store: store, users: decided, opt: opt, known: newKnown(), seen: newSeen(), filled: cache.New[string, Claims](filledMax)}
 	s.published = table.NewPublished(TableName, s.known.drop, s.known.dropAll)
 	return s
 }

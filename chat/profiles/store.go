@@ -58,6 +58,8 @@ type Store interface {
 	Acquaintances(ctx context.Context, by string, users []string) (own []string, others []Acquaintance, err error)
 	// AreMembers tells of each user whether they are in the group now.
 	AreMembers(ctx context.Context, asked []Membership) ([]bool, error)
-	// LastSeen tells of each user when a session of theirs was last known, in ms: now for those who have one, 0 for nobody knows.
+	// SawUsers notes when users were last seen, in ms, unless they were seen later or nobody knows them. It is atomic for each user.
+	SawUsers(ctx context.Context, at map[string]int64) error
+	// LastSeen tells of each user when they were last seen, in ms: now for those who have a session, 0 for nobody knows.
 	LastSeen(ctx context.Context, users []string) ([]int64, error)
 }

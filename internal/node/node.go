@@ -375,7 +375,7 @@ func (n *Node) Run(ctx context.Context) error {
 	defer stopLoops()
 	work, stopWork := context.WithCancel(loops)
 	defer stopWork()
-	failed := make(chan error, 8) // enough for every goroutine that may fail
+	failed := make(chan error, 16) // enough for every goroutine that may fail
 	var background, working, serving sync.WaitGroup
 	background.Go(func() { report(loops, failed, "core", n.services.Chat.Run(loops)) })
 	background.Go(func() { report(loops, failed, "live readers", n.services.Live.Run(loops)) })
@@ -385,6 +385,7 @@ func (n *Node) Run(ctx context.Context) error {
 	background.Go(func() { n.verifier.Run(loops) })
 	background.Go(func() { report(loops, failed, "tables", n.tables.Run(loops)) })
 	background.Go(func() { report(loops, failed, "users", n.services.Users.Run(loops)) })
+	background.Go(func() { report(loops, failed, "profiles", n.services.Profiles.Run(loops, n.sessions.People)) })
 	if n.services.Accounts != nil {
 		background.Go(func() { report(loops, failed, "accounts", n.services.Accounts.Run(loops)) })
 	}

@@ -339,6 +339,7 @@ func (f filler) users() {
 	_, errs, err := f.Store.PutProfiles(f.Ctx, []profiles.Write{{User: "alice", Stored: profiles.Stored{Text: `{"picture":"/avatars/AAAAAAAAAAAAAAAA-0"}`}, Words: []string{"alice"},
 		AvatarID: "AAAAAAAAAAAAAAAA-0", Avatar: &profiles.Avatar{Type: "image/png", Content: []byte("\x89PNG")}}})
 	f.Must(errors.Join(append(errs, err)...))
+	f.Must(f.Store.SawUsers(f.Ctx, map[string]int64{"alice": 1}))
 	f.Must(f.Store.Heartbeat(f.Ctx, "node", []string{"alice"}, time.Hour))
 }
 

@@ -16,7 +16,7 @@ type Gate struct {
 	Tokens   *Verifier
 	Keys     *keys.Service
 	Users    *users.Service
-	Profiles *profiles.Service // is filled from tokens
+	Profiles *profiles.Service // is filled from tokens, and learns whom they let in
 	// CheckLogin refuses the tokens of a login that has ended; nil: there are no logins.
 	CheckLogin func(login string) error
 }
@@ -33,10 +33,14 @@ func (g *Gate) Verify(ctx context.Context, c Credentials) (Identity, error) {
 		if err != nil {
 			return Identity{}, err
 		}
-		if who, err = g.checked(who); err == nil && (who.claims.Name != "" || who.claims.Picture != "") {
+		if who, err = g.checked(who); err != nil {
+			return who, err
+		}
+		g.Profiles.Saw(who.User)
+		if who.claims.Name != "" || who.claims.Picture != "" {
 			g.Profiles.Fill(ctx, who.User, who.claims)
 		}
-		return who, err
+		return who, nil
 	}
 	k, ends, err := g.Keys.Verify(c.Token, c.From)
 	if err != nil {

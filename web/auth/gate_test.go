@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/accounts"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/table"
 	"github.com/chatd/chatd/chat/users"
 )
@@ -43,7 +44,7 @@ func newGate(tb testing.TB) *Gate {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &Gate{Tokens: v, Users: users.New(rows{}, users.Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})}
+	return &Gate{Tokens: v, Profiles: profiles.New(nil, nil, profiles.Options{Now: time.Now}), Users: users.New(rows{}, users.Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})}
 }
 
 // TestIssuedAt: the time of issue is known of a token, also when it is in the cache, however the claim is written.

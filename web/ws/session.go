@@ -90,6 +90,9 @@ func (s *session) depart() {
 	s.mu.Unlock()
 	s.all.release(s)
 	if counted {
+		if who.Key == nil {
+			s.all.profiles.Saw(who.User)
+		}
 		s.all.ungreet(who.User)
 	}
 }

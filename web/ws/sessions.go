@@ -197,6 +197,19 @@ func (s *Sessions) snapshot() []*session {
 	return list
 }
 
+// People are the users who have a session with a token of theirs. Some may be there more than once.
+func (s *Sessions) People() []string {
+	var list []string
+	for _, one := range s.snapshot() {
+		one.mu.Lock()
+		if one.hello && one.who.Key == nil {
+			list = append(list, one.who.User)
+		}
+		one.mu.Unlock()
+	}
+	return list
+}
+
 // drainRate is how many sockets per second a drain closes, at least.
 const drainRate = 500
 

@@ -1,0 +1,76 @@
+package profiles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// noted is a store that takes when users were seen.
+type noted struct {
+	Store
+	err   error
+	calls []map[string]int64
+}
+
+func (n *noted) SawUsers(_ context.Context, at map[string]int64) error {
+	n.calls = append(n.calls, at)
+	return n.err
+}
+
+// TestSeenIsWritten: once a minute, if anybody was seen, also where it failed before; and at the end.
+func TestSeenIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &noted{}
+		s := New(store, nil, Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+		var connected []string
+		ctx, stop := context.WithCancel(t.Context())
+		begun := time.Now().UnixMilli()
+		go func() { _ = s.Run(ctx, func() []string { return connected }) }()
+		wait := func(d time.Duration) {
+			time.Sleep(d)
+			synctest.Wait()
+		}
+		check := func(what string, want ...map[string]int64) {
+			t.Helper()
+			if len(store.calls) != len(want) || len(want) > 0 && !reflect.DeepEqual(store.calls, want) {
+				t.Errorf("%s: got %v, want %v", what, store.calls, want)
+			}
+			store.calls = nil
+		}
+		wait(5 * time.Minute)
+		check("nobody")
+		store.err = errors.New("down")
+		s.Saw("alice")
+		wait(time.Second)
+		s.Saw("alice")
+		wait(time.Minute)
+		alice := map[string]int64{"alice": begun + 301_000}
+		check("it fails", alice)
+		store.err = nil
+		connected = []string{"bob"}
+		wait(time.Minute)
+		check("again, with who is connected", map[string]int64{"alice": begun + 301_000, "bob": begun + 420_000})
+		connected = nil
+		s.Saw("carl")
+		stop()
+		synctest.Wait()
+		check("the end", map[string]int64{"carl": begun + 421_000})
+	})
+}
+
+// TestSeenIsBounded: a node remembers no more users than it may.
+func TestSeenIsBounded(t *testing.T) {
+	s := newSeen()
+	for i := range 2 * seenShards * seenShardMax {
+		s.note(fmt.Sprint(i), 1)
+	}
+	if n := len(s.take()); n > seenShards*seenShardMax {
+		t.Errorf("got %d users", n)
+	}
+}
