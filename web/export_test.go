@@ -129,7 +129,7 @@ func TestExportMe(t *testing.T) {
 			}
 		}
 	}
-	if want := map[string]int{"group": 1, "message": mine + 1, "item": 1, "schedule": 1}; fmt.Sprint(counts) != fmt.Sprint(want) {
+	if want := map[string]int{"group": 1, "message": mine + 1, "item": 1, "schedule": 1, "last_seen": 1}; fmt.Sprint(counts) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", counts, want)
 	}
 }

@@ -45,7 +45,7 @@ func TestLastSeen(t *testing.T) {
 			t.Errorf("%s was last seen at %v", user, at)
 		}
 	}
-	if out := a.must("alice", "GET", "/v1/me/export", ""); !strings.Contains(out.body, `{"last_seen_at":"`) {
+	if out := a.must("alice", "GET", "/v1/me/export", ""); !strings.Contains(out.body, `{"last_seen":{"at":"`) {
 		t.Errorf("the export lacks it: %s", out.body)
 	}
 	a.close()

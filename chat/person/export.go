@@ -22,19 +22,24 @@ import (
 
 // Record is one thing about a user: one of its fields is there.
 type Record struct {
-	Group    *chat.GroupView    `json:"group,omitempty"`        // that the user is a member of, with their cursors
-	Member   *Membership        `json:"member,omitempty"`       // what is noted about the user in such a group
-	Message  json.RawMessage    `json:"message,omitempty"`      // an entry that the user wrote, of any kind, as it reads now
-	Item     json.RawMessage    `json:"item,omitempty"`         // of the user's inbox
-	Schedule *schedule.Schedule `json:"schedule,omitempty"`     // of the user
-	Device   *notify.DeviceView `json:"device,omitempty"`       // without its secrets
-	Profile  *profiles.Own      `json:"profile,omitempty"`      // of the user, if there is one
-	LastSeen *chat.Time         `json:"last_seen_at,omitempty"` // when the user was last seen, as operators see it
-	Avatar   *profiles.Avatar   `json:"avatar,omitempty"`       // the picture that the user uploaded
-	Account  *accounts.Own      `json:"account,omitempty"`      // of a user who signs in here
-	Login    *accounts.Login    `json:"login,omitempty"`        // that holds, without its secret
-	Session  *users.Session     `json:"session,omitempty"`      // that is open now
-	Invite   *invite.Invite     `json:"invite,omitempty"`       // that the user made, without its code: to these groups, and without a group
+	Group    *chat.GroupView    `json:"group,omitempty"`     // that the user is a member of, with their cursors
+	Member   *Membership        `json:"member,omitempty"`    // what is noted about the user in such a group
+	Message  json.RawMessage    `json:"message,omitempty"`   // an entry that the user wrote, of any kind, as it reads now
+	Item     json.RawMessage    `json:"item,omitempty"`      // of the user's inbox
+	Schedule *schedule.Schedule `json:"schedule,omitempty"`  // of the user
+	Device   *notify.DeviceView `json:"device,omitempty"`    // without its secrets
+	Profile  *profiles.Own      `json:"profile,omitempty"`   // of the user, if there is one
+	LastSeen *LastSeen          `json:"last_seen,omitempty"` // when the user was last seen, as operators see it
+	Avatar   *profiles.Avatar   `json:"avatar,omitempty"`    // the picture that the user uploaded
+	Account  *accounts.Own      `json:"account,omitempty"`   // of a user who signs in here
+	Login    *accounts.Login    `json:"login,omitempty"`     // that holds, without its secret
+	Session  *users.Session     `json:"session,omitempty"`   // that is open now
+	Invite   *invite.Invite     `json:"invite,omitempty"`    // that the user made, without its code: to these groups, and without a group
+}
+
+// LastSeen is when a user was last seen.
+type LastSeen struct {
+	At chat.Time `json:"at"`
 }
 
 // Membership has the custom fields of the user in a group.
@@ -379,7 +384,7 @@ func (e *export) lastSeen(ctx context.Context) error {
 	if err != nil || last[0] == nil {
 		return err
 	}
-	return e.write([]Record{{LastSeen: last[0]}})
+	return e.write([]Record{{LastSeen: &LastSeen{At: *last[0]}}})
 }
 
 // account writes how the user signs in here, and on which devices.

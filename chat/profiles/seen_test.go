@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,13 +16,25 @@ import (
 // noted is a store that takes when users were seen.
 type noted struct {
 	Store
-	err   error
+	mu    sync.Mutex
+	down  bool
 	calls []map[string]int64
 }
 
 func (n *noted) SawUsers(_ context.Context, at map[string]int64) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.calls = append(n.calls, at)
-	return n.err
+	if n.down {
+		return errors.New("down")
+	}
+	return nil
+}
+
+func (n *noted) fail(down bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.down = down
 }
 
 // TestSeenIsWritten: once a minute, if anybody was seen, also where it failed before; and at the end.
@@ -28,16 +42,19 @@ func TestSeenIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &noted{}
 		s := New(store, nil, Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
-		var connected []string
+		var connected atomic.Pointer[[]string]
+		connected.Store(new([]string))
 		ctx, stop := context.WithCancel(t.Context())
 		begun := time.Now().UnixMilli()
-		go func() { _ = s.Run(ctx, func() []string { return connected }) }()
+		go func() { _ = s.Run(ctx, func() []string { return *connected.Load() }) }()
 		wait := func(d time.Duration) {
 			time.Sleep(d)
 			synctest.Wait()
 		}
 		check := func(what string, want ...map[string]int64) {
 			t.Helper()
+			store.mu.Lock()
+			defer store.mu.Unlock()
 			if len(store.calls) != len(want) || len(want) > 0 && !reflect.DeepEqual(store.calls, want) {
 				t.Errorf("%s: got %v, want %v", what, store.calls, want)
 			}
@@ -45,18 +62,18 @@ func TestSeenIsWritten(t *testing.T) {
 		}
 		wait(5 * time.Minute)
 		check("nobody")
-		store.err = errors.New("down")
+		store.fail(true)
 		s.Saw("alice")
 		wait(time.Second)
 		s.Saw("alice")
 		wait(time.Minute)
 		alice := map[string]int64{"alice": begun + 301_000}
 		check("it fails", alice)
-		store.err = nil
-		connected = []string{"bob"}
+		store.fail(false)
+		connected.Store(&[]string{"bob"})
 		wait(time.Minute)
 		check("again, with who is connected", map[string]int64{"alice": begun + 301_000, "bob": begun + 420_000})
-		connected = nil
+		connected.Store(new([]string))
 		s.Saw("carl")
 		stop()
 		synctest.Wait()
