@@ -45,7 +45,7 @@ hash layout wants grown erased files invited avatars retention archive webhooks 
 hash g:*:meta g:*:members g:*:data g:*:invites g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
 hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:profile u:*:avatar u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
-zset public named users names live nodes served orphans announcements t:*:at t:*:gone
+zset public named users last_seen names live nodes served orphans announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
 zset g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
 zset g:*:import:msgs g:*:import:skip g:*:import:reacted g:*:import:reactions
