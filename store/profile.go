@@ -20,7 +20,7 @@ var _ profiles.Store = (*Store)(nil)
 
 var (
 	profilePutScript = newScript("profile/put", userNames)
-	seenScript       = newScript("user/seen", partNames)
+	seenScript       = newScript("profile/seen", partNames)
 )
 
 // Profiles are what users show of themselves.

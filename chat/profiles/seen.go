@@ -80,26 +80,27 @@ func (s *Service) Run(ctx context.Context, connected func() []string) error {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewellTime)
 			defer cancel()
-			s.writeSeen(last, connected())
+			s.seen.write(last, s, connected())
 			return ctx.Err()
 		case <-ticks.C:
-			s.writeSeen(ctx, connected())
+			s.seen.write(ctx, s, connected())
 		}
 	}
 }
 
-func (s *Service) writeSeen(ctx context.Context, connected []string) {
+// write writes to the store of a service who was seen, connected among them. What fails is kept for the next time.
+func (s *seen) write(ctx context.Context, to *Service, connected []string) {
 	for _, user := range connected {
-		s.Saw(user)
+		to.Saw(user)
 	}
-	all := s.seen.take()
+	all := s.take()
 	if len(all) == 0 {
 		return
 	}
-	if err := s.store.SawUsers(ctx, all); err != nil {
-		s.opt.Log.WarnContext(ctx, "cannot write when users were last seen; it will be retried", "error", err)
+	if err := to.store.SawUsers(ctx, all); err != nil {
+		to.opt.Log.WarnContext(ctx, "cannot write when users were last seen; it will be retried", "error", err)
 		for user, ms := range all {
-			s.seen.note(user, ms)
+			s.note(user, ms)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestSeenIsWritten(t *testing.T) {
 		begun := time.Now().UnixMilli()
 		go func() { _ = s.Run(ctx, func() []string { return *connected.Load() }) }()
 		wait := func(d time.Duration) {
-			time.Sleep(d)
+			<-time.After(d)
 			synctest.Wait()
 		}
 		check := func(what string, want ...map[string]int64) {
