@@ -176,7 +176,7 @@ func TestExportsWithTheGoClient(t *testing.T) {
 	if err := alice.ExportMe(t.Context(), func(line []byte) error {
 		n++
 		return json.Unmarshal(line, &map[string]any{})
-	}); err != nil || n != 1+last { // the group and the texts
+	}); err != nil || n != 2+last { // the group, the texts, and when she was last seen
 		t.Errorf("of alice: %d lines, %v", n, err)
 	}
 }
