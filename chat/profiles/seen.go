@@ -12,6 +12,7 @@ import (
 // Of what a node remembers of who was seen: it is written once in seenEvery, and at a stop for farewellTime at most.
 const (
 	seenEvery    = time.Minute
+	seenAgainMs  = 1000  // before which the same user is not noted again
 	seenShards   = 64    // so that calls do not wait for one another
 	seenShardMax = 4_096 // users in a shard: about 30 MB in all. Beyond that, users are seen after the next write
 	farewellTime = 2 * time.Second
@@ -38,7 +39,8 @@ func (s *seen) note(user string, ms int64) {
 	shard := &s.shards[maphash.String(s.seed, user)%seenShards]
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	if before, known := shard.at[user]; ms > before && (known || len(shard.at) < seenShardMax) {
+	before, known := shard.at[user]
+	if ms >= before+seenAgainMs && (known || len(shard.at) < seenShardMax) {
 		shard.at[user] = ms
 	}
 }
