@@ -81,7 +81,11 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 	if err := s.spend(who, cost); err != nil {
 		return nil, err
 	}
-	defer func() { s.acted.Store(time.Now().UnixNano()) }()
+	s.busy.Store(true)
+	defer func() {
+		s.acted.Store(time.Now().UnixNano())
+		s.busy.Store(false)
+	}()
 	slot, err := s.enter(ctx, by, cost)
 	if err != nil {
 		return nil, err

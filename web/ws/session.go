@@ -43,7 +43,7 @@ type session struct {
 	room     *unsent.Answer                // what the welcome takes of the node's budget; set before started
 	readDone chan struct{}
 	expires  atomic.Int64 // Unix ms; 0: no token yet
-	busy     atomic.Bool  // a frame is being handled
+	busy     atomic.Bool  // a command is being run; a hello is none
 	acted    atomic.Int64 // when the last command ended, Unix ns; 0: none since the hello
 
 	mu     sync.Mutex
@@ -220,12 +220,10 @@ func (s *session) message(kind int, r io.Reader) error {
 	case kind != websocket.TextMessage:
 		s.end(ending{code: closeBadFrame, reason: "text frames only"})
 	default:
-		s.busy.Store(true)
 		if answer := s.handle(buf.Bytes()); answer != nil {
 			s.replies.add(answer)
 			s.wake()
 		}
-		s.busy.Store(false)
 	}
 	return nil
 }
