@@ -1,13 +1,10 @@
 package chat
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
 	"sort"
-	"strconv"
-	"strings"
 )
 
 // lists shows callers their groups, and the public ones.
@@ -25,7 +22,7 @@ func (s *lists) Groups(ctx context.Context, by Caller, limit int, cursor string)
 	if err != nil {
 		return List[GroupView]{}, err
 	}
-	after, err := parseActivity(cursor)
+	after, err := ParseRank(cursor)
 	if err != nil {
 		return List[GroupView]{}, err
 	}
@@ -38,12 +35,12 @@ func (s *lists) Groups(ctx context.Context, by Caller, limit int, cursor string)
 	}
 	out := List[GroupView]{Total: int64(len(list))}
 	if cursor != "" {
-		list = list[sort.Search(len(list), func(i int) bool { return after.compare(list[i]) < 0 }):]
+		list = list[sort.Search(len(list), func(i int) bool { return after.Compare(list[i]) < 0 }):]
 	}
 	page := list[:min(len(list), limit)]
 	groups := make([]string, len(page))
 	for i, at := range page {
-		groups[i] = at.group
+		groups[i] = at.Group
 	}
 	infos, err := s.Views(ctx, by.User, groups)
 	if err != nil {
@@ -62,7 +59,7 @@ func (s *lists) Groups(ctx context.Context, by Caller, limit int, cursor string)
 }
 
 // byActivity lists the groups of the caller, in the order of the list. It reads no more of each than that takes.
-func (s *lists) byActivity(ctx context.Context, by Caller) ([]activeAt, error) {
+func (s *lists) byActivity(ctx context.Context, by Caller) ([]Rank, error) {
 	index, err := s.index.UserGroups(ctx, by.User)
 	if err != nil {
 		return nil, err
@@ -73,39 +70,14 @@ func (s *lists) byActivity(ctx context.Context, by Caller) ([]activeAt, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]activeAt, 0, len(groups))
+	list := make([]Rank, 0, len(groups))
 	for i, look := range looks {
 		if look.Seen >= 0 {
-			list = append(list, activeAt{look.ActiveMs, groups[i]})
+			list = append(list, Rank{look.ActiveMs, groups[i]})
 		}
 	}
-	slices.SortFunc(list, activeAt.compare)
+	slices.SortFunc(list, Rank.Compare)
 	return list, nil
-}
-
-// activeAt is a position in a list of groups sorted by activity.
-type activeAt struct {
-	ms    int64
-	group string
-}
-
-func (a activeAt) String() string { return strconv.FormatInt(a.ms, 10) + "." + a.group }
-
-// compare orders by activity, latest first, then by id.
-func (a activeAt) compare(b activeAt) int {
-	return cmp.Or(cmp.Compare(b.ms, a.ms), strings.Compare(a.group, b.group))
-}
-
-func parseActivity(cursor string) (activeAt, error) {
-	if cursor == "" {
-		return activeAt{}, nil
-	}
-	ms, group, _ := strings.Cut(cursor, ".")
-	n, ok := ParseID(ms)
-	if !ok || !ValidGroupID(group) {
-		return activeAt{}, Invalid("cursor: not one of this list")
-	}
-	return activeAt{n, group}, nil
 }
 
 // groupBytes is an upper bound of the size of a group in an answer without its name, its data and its newest message.

@@ -53,6 +53,7 @@ func TestRangeAbuse(t *testing.T) {
 		{"bytes=18446744073709551616-", 416, ""},
 		{"bytes=9223372036854775807-9223372036854775807", 416, ""},
 		{"bytes=5-4", 416, ""},
+		{"bytes=0010-9", 416, ""},
 		{"bytes=-0", 416, ""},
 		{"bytes=-000", 416, ""},
 		{"bytes=-+0", 416, ""},
@@ -76,6 +77,9 @@ func TestRangeAbuse(t *testing.T) {
 		}
 		if c.status == 416 {
 			checkProblem(t, c.ranges, a, 416, "invalid_request")
+			if got, want := a.header.Get("Content-Range"), "bytes */10000"; got != want {
+				t.Errorf("%.50s: Content-Range %q, want %q", c.ranges, got, want)
+			}
 		}
 		if strings.HasPrefix(a.header.Get("Content-Type"), "multipart/") {
 			t.Errorf("%.50s: an answer of many parts", c.ranges)

@@ -30,7 +30,11 @@ func rangeOf(header string) string {
 	if found == nil || found[1] == "" && strings.Trim(found[2], "0") == "" {
 		return "bytes=" + positionMax + "-"
 	}
-	return "bytes=" + position(found[1]) + "-" + position(found[2])
+	first, last := position(found[1]), position(found[2])
+	if first != "" && last != "" && (len(first) > len(last) || len(first) == len(last) && first > last) {
+		return "bytes=" + positionMax + "-" // net/http would not say how long the file is
+	}
+	return "bytes=" + first + "-" + last
 }
 
 // position bounds a position to what fits into an int64; "": there is none.

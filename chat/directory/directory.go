@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/base64"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -227,7 +226,7 @@ func (s *Service) each(ctx context.Context, q query, after string, count, steps 
 
 // sorted reads a page of groups that are sorted for it.
 func (s *Service) sorted(ctx context.Context, by chat.Caller, q Query, limit int) (groups []string, end func(n int) string, err error) {
-	after, err := parseRank(q.Cursor)
+	after, err := chat.ParseRank(q.Cursor)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -236,23 +235,23 @@ func (s *Service) sorted(ctx context.Context, by chat.Caller, q Query, limit int
 		return nil, nil, err
 	}
 	chat.Looked(ctx, len(all))
-	var page []rank
+	var page []chat.Rank
 	for some := range slices.Chunk(all, look) {
 		weights, err := s.weigh(ctx, q.Sort, some)
 		if err != nil {
 			return nil, nil, err
 		}
 		for i, w := range weights {
-			if r := (rank{w, some[i]}); w >= 0 && (q.Cursor == "" || after.compare(r) < 0) {
+			if r := (chat.Rank{Weight: w, Group: some[i]}); w >= 0 && (q.Cursor == "" || after.Compare(r) < 0) {
 				page = append(page, r)
 			}
 		}
 	}
-	slices.SortFunc(page, rank.compare)
+	slices.SortFunc(page, chat.Rank.Compare)
 	left := len(page)
 	page = page[:min(left, limit)]
 	for _, r := range page {
-		groups = append(groups, r.group)
+		groups = append(groups, r.Group)
 	}
 	return groups, func(n int) string {
 		if n == 0 || n == left {
@@ -314,26 +313,4 @@ func (s *Service) weigh(ctx context.Context, by Sort, groups []string) ([]int64,
 		return weights, err
 	}
 	return weights, nil
-}
-
-// rank is a position in a sorted list.
-type rank struct {
-	weight int64
-	group  string
-}
-
-func (r rank) String() string { return strconv.FormatInt(r.weight, 10) + "." + r.group }
-
-// compare orders by weight, highest first, then by id.
-func (r rank) compare(o rank) int {
-	return cmp.Or(cmp.Compare(o.weight, r.weight), strings.Compare(r.group, o.group))
-}
-
-func parseRank(cursor string) (rank, error) {
-	weight, group, _ := strings.Cut(cursor, ".")
-	n, ok := chat.ParseID(weight)
-	if cursor != "" && (!ok || !chat.ValidGroupID(group)) {
-		return rank{}, errCursor
-	}
-	return rank{n, group}, nil
 }
