@@ -1,0 +1,33 @@
+import type { Json } from "./types.js";
+/** One change of a store. A key is any string; ranges are half-open, in the order of UTF-16 code units. */
+export type Change = {
+    put: string;
+    value: Json;
+} | {
+    remove: string;
+} | {
+    removeFrom: string;
+    to: string;
+};
+/**
+ * Where a client keeps what must survive: an ordered map from strings to JSON. write is atomic: after a crash, all of its
+ * changes are there or none. Calls may overlap; what was written before a read began is seen by it.
+ */
+export interface Store {
+    /** Opens or creates what is kept under name, one for each server and person. Rejects where storage is refused. */
+    open(name: string): Promise<void>;
+    get(key: string): Promise<Json | undefined>;
+    /** Ascending pairs with from <= key < to, at most limit of them; reverse: the last ones, descending. */
+    range(from: string, to: string, options?: {
+        limit?: number;
+        reverse?: boolean;
+    }): Promise<[string, Json][]>;
+    write(changes: readonly Change[]): Promise<void>;
+    /** Whether other tabs of the same origin see the same content. */
+    readonly shared: boolean;
+    /** Whether it outlives the process. */
+    readonly durable: boolean;
+    close(): Promise<void>;
+    /** Deletes everything that open made under this name. */
+    destroy(): Promise<void>;
+}

@@ -1,0 +1,157 @@
+/**
+ * The shapes that an application meets. What comes from the server keeps the names of the wire; what the client adds is
+ * in camel case. Ids of groups and users are any strings: keep them in a Map, never as keys of an object.
+ */
+/** A value that JSON can say. */
+export type Json = null | boolean | number | string | Json[] | {
+    [key: string]: Json;
+};
+export type FileInfo = {
+    id: string;
+    name: string;
+    size: number;
+    type: string;
+    width?: number;
+    height?: number;
+};
+export type Reaction = {
+    count: number;
+    mine: boolean;
+};
+/** An entry of a group's log, as the server says it. */
+export type Message = {
+    readonly group: string;
+    readonly id: number;
+    readonly from: string;
+    readonly kind: "text" | "data" | "edit" | "delete" | "reaction" | "notice";
+    readonly sent_at: string;
+    readonly body?: string;
+    readonly data?: Json;
+    readonly mentions?: readonly string[];
+    readonly files?: readonly FileInfo[];
+    readonly client_id?: string;
+    readonly reply_to?: number;
+    readonly via?: string;
+    readonly target?: number;
+    readonly emoji?: string;
+    readonly removed?: boolean;
+    readonly notice?: string;
+    readonly user?: string;
+    readonly users?: readonly string[];
+    readonly role?: string;
+    readonly name?: string;
+    readonly settings?: Readonly<Record<string, Json>>;
+    readonly edited_at?: string;
+    readonly deleted_at?: string;
+};
+/** A line of a timeline that is a message: a text, data or a notice, with its edits, deletion and reactions applied. */
+export type MessageItem = Omit<Message, "kind" | "target" | "emoji" | "removed"> & {
+    readonly type: "message";
+    readonly kind: "text" | "data" | "notice";
+    /** Stays the same from the moment of sending on: use it as the key of a row. */
+    readonly key: string;
+    /** queued: kept here until the server is reached. sent: in the log. failed: refused, see error; retry or discard. */
+    readonly state: "queued" | "sending" | "sent" | "failed";
+    readonly error?: {
+        code: string;
+        detail: string;
+    };
+    /** Whether an edit, deletion or reaction of one's own is not confirmed yet. */
+    readonly changing: boolean;
+    readonly reactions: ReadonlyMap<string, Reaction>;
+};
+/** Messages that once were there and cannot be had any more: ids from..to; to is 0 where the log began anew. */
+export type GapItem = {
+    readonly type: "gap";
+    readonly key: string;
+    readonly from: number;
+    readonly to: number;
+};
+export type TimelineItem = MessageItem | GapItem;
+export type TimelineState = {
+    readonly items: readonly TimelineItem[];
+    /** Whether loadBefore has something to load, or is loading; the same for loadAfter. false: the end is there. */
+    readonly before: "more" | "loading" | false;
+    readonly after: "more" | "loading" | false;
+    /** The first message that was unread when the timeline was opened, and how many were; null: none. */
+    readonly unread: {
+        readonly id: number;
+        readonly count: number;
+    } | null;
+    /** Why nothing could be loaded; null: all is well. */
+    readonly error: {
+        code: string;
+        detail: string;
+    } | null;
+};
+export type GroupState = {
+    readonly id: string;
+    readonly name: string;
+    readonly visibility: "private" | "public";
+    readonly created_by: string;
+    readonly created_at: string;
+    readonly epoch: string;
+    readonly first: number;
+    readonly last: number;
+    readonly members: number;
+    readonly post: "members" | "admins";
+    readonly direct?: readonly [string, string];
+    readonly seen: number;
+    readonly read: number;
+    readonly unread: number;
+    readonly mentions_unread: number;
+    readonly last_message: Message | null;
+    readonly typing: readonly string[];
+    /** Messages of one's own that wait for the server, and that it refused. */
+    readonly queued: number;
+    readonly failed: number;
+    readonly data?: Json;
+};
+export type InboxItem = {
+    readonly seq: number;
+    readonly kind: string;
+    readonly from?: string;
+    readonly group?: string;
+    readonly id?: number;
+    readonly body?: string;
+    readonly data?: Json;
+    readonly sent_at: string;
+};
+export type Profile = {
+    readonly id: string;
+    readonly name?: string;
+    readonly picture?: string;
+    readonly data?: Json;
+    readonly version?: number;
+};
+export type ConnectionState = {
+    readonly phase: "off" | "connecting" | "signed-out" | "closed";
+} | {
+    readonly phase: "live";
+    readonly by: "websocket" | "poll" | "tab";
+} | {
+    readonly phase: "waiting";
+    readonly retryAt: number;
+};
+/** All of it at one moment; a new object whenever something of it changed, and the same parts where they did not. */
+export type Snapshot = {
+    readonly me: string;
+    readonly connection: ConnectionState;
+    /** Latest activity first. */
+    readonly groups: readonly GroupState[];
+    readonly unread: number;
+    readonly mentions: number;
+    readonly inbox: {
+        readonly items: readonly InboxItem[];
+        readonly complete: boolean;
+    };
+    readonly queued: number;
+    readonly failed: number;
+    /** false: nothing is kept over a reload, because the browser refused storage or none was asked for. */
+    readonly stored: boolean;
+};
+export type TokenReason = "start" | "expiring" | "refused";
+export type GetToken = (why: {
+    reason: TokenReason;
+    signal: AbortSignal;
+}) => Promise<string>;
