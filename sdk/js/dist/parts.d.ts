@@ -1,4 +1,5 @@
 /** How the parts of the client meet. Nothing here is public. */
+import type { Change } from "./store.js";
 import type { ConnectionState, Json } from "./types.js";
 /** Time and chance, so that tests decide both. */
 export interface Clock {
@@ -55,3 +56,37 @@ export type RequestOptions = {
     /** What to return of a good answer; default: its JSON, null for an empty one. */
     read?: (res: Response) => any;
 };
+/**
+ * The tabs of an origin that share a store. One of them leads: it holds the socket, and it alone makes commits. The others
+ * follow its commits, and leave in the store what they want done (the outbox, a read position), with a nudge. A tab that
+ * has nobody to share with leads from its start, and meets the same calls.
+ */
+export interface Tabs {
+    start(): void;
+    /** Leaves the lead to another tab, and hears no more. `lost` is not called. */
+    stop(): void;
+    readonly leads: boolean;
+    /**
+     * Writes the changes and the number of the commit in one step, unless another tab leads by now; then every tab applies what
+     * the commit means, this one first. Commits follow each other in the order of the calls. Rejects with a ChatdError
+     * `closed` where this tab does not lead (nothing was written, nothing is applied), and as the store does.
+     */
+    commit(changes: readonly Change[], meaning: unknown): Promise<void>;
+    /** Tells the leader, which may be this tab, that there is something to do. Lost where nobody leads: who takes over loads. */
+    nudge(what: unknown): void;
+    /** By the leader: what the other tabs shall see and nobody stores, whole each time. A tab that opens later gets the last one. */
+    share(state: unknown): void;
+}
+/** What the tabs ask of the rest. All that crosses to other tabs must be what structuredClone takes. */
+export interface TabsListener {
+    /** Reads all that memory holds from the store anew: at the start, before this tab leads, and when commits were missed. */
+    load(): Promise<void>;
+    /** Never called while load runs. A commit may be one that load saw already: it says how things are, not how they change. */
+    apply(meaning: unknown): void;
+    /** This tab leads: all is loaded, what followers left in the store included. */
+    lead(): void;
+    /** It does no longer: stop the link and the outbox at once. Commits under way reject. */
+    lost(): void;
+    nudge(what: unknown): void;
+    state(state: unknown): void;
+}

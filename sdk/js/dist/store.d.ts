@@ -9,6 +9,11 @@ export type Change = {
     removeFrom: string;
     to: string;
 };
+/** What has to stand under a key for a write to be made, compared by ===; undefined: nothing stands there. */
+export type Expect = {
+    key: string;
+    value: string | number | undefined;
+};
 /**
  * Where a client keeps what must survive: an ordered map from strings to JSON. write is atomic: after a crash, all of its
  * changes are there or none. Calls may overlap; what was written before a read began is seen by it.
@@ -22,7 +27,11 @@ export interface Store {
         limit?: number;
         reverse?: boolean;
     }): Promise<[string, Json][]>;
-    write(changes: readonly Change[]): Promise<void>;
+    /**
+     * Makes all changes, or none. With expect: false where it does not hold, and nothing is written. It is compared in the
+     * transaction that writes, so that of several tabs only the one that leads can write.
+     */
+    write(changes: readonly Change[], expect?: Expect): Promise<boolean>;
     /** Whether other tabs of the same origin see the same content. */
     readonly shared: boolean;
     /** Whether it outlives the process. */

@@ -1,5 +1,5 @@
 import type { Json } from "./types.js";
-import type { Change, Store } from "./store.js";
+import type { Change, Expect, Store } from "./store.js";
 
 const entries = "entries";
 
@@ -104,9 +104,18 @@ export function indexedDBStore(options: { name?: string } = {}): Store {
       });
     },
 
-    write: (changes) => run("readwrite", (of) => {
-      for (const change of changes) apply(of, change);
-      return () => {};
+    write: (changes: readonly Change[], expect?: Expect) => run("readwrite", (of) => {
+      if (!expect) {
+        for (const change of changes) apply(of, change);
+        return () => true;
+      }
+      let holds = false;
+      const asked = of.get(expect.key);
+      asked.onsuccess = () => {
+        holds = asked.result === expect.value;
+        if (holds) for (const change of changes) apply(of, change); // what is thrown here aborts the transaction
+      };
+      return () => holds;
     }),
 
     async close() {
