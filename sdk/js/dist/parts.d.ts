@@ -7,7 +7,10 @@ export interface Clock {
     after(ms: number, run: () => void): () => void;
     random(): number;
 }
-/** A frame of the websocket, or the same thing out of an answer to a sync: op is messages, inbox, cursor, typing, joined, left, welcome, errors. */
+/**
+ * A frame of the websocket, or the same thing out of an answer to a sync: op is messages, inbox, cursor, typing, joined, left, welcome, errors.
+ * By poll, welcome says only that a session begins: whose it is and which groups there are has to be asked for by HTTP.
+ */
 export type Frame = {
     op: string;
     [field: string]: any;
@@ -53,6 +56,8 @@ export type RequestOptions = {
     key?: string;
     headers?: Record<string, string>;
     signal?: AbortSignal;
+    /** How long the answer may take, ms; default: 30 s, for a Blob no bound; 0: none. */
+    timeoutMs?: number;
     /** What to return of a good answer; default: its JSON, null for an empty one. */
     read?: (res: Response) => any;
 };
