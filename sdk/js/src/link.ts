@@ -65,18 +65,17 @@ export function createLink(options: LinkOptions): Link {
   let reported = "";
   let cancelRetry = () => {};
   let cancelPatience: (() => void) | null = null;
-  let forgetEnvironment = () => {};
+  let hearNoMore = () => {};
 
   const acks = createAcks({ clock, taken: listener.acks, socket: () => socket, rolledBack: restart });
   const poll = createPoll({ http, clock, listener, acks: acks.all, acked: acks.done, changed: report });
 
-  tokens.renewed((fresh) => {
+  function renewed(fresh: string): void {
     const mine = socket;
     if (!mine?.live) return;
     // If it is not taken, the server closes with 4401 when the old one ends.
     mine.ask({ op: "auth", token: fresh }).then(() => mine === socket && (token = fresh), () => {});
-  });
-  tokens.ended(() => shut("signed-out"));
+  }
 
   function report(): void {
     const state = stateNow();
@@ -225,20 +224,20 @@ export function createLink(options: LinkOptions): Link {
     cancelRetry();
     cancelPatience?.();
     cancelPatience = null;
-    forgetEnvironment();
+    hearNoMore();
     report();
   }
 
   function open(): void {
-    if (phase === "open" || phase === "signed-out") return;
+    if (phase === "open") return;
     phase = "open";
     failures = misses = retryAt = 0;
     welcomedAt = null;
     const stops = [
       environment.online((online) => (online ? hurry(true) : socket?.probe(PROBE_MS))),
-      environment.visible(() => hurry()),
+      environment.visible(() => hurry()), tokens.renewed(renewed), tokens.ended(() => shut("signed-out")),
     ];
-    forgetEnvironment = () => stops.forEach((stop) => stop());
+    hearNoMore = () => stops.forEach((stop) => stop());
     if (WebSocket) {
       cancelPatience = clock.after(PATIENCE_MS, startPoll);
       void connect();

@@ -16,12 +16,14 @@ export type Tokens = {
   get(): Promise<string>;
   /** Says that the server does not take a token, and resolves with another one. */
   refused(token: string): Promise<string>;
-  /** Has run called with each token that replaces another. */
-  renewed(run: (token: string) => void): void;
-  /** Has run called when the person has signed out, or was refused for good. */
-  ended(run: () => void): void;
-  /** Signs out: no token is asked for any more. */
+  /** Has run called with each token that replaces another; returns how to stop that. */
+  renewed(run: (token: string) => void): () => void;
+  /** Has run called when the person has signed out, or was refused for good; returns how to stop that. */
+  ended(run: () => void): () => void;
+  /** Signs out: no token is asked for before begin. */
   end(why: ChatdError): void;
+  /** Somebody may have signed in again. */
+  begin(): void;
   /** Asks the application again at once if it failed: the network is back, or a person wants it. */
   hurry(): void;
   /** Stops renewing. The next get begins again. */
@@ -29,8 +31,8 @@ export type Tokens = {
 };
 
 export function createTokens({ getToken, clock, signedOut }: { getToken: GetToken; clock: Clock; signedOut: (why: ChatdError) => void }): Tokens {
-  const onRenewed: ((token: string) => void)[] = [];
-  const onEnded: (() => void)[] = [];
+  const onRenewed = new Set<(token: string) => void>();
+  const onEnded = new Set<() => void>();
   let current = "";
   let got = { reason: "start" as TokenReason, at: 0 };
   let end = Infinity; // of current, by this device's clock
@@ -147,12 +149,30 @@ export function createTokens({ getToken, clock, signedOut }: { getToken: GetToke
     if (over) return;
     over = why;
     current = "";
+    next = "start";
     stop();
     signedOut(why);
     for (const run of onEnded) run();
   }
 
-  return { get, refused, renewed: (run) => void onRenewed.push(run), ended: (run) => void onEnded.push(run), end: out, hurry, stop };
+  function ended(run: () => void): () => void {
+    if (over) queueMicrotask(run);
+    return added(onEnded, run);
+  }
+
+  function begin(): void {
+    if (!over) return;
+    over = null;
+    failures = refusals = closed.until = 0;
+  }
+
+  return { get, refused, renewed: (run) => added(onRenewed, run), ended, end: out, begin, hurry, stop };
+}
+
+/** Adds to a set, and returns how to take out again. */
+function added<T>(set: Set<T>, value: T): () => void {
+  set.add(value);
+  return () => void set.delete(value);
 }
 
 /** The same error, with the time until which asking again does not help. */

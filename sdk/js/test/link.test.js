@@ -412,7 +412,14 @@ test("a user who is refused for good is signed out", async () => {
   assert.equal(a.sockets.length, 1);
   await assert.rejects(a.http.request("GET", "/v1/me"), { code: "forbidden" });
   a.link.open();
+  await settled();
   assert.deepEqual(a.state, { phase: "signed-out" });
+  a.tokens.begin(); // somebody signs in again
+  a.link.open();
+  await settled();
+  await a.socket.welcomes();
+  assert.deepEqual(a.asked.map((why) => why.reason), ["start", "start"]);
+  assert.equal(a.state.phase, "live");
 });
 
 test("SignedOut ends a live session", async () => {
