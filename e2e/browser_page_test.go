@@ -22,40 +22,19 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatd/chatd/internal/harness"
+	"github.com/chatd/chatd/internal/jstest"
 )
 
 const (
-	browserTimeout = 6 * time.Minute // for all that one test does in its browser
-	waitTimeout    = time.Minute     // for one condition of the page, on the slowest machine
+	browserTimeout = jstest.BrowserTimeout
+	waitTimeout    = time.Minute // for one condition of the page, on the slowest machine
 	waitEvery      = 25 * time.Millisecond
 )
-
-// chromium is where Debian has it; CHATD_CHROMIUM names another.
-func chromium() string {
-	if path := os.Getenv("CHATD_CHROMIUM"); path != "" {
-		return path
-	}
-	return "/usr/bin/chromium"
-}
 
 // startBrowser starts a Chromium with a profile of its own, which ends with the test.
 func startBrowser(t *testing.T) context.Context {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(chromium()), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("lang", "en-US"), chromedp.WSURLReadTimeout(waitTimeout),
-	)
-	ctx, cancel := context.WithTimeout(context.Background(), browserTimeout)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
-		t.Fatalf("Chromium does not start: %v", err)
-	}
-	return ctx
+	return jstest.Browser(t)
 }
 
 // devNode starts chatd with the development sign-in, and with a secret that Client of the harness signs with.

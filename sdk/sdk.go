@@ -4,9 +4,29 @@ package sdk
 
 //go:generate go run ./build
 
-import "embed"
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+)
 
-// Files is what a server serves of the client, below js/dist: modules and their source maps.
+// What browsers load, and not what is for Node.
 //
-//go:embed js/dist/*.js js/dist/*.map
-var Files embed.FS
+//go:embed js/dist/indexeddb.js js/dist/indexeddb.js.map
+var files embed.FS
+
+// Served returns what a server gives to browsers, by name: modules and their source maps.
+func Served() (map[string][]byte, error) {
+	names, err := fs.Glob(files, "js/dist/*")
+	if err != nil {
+		return nil, fmt.Errorf("the JavaScript client: %w", err)
+	}
+	served := make(map[string][]byte)
+	for _, name := range names {
+		if served[path.Base(name)], err = files.ReadFile(name); err != nil {
+			return nil, fmt.Errorf("the JavaScript client: %w", err)
+		}
+	}
+	return served, nil
+}

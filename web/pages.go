@@ -35,8 +35,8 @@ const (
 	immutable = "public, max-age=31536000, immutable"
 )
 
-// registerPages serves the browser client, the description and its readable form. Each file of the client has its own route,
-// so other paths are unknown routes like any other.
+// registerPages serves both clients, the description and its readable form. Each file has a route of its own, so other paths
+// are unknown routes like any other.
 func (s *Server) registerPages(e *echo.Echo) {
 	e.GET("/openapi.yaml", newFile("application/yaml; charset=utf-8", apiPolicy, openapiYAML).plain)
 	e.GET("/docs", newFile("text/html; charset=utf-8", docsPolicy, docsHTML).plain)
@@ -47,16 +47,35 @@ func (s *Server) registerPages(e *echo.Echo) {
 			kind = "application/octet-stream"
 		}
 		f := newFile(kind, clientPolicy, body)
-		if asset, ok := strings.CutPrefix(name, "assets/"); ok {
-			hash, rest, _ := strings.Cut(asset, "/")
+		switch folder, rest, _ := strings.Cut(name, "/"); folder {
+		case "sdk":
+			f.registerSDK(e, rest)
+		case "assets":
+			hash, rest, _ := strings.Cut(rest, "/")
 			e.GET("/assets/:hash/"+rest, f.hashed(hash))
-			continue
-		}
-		if name == "index.html" {
+		case "index.html":
 			e.GET("/", f.plain)
+			fallthrough
+		default:
+			e.GET("/"+name, f.plain)
 		}
-		e.GET("/"+name, f.plain)
 	}
+}
+
+// registerSDK serves a file of the JavaScript client to the pages of any site: by its name, and under the hash of its
+// content, which Content-Location names.
+func (f *file) registerSDK(e *echo.Echo, name string) {
+	hash := fmt.Sprintf("%x", fingerprint(f.body))
+	anySite := func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			h := c.Response().Header()
+			h.Set("Access-Control-Allow-Origin", "*")
+			h.Set("Content-Location", "/sdk/"+hash+"/"+name)
+			return next(c)
+		}
+	}
+	e.GET("/sdk/"+name, f.plain, anySite)
+	e.GET("/sdk/:hash/"+name, f.hashed(hash), anySite)
 }
 
 // hashed lets browsers keep a file under the hash of its content. Under a different hash the file is served as well: while

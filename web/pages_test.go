@@ -3,6 +3,7 @@ package web_test
 import (
 	"compress/gzip"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/chatd/chatd/internal/node"
+	"github.com/chatd/chatd/sdk"
 	"github.com/chatd/chatd/static"
 )
 
@@ -65,6 +67,42 @@ func TestPages(t *testing.T) {
 		t.Errorf("a file of another version: %d, Cache-Control %q", a.status, a.header.Get("Cache-Control"))
 	}
 	checkProblem(t, "no asset", s.do(request{method: "GET", path: "/assets/0/nothing.js"}), 404, "not_found")
+}
+
+// TestSDKIsServedToEverySite: what no origin that may call has asked for, by its name and under the hash of its content.
+func TestSDKIsServedToEverySite(t *testing.T) {
+	s := start(t, nil)
+	modules, err := sdk.Served()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		get := func(path, tag string) answer {
+			return s.do(request{method: "GET", path: path, header: map[string]string{"Origin": "https://site.example", "If-None-Match": tag}})
+		}
+		a := get("/sdk/"+name, "")
+		versioned := a.header.Get("Content-Location")
+		if a.status != 200 || a.body != string(modules[name]) || a.header.Get("Access-Control-Allow-Origin") != "*" || a.header.Get("Cache-Control") != "no-cache" {
+			t.Errorf("/sdk/%s: %d %s", name, a.status, a.header)
+		}
+		if kind := a.header.Get("Content-Type"); strings.HasSuffix(name, ".js") && kind != "text/javascript; charset=utf-8" {
+			t.Errorf("/sdk/%s: content type %q", name, kind)
+		}
+		if kept := get(versioned, ""); kept.status != 200 || kept.body != a.body || kept.header.Get("Access-Control-Allow-Origin") != "*" ||
+			kept.header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
+			t.Errorf("%s: %d %s", versioned, kept.status, kept.header)
+		}
+		if again := get(versioned, a.header.Get("ETag")); again.status != http.StatusNotModified {
+			t.Errorf("%s again with its tag: %d", versioned, again.status)
+		}
+		if other := get("/sdk/of-another-version/"+name, ""); other.status != 200 || other.header.Get("Cache-Control") != "no-cache" {
+			t.Errorf("%s of another version: %d %s", name, other.status, other.header)
+		}
+		if asked, there := strings.CutPrefix(a.body[strings.LastIndex(a.body, "\n//#")+1:], "//# sourceMappingURL="); strings.HasSuffix(name, ".js") && (!there || modules[strings.TrimSpace(asked)] == nil) {
+			t.Errorf("/sdk/%s leads to a source map %q, which is not served", name, asked)
+		}
+	}
+	checkProblem(t, "what is for Node", s.do(request{method: "GET", path: "/sdk/file.js"}), 404, "not_found")
 }
 
 func TestPagesAreCompressed(t *testing.T) {

@@ -56,7 +56,7 @@ type Options struct {
 	Durability   chat.Durability                                     // what every send waits for; empty or memory: what the store gives anyway
 	Origins      *origin.Policy                                      // whose pages may call; nil: its own alone
 	Proxies      origin.Proxies                                      // whose forwarded addresses count
-	Static       map[string][]byte                                   // the browser client by path, index.html among them; what is below assets/HASH/ never changes
+	Static       map[string][]byte                                   // the browser client by path, index.html among them; what is below assets/HASH/ never changes; the JavaScript client below sdk/
 	Sessions     SessionHandler                                      // nil: no websocket route
 	OpenID       *oidc.Provider                                      // nil: nobody signs in by OpenID Connect
 	Dev          *DevSignIn                                          // nil: no development sign-in

@@ -40,7 +40,6 @@ import (
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/queue/admin"
 	"github.com/chatd/chatd/queue/metrics"
-	"github.com/chatd/chatd/static"
 	"github.com/chatd/chatd/store"
 	sqlarchive "github.com/chatd/chatd/store/archive"
 	"github.com/chatd/chatd/web"
@@ -288,9 +287,9 @@ func (n *Node) openWeb() (err error) {
 	if n.services.Accounts != nil {
 		n.services.Accounts.Attach(callers{n.sessions, n})
 	}
-	site, err := static.Site(static.Files)
+	site, err := siteFiles()
 	if err != nil {
-		return fmt.Errorf("the browser client: %w", err)
+		return err
 	}
 	opt := web.Options{
 		Limits: n.set.limits, Callers: n.callers, Line: line, Unsent: room, Durability: n.set.durability, Origins: origins, Proxies: n.set.proxies,

@@ -1,0 +1,25 @@
+import { ChatdError } from "./error.js";
+import type { Clock } from "./parts.js";
+import type { GetToken } from "./types.js";
+/** The token that is sent to the server. The application is asked for one at a time, whatever the reasons. */
+export type Tokens = {
+    /** Rejects with a ChatdError; while the application cannot get one, at once, with retryAfter. */
+    get(): Promise<string>;
+    /** Says that the server does not take a token, and resolves with another one. */
+    refused(token: string): Promise<string>;
+    /** Has run called with each token that replaces another. */
+    renewed(run: (token: string) => void): void;
+    /** Has run called when the person has signed out, or was refused for good. */
+    ended(run: () => void): void;
+    /** Signs out: no token is asked for any more. */
+    end(why: ChatdError): void;
+    /** Asks the application again at once if it failed: the network is back, or a person wants it. */
+    hurry(): void;
+    /** Stops renewing. The next get begins again. */
+    stop(): void;
+};
+export declare function createTokens({ getToken, clock, signedOut }: {
+    getToken: GetToken;
+    clock: Clock;
+    signedOut: (why: ChatdError) => void;
+}): Tokens;
