@@ -7,12 +7,14 @@ export type Tokens = {
     get(): Promise<string>;
     /** Says that the server does not take a token, and resolves with another one. */
     refused(token: string): Promise<string>;
-    /** Has run called with each token that replaces another. */
-    renewed(run: (token: string) => void): void;
-    /** Has run called when the person has signed out, or was refused for good. */
-    ended(run: () => void): void;
-    /** Signs out: no token is asked for any more. */
+    /** Has run called with each token that replaces another; returns how to stop that. */
+    renewed(run: (token: string) => void): () => void;
+    /** Has run called when the person has signed out, or was refused for good; returns how to stop that. */
+    ended(run: () => void): () => void;
+    /** Signs out: no token is asked for before begin. */
     end(why: ChatdError): void;
+    /** Somebody may have signed in again. */
+    begin(): void;
     /** Asks the application again at once if it failed: the network is back, or a person wants it. */
     hurry(): void;
     /** Stops renewing. The next get begins again. */
