@@ -36,6 +36,8 @@ export interface Store {
     readonly shared: boolean;
     /** Whether it outlives the process. */
     readonly durable: boolean;
+    /** About how many bytes of messages a client leaves in it before it drops the oldest; default: 50 MiB. */
+    readonly maxBytes?: number;
     close(): Promise<void>;
     /** Deletes everything that open made under this name. */
     destroy(): Promise<void>;

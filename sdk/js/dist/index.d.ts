@@ -1,0 +1,9 @@
+/** The client of chatd for browsers and Node. */
+export { Chatd, type Events } from "./chatd.js";
+export type { Options } from "./client.js";
+export { ChatdError, SignedOut } from "./error.js";
+export type { Draft, Group, Sending } from "./group.js";
+export { memoryStore } from "./memory.js";
+export type { Change, Expect, Store } from "./store.js";
+export type { At, Timeline } from "./timeline.js";
+export type * from "./types.js";

@@ -1,0 +1,98 @@
+/**
+ * What frames, pages and lists mean: each function looks at the state, reads of the store what it needs, and returns what is
+ * to be written and told. One at a time, by the leader; nothing here changes anything.
+ */
+import { type Asked, type Batch, type Entry } from "./log.js";
+import { type Commit, type GroupRecord, type InboxRecord, type State, type Task } from "./state.js";
+import type { Change, Store } from "./store.js";
+import type { InboxItem } from "./types.js";
+/** A commit in the making. */
+export declare class Draft implements Commit {
+    readonly s: State;
+    readonly store: Store;
+    readonly changes: Change[];
+    readonly events: Commit["events"];
+    /** Groups whose counts only the server can say. */
+    readonly stale: Set<string>;
+    constructor(s: State, store: Store);
+    put(key: string, value: unknown): void;
+    remove(key: string): void;
+    removeAll(prefix: string): void;
+    tell(name: string, value: unknown): void;
+    get empty(): boolean;
+    record(group: string): GroupRecord;
+    entry(group: string, id: number): Promise<Entry | undefined>;
+    /** Drops what is held of a log. */
+    drop(group: string): void;
+}
+/** Messages that the server pushed, or a sync brought. "hole": ids are missing silently; ask again from the positions. */
+export declare function received(d: Draft, b: Batch): Promise<"hole" | null>;
+/** A page that was asked for. false: nothing of it could be taken. */
+export declare function paged(d: Draft, page: Batch, asked: Asked): Promise<boolean>;
+/** What the server no longer has between a page and what is held before. */
+export declare function vanished(d: Draft, group: string, from: number, to: number): void;
+/**
+ * The caller's groups as listed by the server. Counts of a list that is older than what came live, or than what the person
+ * has read meanwhile, are not taken; they are stale then.
+ */
+export declare function listed(d: Draft, list: any[]): void;
+/** One group as GET or PATCH /v1/groups/{g} return it. */
+export declare function described1(d: Draft, g: any): void;
+/** The person is in a group no longer. */
+export declare function left(d: Draft, group: string): void;
+/** A session begins. Groups of which nothing is owed to the person begin at their end. */
+export declare function welcomed(d: Draft, f: any): void;
+/**
+ * What the server could not do about some groups: one that the person is not in goes, a position that it cannot read is given
+ * up. Says whether one was given up, and whether another session is worth a try later.
+ */
+export declare function failed(d: Draft, errors: {
+    group: string;
+    inbox?: boolean;
+    code: string;
+}[]): {
+    given: boolean;
+    later: boolean;
+};
+/** Somebody's cursors moved: one's own on another device, or another member's. */
+export declare function moved(d: Draft, c: {
+    group: string;
+    user: string;
+    seen: number;
+    read: number;
+}): void;
+/** The person has read up to id. */
+export declare function readTo(d: Draft, group: string, id: number): Promise<void>;
+/** The server has taken a read position, or refused it for good. */
+export declare function confirmed(d: Draft, group: string, id: number, answer: {
+    seen: number;
+    read: number;
+    unread: number;
+} | null): void;
+/** Items of the inbox. */
+export declare function items(d: Draft, b: InboxRecord & {
+    from: number;
+    items: InboxItem[];
+}): void;
+/** The person is done with the items up to seq. */
+export declare function done(d: Draft, seq: number): void;
+/** The server has taken a message of the outbox. */
+export declare function answered(d: Draft, t: Task, answer: {
+    id: number;
+    sent_at?: string;
+}, message: unknown): void;
+/** The server has refused it for good. A message stays, to be tried again or discarded; a change is given up. */
+export declare function refused(d: Draft, t: Task, error: {
+    code: string;
+    detail: string;
+}): void;
+/** Tries what was refused once more, and counts its age anew: a person has decided. */
+export declare function retried(d: Draft, key: string, now: number): void;
+/** Gives up what was refused, or was not sent yet. */
+export declare function discarded(d: Draft, key: string): void;
+/** The person's positions as a call has answered them. */
+export declare function marked(d: Draft, group: string, { seen, read, unread }: any): void;
+/** A timeline of it was opened. */
+export declare function opened(d: Draft, group: string, now: number): void;
+/** Drops the oldest messages of the group that was not opened for longest. false: there is nothing to drop. */
+export declare function pruned(d: Draft, open: ReadonlySet<string>): Promise<boolean>;

@@ -1,0 +1,127 @@
+import { Client, type Options } from "./client.js";
+import { ChatdError } from "./error.js";
+import { Group } from "./group.js";
+import { newKey } from "./outbox.js";
+import type { ConnectionState, InboxItem, Json, Message, Snapshot } from "./types.js";
+
+/** What `on` tells, by name. In every tab, after it was stored, and each thing once while the client lives. */
+export type Events = {
+  /** An entry of a log that came live, in the order of its log: messages, and edits, deletions, reactions and notices. */
+  message: Message;
+  /** Messages that cannot be had any more; to is 0 where the log began anew at from. */
+  gap: { group: string; from: number; to: number };
+  inbox: InboxItem;
+  /** Another member's positions: what they have received and read. Not in groups of more than 100. */
+  cursor: { group: string; user: string; seen: number; read: number };
+  joined: { group: string };
+  left: { group: string };
+  /** Something to send was refused, or discarded. A message stays as `failed`; a change is given up. */
+  failed: { key: string; group: string; error: { code: string; detail: string } };
+  /** The client had to stop. */
+  error: ChatdError;
+  "signed-out": ChatdError;
+};
+
+/**
+ * A client of one server, for one person. It keeps what it knows in a store, holds one connection for all tabs that share
+ * the store, and sends what waits. Everything but `connect` can be called at any time.
+ */
+export class Chatd {
+  readonly #client: Client;
+  readonly #groups = new Map<string, Group>();
+
+  /** Makes no connection yet: see connect. */
+  constructor(options: Options) {
+    this.#client = new Client(options);
+  }
+
+  /** Loads what is kept, connects, and stays connected until close. Also after that, and after a signed-out. */
+  connect(): void {
+    this.#client.connect();
+  }
+
+  /** Ends the connection and resolves once nothing is written any more. What waits to be sent stays in the store. */
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+
+  /** Fulfilled once there are groups to show: at once what was kept, the first time what the server says. Never rejects. */
+  get ready(): Promise<void> {
+    return this.#client.ready;
+  }
+
+  get state(): ConnectionState {
+    return this.#client.state.connection;
+  }
+
+  /** Calls back for each event; returns how to stop. What it throws is logged. */
+  on<E extends keyof Events>(event: E, fn: (value: Events[E]) => void): () => void {
+    const { listeners } = this.#client;
+    const all = listeners.get(event) ?? new Set();
+    listeners.set(event, all.add(fn));
+    return () => void all.delete(fn);
+  }
+
+  /** Calls back after each change of the snapshot, at most once a task; returns how to stop. */
+  subscribe = (fn: () => void): (() => void) => {
+    const { subscribers } = this.#client;
+    subscribers.add(fn);
+    return () => void subscribers.delete(fn);
+  };
+
+  /** All that is known at this moment. The same object until something changes. */
+  snapshot = (): Snapshot => this.#client.state.snapshot();
+
+  /** Tries to connect now, if it waits to: a person asked for it. */
+  hurry(): void {
+    this.#client.hurry();
+  }
+
+  /** Deletes what is kept of this person on this device and closes the client in all tabs: for signing out. */
+  forget(): Promise<void> {
+    return this.#client.forget();
+  }
+
+  /** A group, whether the person is in it or not. The same object for the same id. */
+  group(id: string): Group {
+    const group = this.#groups.get(id) ?? new Group(this.#client, id);
+    this.#groups.set(id, group);
+    return group;
+  }
+
+  /** Creates a group with the caller as its owner. */
+  create(draft: { id?: string; name?: string; members?: string[]; visibility?: "private" | "public" } & Record<string, Json | undefined> = {}): Promise<Group> {
+    return this.#entered(this.#client.http.request("POST", "/v1/groups", { body: draft as Json, key: newKey() }));
+  }
+
+  /** Enters a public group. */
+  async join(id: string): Promise<Group> {
+    const path = `/v1/groups/${encodeURIComponent(id)}`;
+    await this.#client.loaded;
+    await this.#client.http.request("PUT", `${path}/members/${encodeURIComponent(this.#client.state.me)}`, { body: {} });
+    return this.#entered(this.#client.http.request("GET", path));
+  }
+
+  /** The group of the person and another one, made if it is not there. */
+  direct(user: string): Promise<Group> {
+    return this.#entered(this.#client.http.request("PUT", `/v1/direct/${encodeURIComponent(user)}`));
+  }
+
+  async #entered(answer: Promise<any>): Promise<Group> {
+    const group = await answer;
+    await this.#client.loaded;
+    await this.#client.ask("known", group);
+    return this.group(group.id);
+  }
+
+  /** The inbox is in the snapshot; acked items leave it. */
+  readonly inbox = {
+    /** Says that the person is done with the items up to seq. Resolves once it is stored on this device. */
+    ack: (seq: number): Promise<void> => this.#client.ask("done", seq),
+  };
+
+  /** Any call of the API, with the token. Fulfilled with the answer's JSON, null if it is empty; rejects with a ChatdError. */
+  request(method: string, path: string, body?: Json): Promise<any> {
+    return this.#client.http.request(method, path, { body });
+  }
+}

@@ -1,0 +1,375 @@
+/**
+ * What frames, pages and lists mean: each function looks at the state, reads of the store what it needs, and returns what is
+ * to be written and told. One at a time, by the leader; nothing here changes anything.
+ */
+import { type Asked, type Batch, type Entry, type Log, append, around, changed, cut, entry, insert, isLine, loosened, lost, revised, unplaced } from "./log.js";
+import { type Commit, type Described, type GroupRecord, type InboxRecord, type State, type Task, emptyInbox, ending, keyOf, unknownGroup } from "./state.js";
+import type { Change, Store } from "./store.js";
+import type { InboxItem, Json, Message } from "./types.js";
+
+/** A commit in the making. */
+export class Draft implements Commit {
+  readonly changes: Change[] = [];
+  readonly events: Commit["events"] = [];
+  /** Groups whose counts only the server can say. */
+  readonly stale = new Set<string>();
+
+  constructor(readonly s: State, readonly store: Store) {}
+
+  put(key: string, value: unknown): void {
+    this.changes.push({ put: key, value: value as Json });
+  }
+  remove(key: string): void {
+    this.changes.push({ remove: key });
+  }
+  removeAll(prefix: string): void {
+    this.changes.push({ removeFrom: prefix, to: ending(prefix) });
+  }
+  tell(name: string, value: unknown): void {
+    this.events.push([name, value]);
+  }
+  get empty(): boolean {
+    return this.changes.length === 0 && this.events.length === 0;
+  }
+
+  record(group: string): GroupRecord {
+    return this.s.groups.get(group) ?? unknownGroup(group);
+  }
+  async entry(group: string, id: number): Promise<Entry | undefined> {
+    return (await this.store.get(keyOf.entry(group, id))) as Entry | undefined;
+  }
+  /** Drops what is held of a log. */
+  drop(group: string): void {
+    this.removeAll(keyOf.entries(group));
+    this.removeAll(keyOf.change(group, 0).slice(0, -16));
+  }
+}
+
+const size = (value: unknown) => JSON.stringify(value).length;
+
+/** Messages that the server pushed, or a sync brought. "hole": ids are missing silently; ask again from the positions. */
+export async function received(d: Draft, b: Batch): Promise<"hole" | null> {
+  const was = d.record(b.group);
+  const step = append(was.log, b);
+  if (step === "hole" || step === null) return step;
+  const { s } = d;
+  const held = step.anew ? [] : was.log.held;
+  const lines = new Map<number, Entry>();
+  const loose: number[] = [];
+  if (step.anew) d.drop(b.group);
+  for (const m of step.fresh) {
+    if (isLine(m)) {
+      // Put again where a page brought it before: a commit has every line of the ids by which the end moves.
+      lines.set(m.id, (around(held, m.id) && (await d.entry(b.group, m.id))) || entry(m, m.id));
+      continue;
+    }
+    const target = m.target ?? 0;
+    const e = lines.get(target) ?? (around(held, target) && (await d.entry(b.group, target)));
+    if (e) lines.set(target, changed(e, m, s.me));
+    else if (!around(step.log.held, target)) {
+      loose.push(m.id);
+      d.put(keyOf.change(b.group, m.id), m);
+    }
+  }
+  const { log, forgotten } = loosened(step.log, loose);
+  for (const id of forgotten) d.remove(keyOf.change(b.group, id));
+  let bytes = step.anew ? 0 : was.bytes;
+  for (const [id, e] of lines) {
+    if (!around(held, id)) bytes += size(e);
+    d.put(keyOf.entry(b.group, id), e);
+  }
+  const record = counted({ ...was, log, bytes }, b, step.fresh, step.anew, d);
+  d.put(keyOf.group(b.group), record);
+  settle(d, b.group, log.end, step.fresh);
+  if (step.gap) d.tell("gap", { group: b.group, from: step.gap[0], to: step.gap[1] });
+  for (const m of step.fresh) d.tell("message", m);
+  if (!record.known) d.stale.add(b.group);
+  return null;
+}
+
+/** Takes out of the outbox what the log has by now. */
+function settle(d: Draft, group: string, end: number, fresh: Message[]) {
+  for (const t of d.s.outbox.values()) {
+    if (t.group !== group) continue;
+    const m = fresh.find((m) => m.client_id === t.key && m.from === d.s.me);
+    if (m && t.id === undefined) d.tell("sent", { key: t.key, message: m });
+    if (m || (t.id !== undefined && t.id <= end)) d.remove(keyOf.task(t.n));
+  }
+}
+
+/** Whom a notice concerns. */
+const concerned = (m: Message) => m.users ?? (m.user === undefined ? [] : [m.user]);
+
+/** The group after a batch: what is unread, the newest message, the name. */
+function counted(record: GroupRecord, b: Batch, fresh: Message[], anew: boolean, d: Draft): GroupRecord {
+  const g: { -readonly [K in keyof Described]: Described[K] } & Record<string, any> = { ...record.g, epoch: b.epoch };
+  if (anew) g.last_message = null;
+  g.last = b.complete ? Math.max(g.last, b.to) : b.to;
+  if (b.first !== undefined) g.first = b.first;
+  const { me } = d.s;
+  for (const m of fresh) {
+    const said = m.kind === "text" || m.kind === "data";
+    if (said && m.id > (g.last_message?.id ?? 0)) g.last_message = m;
+    if (g.last_message && m.target === g.last_message.id) g.last_message = revised(g.last_message, m, m.sent_at);
+    if (m.notice === "renamed" && m.name !== undefined) g.name = m.name;
+    if (m.notice === "settings" && m.settings) Object.assign(g, m.settings);
+    if (m.id <= record.counted) continue;
+    if (m.notice === "joined") g.members += concerned(m).length;
+    if (m.notice === "left" || m.notice === "removed") g.members -= Math.max(1, concerned(m).length);
+    const mine = m.from === me;
+    if (mine && g.read === m.id - 1) g.read = m.id; // as the server does
+    if (said && !mine && !m.deleted_at && m.id > g.read) {
+      g.unread++;
+      if (m.mentions?.includes(me)) g.mentions_unread++;
+    }
+    // Whether the deleted one counted as unread is known only to the server when it is not at hand.
+    if (m.kind === "delete" && (m.target ?? 0) > g.read) d.stale.add(b.group);
+  }
+  if (!b.complete) d.stale.add(b.group);
+  if (b.read !== undefined && b.to === b.last && !d.s.reads.has(b.group)) Object.assign(g, { read: b.read, unread: b.unread });
+  return { ...record, g, counted: b.complete ? Math.max(record.counted, b.to) : b.to };
+}
+
+/** A page that was asked for. false: nothing of it could be taken. */
+export async function paged(d: Draft, page: Batch, asked: Asked): Promise<boolean> {
+  const was = d.record(page.group);
+  const log = insert(was.log, page, asked);
+  const last = page.last ?? page.to;
+  const { held, loose, end } = was.log;
+  if (!log || (loose.length > 0 && loosened(was.log, [0]).forgotten.length > 0 && loose[0]! > last)) return false;
+  const lines = new Map<number, Entry>();
+  let { bytes } = was;
+  for (const m of page.messages) {
+    if (!isLine(m)) continue;
+    if (!around(held, m.id)) bytes += size(m);
+    else if (last <= end || ((await d.entry(page.group, m.id))?.at ?? 0) >= last) continue;
+    lines.set(m.id, entry(m, last));
+  }
+  for (const id of loose) {
+    if (id <= last) continue;
+    const m = (await d.store.get(keyOf.change(page.group, id))) as Message | undefined;
+    const e = m && lines.get(m.target ?? 0);
+    if (e) lines.set(e.id, changed(e, m, d.s.me));
+  }
+  for (const [id, e] of lines) d.put(keyOf.entry(page.group, id), e);
+  const g = { ...was.g, epoch: page.epoch, last: Math.max(was.g.last, last), first: page.first ?? was.g.first };
+  d.put(keyOf.group(page.group), { ...was, g, log, bytes });
+  return true;
+}
+
+/** What the server no longer has between a page and what is held before. */
+export function vanished(d: Draft, group: string, from: number, to: number): void {
+  const was = d.record(group);
+  d.put(keyOf.group(group), { ...was, log: lost(was.log, [from, to]) });
+}
+
+/** What describes a group, without anyone's position in it. */
+function described({ seen, read, unread, mentions_unread, last_message, last, first, epoch, ...rest }: any) {
+  return rest;
+}
+
+/**
+ * The caller's groups as listed by the server. Counts of a list that is older than what came live, or than what the person
+ * has read meanwhile, are not taken; they are stale then.
+ */
+export function listed(d: Draft, list: any[]): void {
+  for (const g of list) {
+    const was = d.s.groups.get(g.id);
+    const held = was ?? unknownGroup(g.id);
+    const late = held.log.end >= 0 && (held.log.epoch !== g.epoch || g.last < held.counted || d.s.reads.has(g.id));
+    if (late) d.stale.add(g.id);
+    const next = { ...held, known: true, ...(late ? { g: { ...held.g, ...described(g) } } : { g: { ...held.g, ...g }, counted: g.last }) };
+    if (!was || JSON.stringify(next) !== JSON.stringify(was)) d.put(keyOf.group(g.id), next);
+    if (!was?.known) d.tell("joined", { group: g.id });
+  }
+}
+
+/** One group as GET or PATCH /v1/groups/{g} return it. */
+export function described1(d: Draft, g: any): void {
+  const held = d.record(g.id);
+  const counts = held.known ? {} : { last: g.last, first: g.first, epoch: g.epoch };
+  d.put(keyOf.group(g.id), { ...held, known: true, g: { ...held.g, ...described(g), ...counts } });
+  if (!held.known) d.tell("joined", { group: g.id });
+}
+
+/** The person is in a group no longer. */
+export function left(d: Draft, group: string): void {
+  if (!d.s.groups.has(group)) return;
+  d.drop(group);
+  d.remove(keyOf.group(group));
+  d.remove(keyOf.read(group));
+  for (const t of d.s.tasks(group)) {
+    d.remove(keyOf.task(t.n));
+    if (t.id === undefined) d.tell("failed", { key: t.key, group, error: { code: "not_found", detail: "no longer a member of the group" } });
+  }
+  d.tell("left", { group });
+}
+
+/** A session begins. Groups of which nothing is owed to the person begin at their end. */
+export function welcomed(d: Draft, f: any): void {
+  const excused = new Set((f.errors ?? []).map((e: any) => e.group));
+  for (const id of d.s.groups.keys()) if (!Object.hasOwn(f.groups, id) && !excused.has(id)) left(d, id);
+  for (const [id, at] of Object.entries<any>(f.groups)) {
+    const was = d.s.groups.get(id);
+    if (!was?.known) d.stale.add(id);
+    if (was && was.log.end >= 0) continue;
+    const held = was ?? unknownGroup(id);
+    if (at.last > at.seen || (held.log.epoch && held.log.epoch !== at.epoch)) continue;
+    const log: Log = { ...held.log, epoch: at.epoch, end: at.last };
+    d.put(keyOf.group(id), { ...held, log, counted: Math.max(held.counted, at.last), g: { ...held.g, ...at } });
+  }
+}
+
+/**
+ * What the server could not do about some groups: one that the person is not in goes, a position that it cannot read is given
+ * up. Says whether one was given up, and whether another session is worth a try later.
+ */
+export function failed(d: Draft, errors: { group: string; inbox?: boolean; code: string }[]): { given: boolean; later: boolean } {
+  let given = false;
+  let later = false;
+  for (const e of errors) {
+    const was = d.s.groups.get(e.group);
+    if (e.code === "not_found" && !e.inbox) left(d, e.group);
+    else if (e.code !== "invalid_request" && e.code !== "conflict" && e.code !== "out_of_range") later = true;
+    else if (e.inbox) {
+      given = true;
+      d.put(keyOf.inbox, { ...emptyInbox(), complete: false });
+    } else if (was && e.code === "invalid_request") {
+      given = true;
+      d.drop(e.group);
+      d.put(keyOf.group(e.group), { ...was, log: unplaced(was.log), bytes: 0 });
+      d.stale.add(e.group);
+    } else given = true; // an ack was refused: the log is another one, which the server tells from the position
+  }
+  return { given, later };
+}
+
+/** Somebody's cursors moved: one's own on another device, or another member's. */
+export function moved(d: Draft, c: { group: string; user: string; seen: number; read: number }): void {
+  const was = d.s.groups.get(c.group);
+  if (!was) return;
+  if (c.user !== d.s.me) return d.tell("cursor", { group: c.group, user: c.user, seen: c.seen, read: c.read });
+  const read = d.s.reads.has(c.group) ? Math.max(c.read, was.g.read) : c.read;
+  if (read !== was.g.read) d.stale.add(c.group);
+  if (read !== was.g.read || c.seen !== was.g.seen) d.put(keyOf.group(c.group), { ...was, g: { ...was.g, seen: c.seen, read } });
+}
+
+/** The person has read up to id. */
+export async function readTo(d: Draft, group: string, id: number): Promise<void> {
+  const was = d.record(group);
+  const { g, log } = was;
+  if (id <= g.read) return;
+  let { unread, mentions_unread } = g;
+  const range = around(log.held, id);
+  if (id >= was.counted) unread = mentions_unread = 0;
+  else if (range && range[0] <= Math.max(g.read + 1, g.first)) {
+    for (const [, value] of await d.store.range(keyOf.entry(group, g.read + 1), keyOf.entry(group, id + 1))) {
+      const e = value as unknown as Entry;
+      if (e.from === d.s.me || e.kind === "notice" || e.deleted_at) continue;
+      unread = Math.max(0, unread - 1);
+      if (e.mentions?.includes(d.s.me)) mentions_unread = Math.max(0, mentions_unread - 1);
+    }
+  } else d.stale.add(group);
+  d.put(keyOf.read(group), id);
+  d.put(keyOf.group(group), { ...was, g: { ...g, read: id, unread, mentions_unread } });
+}
+
+/** The server has taken a read position, or refused it for good. */
+export function confirmed(d: Draft, group: string, id: number, answer: { seen: number; read: number; unread: number } | null): void {
+  const was = d.s.groups.get(group);
+  if ((d.s.reads.get(group) ?? 0) <= id) d.remove(keyOf.read(group));
+  if (!was) return;
+  if (!answer || answer.unread !== was.g.unread) d.stale.add(group);
+  else if (answer.seen !== was.g.seen) d.put(keyOf.group(group), { ...was, g: { ...was.g, seen: Math.max(was.g.seen, answer.seen) } });
+}
+
+/** Items of the inbox. */
+export function items(d: Draft, b: InboxRecord & { from: number; items: InboxItem[] }): void {
+  const was = d.s.inbox;
+  const same = was.epoch === "" || was.epoch === b.epoch;
+  if (same && b.complete && b.to <= was.to) return;
+  // Where a batch is not complete, the items from there on may be others under seqs that came before.
+  const held = same ? was.items.filter((i) => b.complete || i.seq < b.from) : [];
+  const known = new Set(held.map((i) => i.seq));
+  const fresh = b.items.filter((i) => !known.has(i.seq));
+  const complete = (same ? was.complete : true) && b.complete;
+  d.put(keyOf.inbox, {
+    epoch: b.epoch, to: b.to, cursor: b.cursor, complete, items: [...held, ...fresh].sort((x, y) => x.seq - y.seq), ...(same && was.ack && { ack: was.ack }),
+  });
+  for (const i of fresh) d.tell("inbox", i);
+}
+
+/** The person is done with the items up to seq. */
+export function done(d: Draft, seq: number): void {
+  const was = d.s.inbox;
+  const at = was.to === seq && was.cursor ? { cursor: was.cursor } : { seq };
+  d.put(keyOf.inbox, { ...was, complete: true, items: was.items.filter((i) => i.seq > seq), ack: at });
+}
+
+/** The server has taken a message of the outbox. */
+export function answered(d: Draft, t: Task, answer: { id: number; sent_at?: string }, message: unknown): void {
+  if (!d.s.outbox.has(t.n)) return;
+  const end = d.s.groups.get(t.group)?.log.end ?? -1;
+  if (t.deliver_at !== undefined || answer.id <= end) d.remove(keyOf.task(t.n));
+  else d.put(keyOf.task(t.n), { ...t, id: answer.id, ...(answer.sent_at && { sent_at: answer.sent_at }) });
+  d.tell("sent", { key: t.key, message });
+}
+
+/** The server has refused it for good. A message stays, to be tried again or discarded; a change is given up. */
+export function refused(d: Draft, t: Task, error: { code: string; detail: string }): void {
+  if (!d.s.outbox.has(t.n)) return;
+  if (t.kind === "text" || t.kind === "data") d.put(keyOf.task(t.n), { ...t, error });
+  else d.remove(keyOf.task(t.n));
+  d.tell("failed", { key: t.key, group: t.group, error });
+}
+
+/** Tries what was refused once more, and counts its age anew: a person has decided. */
+export function retried(d: Draft, key: string, now: number): void {
+  for (const t of d.s.outbox.values()) {
+    if (t.key !== key || !t.error) continue;
+    const { error, ...again } = t;
+    d.put(keyOf.task(t.n), { ...again, queued_at: now });
+  }
+}
+
+/** Gives up what was refused, or was not sent yet. */
+export function discarded(d: Draft, key: string): void {
+  for (const t of d.s.outbox.values()) {
+    if (t.key !== key || t.id !== undefined) continue;
+    d.remove(keyOf.task(t.n));
+    d.tell("failed", { key, group: t.group, error: { code: "discarded", detail: "given up" } });
+  }
+}
+
+/** The person's positions as a call has answered them. */
+export function marked(d: Draft, group: string, { seen, read, unread }: any): void {
+  const was = d.s.groups.get(group);
+  if (!was) return;
+  d.remove(keyOf.read(group));
+  d.stale.add(group); // mentions
+  d.put(keyOf.group(group), { ...was, g: { ...was.g, seen, read, unread } });
+}
+
+/** A timeline of it was opened. */
+export function opened(d: Draft, group: string, now: number): void {
+  const was = d.s.groups.get(group);
+  if (was && now - was.opened > 60_000) d.put(keyOf.group(group), { ...was, opened: now });
+}
+
+/** How many entries one step of pruning looks at. */
+const PRUNE = 500;
+
+/** Drops the oldest messages of the group that was not opened for longest. false: there is nothing to drop. */
+export async function pruned(d: Draft, open: ReadonlySet<string>): Promise<boolean> {
+  const oldest = [...d.s.groups.values()].filter((r) => r.bytes > 0 && !open.has(r.g.id)).sort((a, b) => a.opened - b.opened)[0];
+  if (!oldest) return false;
+  const { id } = oldest.g;
+  const found = await d.store.range(keyOf.entries(id), ending(keyOf.entries(id)), { limit: PRUNE });
+  const last = found.length < PRUNE ? (oldest.log.held.at(-1)?.[1] ?? 0) : (found.at(-1)![1] as unknown as Entry).id;
+  const bytes = found.length < PRUNE ? 0 : Math.max(1, oldest.bytes - found.reduce((n, [, e]) => n + size(e), 0));
+  const to = keyOf.entry(id, last + 1);
+  d.changes.push({ removeFrom: keyOf.entry(id, 0), to });
+  const log = { ...oldest.log, held: cut(oldest.log.held, [0, last]), gaps: oldest.log.gaps.filter((g) => g[0] > last) };
+  d.put(keyOf.group(id), { ...oldest, log, bytes });
+  return true;
+}
