@@ -15,7 +15,7 @@ import type { WebSocketClass } from "./socket.js";
 import { type Commit, State, type Task, keyOf } from "./state.js";
 import type { Store } from "./store.js";
 import * as sync from "./sync.js";
-import { type TabsEnvironment, createTabs } from "./solo.js";
+import { type TabsEnvironment, browserTabs, createTabs } from "./tabs.js";
 import type { Host, Timeline } from "./timeline.js";
 import { type Tokens, createTokens } from "./token.js";
 import type { ConnectionState, GetToken } from "./types.js";
@@ -151,7 +151,7 @@ export class Client implements Host {
       const share = this.#options.tabs !== "separate" && this.store.shared;
       const tabs = createTabs({
         name: this.#name(user), store: this.store, clock: this.clock,
-        environment: share ? tabsEnvironment ?? surroundings() : {},
+        environment: share ? tabsEnvironment ?? browserTabs() : {},
         listener: {
           load: async () => {
             await this.state.load(this.store);
@@ -163,6 +163,9 @@ export class Client implements Host {
           apply: (meaning) => this.#apply(meaning as Commit),
           lead: () => this.#lead(life),
           lost: () => this.#lost(),
+          led: () => {
+            for (const { id, op, args } of this.#asked.values()) tabs.nudge({ id, op, args });
+          },
           nudge: (what) => this.#nudged(what as any),
           state: (state) => this.#shared(state as Shared),
         },
@@ -700,10 +703,4 @@ export class Client implements Host {
     }
     this.#soon.add(what);
   }
-}
-
-function surroundings(): TabsEnvironment {
-  const { navigator, BroadcastChannel } = globalThis;
-  if (!navigator?.locks || !BroadcastChannel) return {};
-  return { locks: navigator.locks, channel: (name) => new BroadcastChannel(name), page: globalThis.window };
 }

@@ -1,0 +1,22 @@
+import type { Clock, Tabs, TabsListener } from "./parts.js";
+import type { Store } from "./store.js";
+type Channel = Pick<BroadcastChannel, "postMessage" | "close" | "onmessage">;
+/** What a browser gives. Without locks or a channel this tab shares with nobody, and leads from its start. */
+export type TabsEnvironment = {
+    locks?: Pick<LockManager, "request"> | undefined;
+    channel?: ((name: string) => Channel) | undefined;
+    /** Where pagehide, pageshow, freeze, resume and visibilitychange are heard. */
+    page?: EventTarget | undefined;
+};
+export declare const browserTabs: () => TabsEnvironment;
+export type TabsOptions = {
+    /** Of the store: the server and the person. */
+    name: string;
+    store: Store;
+    clock: Clock;
+    listener: TabsListener;
+    /** browserTabs() for a store that tabs share; {} for one of this tab's own. */
+    environment: TabsEnvironment;
+};
+export declare function createTabs(options: TabsOptions): Tabs;
+export {};
