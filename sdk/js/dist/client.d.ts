@@ -6,7 +6,7 @@ import type { WebSocketClass } from "./socket.js";
 import { State, type Task } from "./state.js";
 import type { Store } from "./store.js";
 import * as sync from "./sync.js";
-import { type TabsEnvironment } from "./solo.js";
+import { type TabsEnvironment } from "./tabs.js";
 import type { Host, Timeline } from "./timeline.js";
 import { type Tokens } from "./token.js";
 import type { GetToken } from "./types.js";

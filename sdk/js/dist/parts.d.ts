@@ -74,10 +74,11 @@ export interface Tabs {
     /**
      * Writes the changes and the number of the commit in one step, unless another tab leads by now; then every tab applies what
      * the commit means, this one first. Commits follow each other in the order of the calls. Rejects with a ChatdError
-     * `closed` where this tab does not lead (nothing was written, nothing is applied), and as the store does.
+     * `closed` where this tab does not lead by the end, and as the store does: nothing is applied then. What was written all
+     * the same was in time for the next leader, and comes from there.
      */
     commit(changes: readonly Change[], meaning: unknown): Promise<void>;
-    /** Tells the leader, which may be this tab, that there is something to do. Lost where nobody leads: who takes over loads. */
+    /** Tells the leader, which may be this tab, that there is something to do. Lost where nobody leads: see led. */
     nudge(what: unknown): void;
     /** By the leader: what the other tabs shall see and nobody stores, whole each time. A tab that opens later gets the last one. */
     share(state: unknown): void;
@@ -92,6 +93,8 @@ export interface TabsListener {
     lead(): void;
     /** It does no longer: stop the link and the outbox at once. Commits under way reject. */
     lost(): void;
+    /** Another tab leads. The one before may have taken nudges and done nothing of them: nudge again for what is not done. */
+    led(): void;
     nudge(what: unknown): void;
     state(state: unknown): void;
 }
