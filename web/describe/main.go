@@ -1,5 +1,5 @@
 // Command describe generates from openapi.yaml what package web uses: the table of routes by which it checks requests,
-// and the readable documentation. So the server does not parse YAML at its start and does not link a parser. `go
+// and the readable documentation; and the plain calls of the JavaScript client. So the server does not parse YAML at its start and does not link a parser. `go
 // generate` runs it in the folder of package web.
 package main
 
@@ -36,8 +36,9 @@ func describe(dir string) (map[string][]byte, error) {
 	}
 	routes, routesErr := renderRoutes(doc)
 	docs, docsErr := renderDocs(doc)
-	if err := errors.Join(routesErr, docsErr); err != nil {
+	calls, callsErr := renderCalls(doc)
+	if err := errors.Join(routesErr, docsErr, callsErr); err != nil {
 		return nil, err
 	}
-	return map[string][]byte{"routes.gen.go": routes, "docs.gen.html": docs}, nil
+	return map[string][]byte{"routes.gen.go": routes, "docs.gen.html": docs, "../sdk/js/src/calls.gen.ts": calls}, nil
 }

@@ -1,0 +1,455 @@
+import type { Json, Message } from "./types.js";
+export interface ChatCalls {
+    /** List public groups. */
+    browse(query?: {
+        limit?: number;
+        cursor?: string;
+    }): Promise<PublicGroupPage>;
+    /** Search messages. */
+    search(query: {
+        q: string;
+        group?: string;
+        from?: string;
+        since?: string;
+        until?: string;
+        kind?: "text" | "data";
+        sort?: "newest" | "best";
+        limit?: number;
+        cursor?: string;
+    }): Promise<SearchPage>;
+    /** Get users. */
+    users(query?: {
+        q?: string;
+        limit?: number;
+        cursor?: string;
+        ids?: string;
+    }): Promise<UserPage>;
+    /** Get a user. */
+    profile(user: string): Promise<User>;
+    /** Get the caller. */
+    me(): Promise<Me>;
+    /** Change the caller's profile. */
+    updateMe(body: MeChange): Promise<Me>;
+    readonly schedules: {
+        /** Schedule a message. */
+        create(body: ScheduleDraft): Promise<Schedule>;
+        /** List the caller's schedules. */
+        list(query?: {
+            limit?: number;
+            cursor?: string;
+        }): Promise<SchedulePage>;
+        /** Get a schedule. */
+        get(schedule: string): Promise<Schedule>;
+        /** Change a schedule. */
+        update(schedule: string, body: ScheduleChange): Promise<Schedule>;
+        /** Cancel a schedule. */
+        cancel(schedule: string): Promise<null>;
+        /** Send a scheduled message now. */
+        run(schedule: string): Promise<Schedule>;
+    };
+    readonly invites: {
+        /** Invite people. */
+        create(body: InviteDraft): Promise<Invite>;
+        /** List invitations. */
+        list(query?: {
+            group?: string;
+            limit?: number;
+            cursor?: string;
+        }): Promise<InvitePage>;
+        /** Revoke an invitation. */
+        delete(invite: string): Promise<null>;
+        /** Look at an invitation. */
+        check(body: InviteCode): Promise<InviteShown>;
+        /** Accept an invitation. */
+        accept(body: InviteCode): Promise<Group>;
+    };
+    readonly push: {
+        /** Get the server's VAPID public key. */
+        key(): Promise<PushKey>;
+        /** List the caller's devices. */
+        list(): Promise<DeviceList>;
+        /** Register a device. */
+        put(device: string, body: DeviceDraft): Promise<Device>;
+        /** Remove a device. */
+        delete(device: string): Promise<null>;
+    };
+}
+export declare const chatCalls = "browse GET /v1/groups/public|search GET /v1/search|users GET /v1/users|profile GET /v1/users/{}|me GET /v1/me|updateMe PATCH /v1/me|schedules.create POST /v1/schedules|schedules.list GET /v1/schedules|schedules.get GET /v1/schedules/{}|schedules.update PATCH /v1/schedules/{}|schedules.cancel DELETE /v1/schedules/{}|schedules.run POST /v1/schedules/{}/run|invites.create POST /v1/invites|invites.list GET /v1/invites|invites.delete DELETE /v1/invites/{}|invites.check POST /v1/invites/check|invites.accept POST /v1/invites/accept|push.key GET /v1/push/key|push.list GET /v1/devices|push.put PUT /v1/devices/{}|push.delete DELETE /v1/devices/{}";
+export interface GroupCalls {
+    /** List members and their cursors. */
+    members(query?: {
+        limit?: number;
+        cursor?: string;
+    }): Promise<MemberPage>;
+    /** Change what is noted about a member. */
+    updateMember(user: string, body: MemberChange): Promise<Member>;
+    /** List who has seen and read a message. */
+    receipts(id: number, query?: {
+        limit?: number;
+        cursor?: string;
+        wait_s?: number;
+    }): Promise<Receipts>;
+    /** Set the notification level in a group. */
+    notify(body: NotifyDraft): Promise<Notify>;
+    /** Get the notification level in a group. */
+    notifies(): Promise<Notify>;
+}
+export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify";
+export type Device = {
+    created_at: string;
+    endpoint?: string;
+    /** Compared byte for byte. */
+    id: string;
+    kind: "webpush" | "webhook";
+    /** Of a webhook, once: `whsec_` and the key in base64. */
+    secret?: string;
+    url?: string;
+};
+export type DeviceDraft = {
+    /** How the browser wants messages encrypted. The only one is `aes128gcm` (RFC 8291), which is also the default. */
+    contentEncoding?: string;
+    /** With webpush: what the browser's subscription names. */
+    endpoint?: string;
+    /** Of the subscription, in ms since 1970, or null. It changes nothing: when a subscription has ended, its push service answers 404 or 410, and the device is removed. */
+    expirationTime?: number;
+    /** Of the subscription, for webpush. */
+    keys?: {
+        auth: string;
+        p256dh: string;
+    };
+    kind: "webpush" | "webhook";
+    /** With webhook. */
+    url?: string;
+};
+export type DeviceList = {
+    devices: Device[];
+};
+export type Group = {
+    backlog_bytes: number;
+    backlog_max: number;
+    created_at: string;
+    /** A user, or `key:<id>` where a program made the group for itself: it has no owner until one is named. */
+    created_by: string;
+    /** Custom fields, a JSON object of at most 4 KiB without white space. Absent where there are none. */
+    data?: {
+        [key: string]: Json;
+    };
+    /** Of a direct group only: its two users, sorted. */
+    direct?: string[];
+    /** Names the life of the log. */
+    epoch: string;
+    /** The oldest id that can still be read. */
+    first: number;
+    history: boolean;
+    /** A legal hold on a group. Only operators see it. */
+    hold?: Hold;
+    /** Compared byte for byte. */
+    id: string;
+    keep: number;
+    last: number;
+    members: number;
+    name: string;
+    overflow: "drop" | "block";
+    post: "members" | "admins";
+    /** After how many days messages go; 0: never. `CHATD_RETAIN_DAYS` may be shorter. */
+    retain_days: number;
+    visibility: "private" | "public";
+};
+export type GroupDraft = {
+    /** Default: 1073741824. With `block`: how many bytes of files, in messages that they have not seen, a member may be behind. Beyond that, sends and new uploads get `429 backlog_full`. A larger file is let through alone. */
+    backlog_bytes?: number;
+    /** How far behind a member may be and still hold back trimming. Default: 10000. */
+    backlog_max?: number;
+    /** Custom fields, a JSON object of at most 4 KiB without white space. Absent where there are none. */
+    data?: {
+        [key: string]: Json;
+    };
+    /** Whether who joins sees what was said before. Default: true. */
+    history?: boolean;
+    /** Chosen by the server when absent; `public` is none. */
+    id?: string;
+    /** How many of the newest messages stay though all have seen them. Default: 100. */
+    keep?: number;
+    members?: string[];
+    /** Without control characters; those for the direction of writing are dropped. */
+    name?: string;
+    /** What happens beyond `backlog_max`. `drop` (default): the member is no longer waited for. `block`: sends and new uploads get `429 backlog_full` until the member acks or leaves. */
+    overflow?: "drop" | "block";
+    post?: "members" | "admins";
+    /** After how many days messages go, read or not; 0, the default: never. */
+    retain_days?: number;
+    visibility?: "private" | "public";
+};
+export type Invite = {
+    /** In the answer to its creation only. */
+    code?: string;
+    created_at: string;
+    created_by: string;
+    expires_at: string | null;
+    /** null: it lets register. */
+    group: string | null;
+    /** Compared byte for byte. */
+    id: string;
+    note?: string;
+    role: string | null;
+    /** The address of this server with the code behind the `#`, which browsers send nowhere; in the answer to its creation only. */
+    url?: string;
+    used: number;
+    uses: number;
+};
+export type InviteCode = {
+    code: string;
+};
+export type InviteDraft = {
+    /** Default: no end. */
+    expires_at?: string;
+    /** Compared byte for byte. */
+    group?: string;
+    /** For its makers, up to 200 characters. */
+    note?: string;
+    /** In the group; default `member`. */
+    role?: "member" | "admin";
+    uses?: number;
+};
+export type InvitePage = {
+    invites: Invite[];
+    /** The `cursor` of the next page; null at the end. */
+    next: string | null;
+};
+export type InviteShown = {
+    /** Who invites. */
+    from_name?: string;
+    group_name?: string;
+    members?: number;
+    /** Address of this server. */
+    server: string;
+};
+export type Me = {
+    data?: {
+        [key: string]: Json;
+    };
+    name?: string;
+    /** An https address, or the path of an avatar of this server. */
+    picture?: string;
+    /** Of operators and backends alone. */
+    role?: string;
+    /** Any JSON value of the user's clients. */
+    settings?: Json;
+    status?: UserStatus;
+    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+    user: string;
+    /** Grows with every change; 0: there is no profile. */
+    version: number;
+};
+export type MeChange = {
+    /** At most 4 KiB. */
+    data?: {
+        [key: string]: Json;
+    } | null;
+    /** 1 to 64 characters. */
+    name?: string | null;
+    picture?: string | null;
+    /** Any JSON value, at most 8 KiB. */
+    settings?: Json;
+    /** As in User; it replaces the one before. */
+    status?: {
+        [key: string]: Json;
+    } | null;
+};
+export type Member = {
+    /** Custom fields, a JSON object of at most 4 KiB without white space. Absent where there are none. */
+    data?: {
+        [key: string]: Json;
+    };
+    joined_at: string;
+    read: number;
+    role: "owner" | "admin" | "member";
+    seen: number;
+    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+    user: string;
+};
+export type MemberChange = {
+    /** Custom fields, a JSON object of at most 4 KiB without white space. Absent where there are none. */
+    data?: {
+        [key: string]: Json;
+    };
+};
+export type MemberPage = {
+    members: Member[];
+    /** The `cursor` of the next page; null at the end. */
+    next: string | null;
+};
+export type Notify = {
+    level: "all" | "mentions" | "none";
+    /** A time, or null. */
+    until: string | null;
+};
+export type NotifyDraft = {
+    level: "all" | "mentions" | "none";
+    until?: string;
+};
+export type PublicGroupPage = {
+    groups: Group[];
+    /** The `cursor` of the next page; null at the end. */
+    next: string | null;
+};
+export type PushKey = {
+    /** The point of P-256, uncompressed, in base64url. */
+    key: string;
+};
+export type Receipts = {
+    id: number;
+    members: number;
+    /** The `cursor` of the next page; null at the end. */
+    next: string | null;
+    pending: string[];
+    read: number;
+    seen: number;
+    seen_by: ({
+        read: number;
+        seen: number;
+        /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+        user: string;
+    })[];
+};
+export type Schedule = Content & {
+    at?: string;
+    count?: number;
+    created_at: string;
+    cron?: string;
+    /** Only in the answer to a send with `deliver_at`: this key was known. */
+    duplicate?: boolean;
+    /** Compared byte for byte. */
+    group?: string;
+    /** Compared byte for byte. */
+    id: string;
+    kind?: "text" | "data";
+    /** A time, or null. */
+    last_at?: string | null;
+    /** Why the last firing sent nothing. */
+    last_error: string | null;
+    /** Id (or seq, to a user) of the newest message sent. */
+    last_id: number | null;
+    /** What happens to an occurrence that is more than 10 seconds late because no node was running: send it late (once for all that were missed), or skip it. */
+    misfire?: "send" | "skip";
+    /** Occurrences that were not sent because nothing ran. */
+    missed?: number;
+    /** When it fires next; null where it does not. */
+    next_at: string | null;
+    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+    owner?: string;
+    /** Messages sent. */
+    sent: number;
+    state: "pending" | "paused" | "done" | "failed" | "cancelled";
+    timezone?: string;
+    until?: string;
+    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+    user?: string;
+};
+export type ScheduleChange = {
+    at?: string;
+    body?: string;
+    count?: number;
+    cron?: string;
+    /** Any JSON value, at most 16 KiB. */
+    data?: Json;
+    /** What happens to an occurrence that is more than 10 seconds late because no node was running: send it late (once for all that were missed), or skip it. */
+    misfire?: "send" | "skip";
+    paused?: boolean;
+    timezone?: string;
+    until?: string;
+};
+/** To a group or a user, at a time or by cron. */
+export type ScheduleDraft = {
+    /** At most 366 days ahead. */
+    at?: string;
+    /** At most 16 KiB, with at least one visible character. */
+    body?: string;
+    /** How many occurrences at most; missed ones do not count. */
+    count?: number;
+    /** Minute, hour, day of month, month, day of week; with six fields, seconds first; or @hourly, @daily, @weekly, @monthly, @yearly. Days may be L, L-3, LW, 15W, 5L and 5#3 as in Quartz. */
+    cron?: string;
+    /** Any JSON value, at most 16 KiB. */
+    data?: Json;
+    /** Compared byte for byte. */
+    group?: string;
+    /** What happens to an occurrence that is more than 10 seconds late because no node was running: send it late (once for all that were missed), or skip it. */
+    misfire?: "send" | "skip";
+    /** An IANA name; UTC where it is absent. */
+    timezone?: string;
+    /** Nothing fires after it. */
+    until?: string;
+    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+    user?: string;
+};
+export type SchedulePage = {
+    /** The `cursor` of the next page; null at the end. */
+    next: string | null;
+    schedules: Schedule[];
+};
+export type SearchPage = {
+    hits: Hit[];
+    /** Only where something is not indexed yet: what was sent after this time may be missing. */
+    incomplete_before?: string;
+    /** The `cursor` of the next page; null at the end. */
+    next: string | null;
+};
+export type User = {
+    data?: {
+        [key: string]: Json;
+    };
+    /** For operators. */
+    disabled?: boolean;
+    /** For operators: when the user last made a call with a token or had a websocket, now while one is open; up to a minute late. Calls of keys with `Chatd-As` do not count. Null: never seen. */
+    last_seen_at?: string | null;
+    name?: string;
+    /** An https address, or the path of an avatar of this server. */
+    picture?: string;
+    /** For operators: `admin` or null, as `PUT /v1/users` has set it. */
+    role?: string | null;
+    status?: UserStatus;
+    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+    user: string;
+    /** Grows with every change; 0: the user has no profile. */
+    version: number;
+};
+export type UserPage = {
+    /** The `cursor` of the next page; null at the end. */
+    next: string | null;
+    users: User[];
+};
+/** The content of a text or data, the same in a send, a scheduled send and the log. */
+export type Content = {
+    /** At most 16 KiB, with at least one visible character. */
+    body?: string;
+    /** A key chosen by the client that makes the call safe to repeat. */
+    client_id?: string;
+    /** Any JSON value, at most 16 KiB. */
+    data?: Json;
+    mentions?: string[];
+    reply_to?: number;
+};
+export type Hit = {
+    message: Message;
+    snippet: Snippet;
+};
+/** A legal hold on a group. Only operators see it. */
+export type Hold = {
+    /** The operator who gave the reason. */
+    by: string;
+    reason: string;
+    since: string;
+};
+export type UserStatus = {
+    /** One emoji of Unicode. */
+    emoji?: string;
+    text: string;
+    /** The status is served until then. */
+    until?: string;
+};
+export type Snippet = {
+    /** What matched, as `[from, to)` in UTF-16 code units of `text`, ascending. */
+    marks: number[][];
+    /** The part of the message around the first match, with an ellipsis where text is left out. The strings of `data` follow the body, a line each. */
+    text: string;
+};
