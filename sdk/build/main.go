@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/chatd/chatd/internal/npm"
 )
@@ -28,7 +27,7 @@ func build(ctx context.Context, js, to string) error {
 	if err := os.RemoveAll(filepath.Join(js, to)); err != nil {
 		return err
 	}
-	args := append([]string{"--bundle", "--minify", "--format=esm", "--target=es2022", "--external:node:*", "--sourcemap", "--outdir=" + to}, there(js)...)
+	args := append([]string{"--bundle", "--minify", "--format=esm", "--target=es2022", "--external:node:*", "--sourcemap", "--outdir=" + to}, modules...)
 	if err := npm.Esbuild(ctx, js, args...); err != nil {
 		return err
 	}
@@ -37,15 +36,4 @@ func build(ctx context.Context, js, to string) error {
 		return err
 	}
 	return npm.Run(ctx, js, "node", filepath.Join(installed, "typescript", "bin", "tsc"), "--outDir", to)
-}
-
-// there are the modules whose source is there.
-func there(js string) (found []string) {
-	for _, module := range modules {
-		_, source, _ := strings.Cut(module, "=")
-		if _, err := os.Stat(filepath.Join(js, source)); err == nil {
-			found = append(found, module)
-		}
-	}
-	return found
 }

@@ -1,3 +1,4 @@
+import type { ChatCalls } from "./calls.gen.js";
 import { type Options } from "./client.js";
 import { ChatdError } from "./error.js";
 import { Group } from "./group.js";
@@ -43,6 +44,8 @@ export type Events = {
  * A client of one server, for one person. It keeps what it knows in a store, holds one connection for all tabs that share
  * the store, and sends what waits. Everything but `connect` can be called at any time.
  */
+export interface Chatd extends ChatCalls {
+}
 export declare class Chatd {
     #private;
     /** Makes no connection yet: see connect. */

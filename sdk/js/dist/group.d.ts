@@ -1,3 +1,4 @@
+import type { GroupCalls } from "./calls.gen.js";
 import type { Client } from "./client.js";
 import { type At, Timeline } from "./timeline.js";
 import type { FileInfo, GroupState, Json, Message } from "./types.js";
@@ -23,6 +24,8 @@ export type Sending = {
     readonly done: Promise<Message>;
 };
 /** One group. It holds nothing: all that is known of the group is in the snapshot and in its timelines. */
+export interface Group extends GroupCalls {
+}
 export declare class Group {
     #private;
     private readonly client;

@@ -1,4 +1,5 @@
 /** The client of chatd for browsers and Node. */
+export type * as Wire from "./calls.gen.js";
 export { Chatd, type Events } from "./chatd.js";
 export type { Options } from "./client.js";
 export { ChatdError, SignedOut } from "./error.js";

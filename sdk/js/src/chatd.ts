@@ -1,3 +1,5 @@
+import type { ChatCalls } from "./calls.gen.js";
+import { callsOf } from "./calls.js";
 import { Client, type Options } from "./client.js";
 import { ChatdError } from "./error.js";
 import { Group } from "./group.js";
@@ -26,6 +28,7 @@ export type Events = {
  * A client of one server, for one person. It keeps what it knows in a store, holds one connection for all tabs that share
  * the store, and sends what waits. Everything but `connect` can be called at any time.
  */
+export interface Chatd extends ChatCalls {}
 export class Chatd {
   readonly #client: Client;
   readonly #groups = new Map<string, Group>();
@@ -33,6 +36,7 @@ export class Chatd {
   /** Makes no connection yet: see connect. */
   constructor(options: Options) {
     this.#client = new Client(options);
+    Object.assign(this, callsOf(this.#client.http));
   }
 
   /** Loads what is kept, connects, and stays connected until close. Also after that, and after a signed-out. */

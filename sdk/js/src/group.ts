@@ -1,3 +1,5 @@
+import type { GroupCalls } from "./calls.gen.js";
+import { callsOfGroup } from "./calls.js";
 import type { Client } from "./client.js";
 import { ChatdError } from "./error.js";
 import { newKey } from "./outbox.js";
@@ -37,11 +39,14 @@ export type Sending = {
 let last = 0; // place in the outbox
 
 /** One group. It holds nothing: all that is known of the group is in the snapshot and in its timelines. */
+export interface Group extends GroupCalls {}
 export class Group {
   #typed = 0;
 
   /** @internal */
-  constructor(private readonly client: Client, readonly id: string) {}
+  constructor(private readonly client: Client, readonly id: string) {
+    Object.assign(this, callsOfGroup(client.http, id));
+  }
 
   get #path(): string {
     return `/v1/groups/${encodeURIComponent(this.id)}`;
