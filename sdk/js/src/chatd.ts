@@ -1,8 +1,9 @@
 import type { ChatCalls } from "./calls.gen.js";
 import { callsOf } from "./calls.js";
-import { Client, type Options } from "./client.js";
+import { Client } from "./client.js";
 import { ChatdError } from "./error.js";
 import { Group } from "./group.js";
+import type { Options } from "./options.js";
 import { newKey } from "./outbox.js";
 import type { ConnectionState, InboxItem, Json, Message, Snapshot } from "./types.js";
 

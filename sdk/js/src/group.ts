@@ -94,7 +94,7 @@ export class Group {
     const after = Math.max(0, record?.g.last ?? 0, record?.log.end ?? 0);
     const given = Object.fromEntries(Object.entries(fields).filter(([, v]) => v !== undefined)) as typeof fields;
     const task: Task = { ...given, n: `${pad(last)}-${key}`, key, group: this.id, queued_at: now, after };
-    const done = client.wait(key);
+    const done = client.wait(task);
     try {
       await client.keep(keyOf.task(task.n), task, "queue", task);
     } catch (err) {

@@ -122,7 +122,8 @@ export function append(was: Log, b: Batch): Step | "hole" | null {
     gap = [b.from, 0]; // a position was given up: this is where it goes on
     log = { ...log, gaps: [...log.gaps.filter((g) => !isAnew(g)), gap] };
   }
-  log = { ...holding(log, [b.from, b.to]), end: Math.max(log.end, b.to), cursor };
+  // Not what is below the end: of that, what is not held was dropped.
+  log = { ...holding(log, [Math.max(b.from, log.end + 1), b.to]), end: Math.max(log.end, b.to), cursor };
   return { log, fresh, anew, ...(gap && { gap }) };
 }
 

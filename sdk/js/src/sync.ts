@@ -28,9 +28,6 @@ export class Draft implements Commit {
   tell(name: string, value: unknown): void {
     this.events.push([name, value]);
   }
-  get empty(): boolean {
-    return this.changes.length === 0 && this.events.length === 0;
-  }
 
   record(group: string): GroupRecord {
     return this.s.groups.get(group) ?? unknownGroup(group);

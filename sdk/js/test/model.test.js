@@ -32,6 +32,7 @@ test(`timelines equal the log over ${STEPS} random steps (SEED=${SEED})`, async 
   let client;
   let timelines = [];
   let lost = []; // [group, from, to]
+  const right = new WeakMap(); // items that were compared, with what of the log
   let step = 0;
   let doing = "";
 
@@ -75,20 +76,23 @@ test(`timelines equal the log over ${STEPS} random steps (SEED=${SEED})`, async 
       const want = log.at(m.id);
       assert.ok(want, `there is no ${m.id}`);
       const changes = log.about(m.id);
+      const now = `${log.epoch} ${server.rollbacks} ${changes.length}`;
+      if (right.get(m) === now) continue;
       if (changes.some((c) => lost.some(([g, from, to]) => g === t.group && from <= c.id && c.id <= to))) continue;
       const got = { id: m.id, body: m.body, deleted: m.deleted_at, edited: m.edited_at, reactions: m.deleted_at ? [] : [...m.reactions].sort() };
       const shown = server.shown(log, want, "alice");
       if (JSON.stringify(got) !== JSON.stringify(shown)) assert.deepEqual(got, shown);
+      right.set(m, now);
     }
     const ids = new Set(messages.map((m) => m.id));
     const first = messages[0]?.id ?? (after === false ? log.last + 1 : 0);
-    const missing = server.lines(t.group).filter((m) => m.id > first && (m.id < at || after === false) && !ids.has(m.id)).map((m) => m.id);
+    const missing = log.lines(first + 1, after === false ? log.last : at).filter((m) => !ids.has(m.id)).map((m) => m.id);
     for (const id of missing) {
       assert.ok(gaps.some((g) => g.from <= id && id <= g.to), `${id} is missing between ${first} and ${at} without a gap`);
       assert.ok(id < log.first, `${id} is a gap though it is to be had from ${log.first} on`);
     }
     if (before === false && error === null) {
-      const older = server.lines(t.group).filter((m) => m.id < first && m.id >= log.first);
+      const older = log.lines(log.first, first - 1);
       assert.equal(older.length, 0, `before ${first} there is nothing, it says, but there is ${older.at(-1)?.id}`);
     }
     for (const g of gaps.filter((g) => g.to > 0)) assert.ok(!messages.some((m) => m.id >= g.from && m.id <= g.to), "a message lies in a gap");

@@ -18,6 +18,10 @@ class Log {
   at(id) {
     return this.entries[id - 1];
   }
+  /** The lines with ids from..to. */
+  lines(from, to) {
+    return this.entries.slice(Math.max(0, from - 1), Math.max(0, to)).filter((m) => LINES.has(m.kind));
+  }
   #about = new Map();
   /** The changes of an entry. */
   about(id) {
@@ -40,6 +44,7 @@ export class Server {
   calls = [];
   page = 100;
   lives = 0;
+  rollbacks = 0;
   marks = 0;
   up = true;
   /** Whether an answer to a send is lost; the socket with it. */
@@ -98,6 +103,7 @@ export class Server {
   rollBack(group, to) {
     const log = this.group(group);
     log.entries.length = to;
+    this.rollbacks++;
     for (const m of log.entries) { // changes that are lost have not happened
       const mine = log.about(m.id);
       const edit = mine.findLast((c) => c.kind === "edit");
@@ -148,7 +154,7 @@ export class Server {
   describe(log, user) {
     const read = this.read.get(`${log.id}/${user}`) ?? 0;
     const unread = log.entries.filter((m) => m.id > read && m.id >= log.first && m.from !== user && (m.kind === "text" || m.kind === "data") && !m.deleted_at).length;
-    const last = log.entries.findLast((m) => m.kind === "text" || m.kind === "data");
+    const last = log.entries.findLast((m) => m.kind === "text");
     return {
       id: log.id, name: log.id, visibility: "private", created_by: "bob", created_at: "2026-01-01T00:00:00.000Z", epoch: log.epoch, first: log.first, last: log.last,
       members: 2, post: "members", seen: this.seen.get(`${log.id}/${user}`) ?? 0, read, unread, mentions_unread: 0, last_message: last ? structuredClone(last) : null,
@@ -217,9 +223,10 @@ export class Server {
   };
 
   /** A class of websockets of a user. */
-  socketOf(user) {
+  socketOf(user, tab) {
     const server = this;
     return class {
+      tab = tab;
       readyState = 0;
       served = new Map();
       constructor() {
@@ -290,10 +297,12 @@ export class Server {
 }
 
 /** A client of a server, with time and chance that the test decides. */
-export function clientOf(server, { user = "alice", store = memoryStore(), ...options } = {}) {
+export function clientOf(server, { user = "alice", store = memoryStore(), tab, ...options } = {}) {
   const logged = [];
+  // Timers of a tab that is gone do not run.
+  const clock = { now: server.clock.now, random: server.clock.random, after: (ms, run) => server.clock.after(ms, () => !tab?.dead && run()) };
   const client = new Client({
-    url: "https://chat.example", getToken: async () => jwt({ sub: user }), store, clock: server.clock, fetch: server.fetch(user), WebSocket: server.socketOf(user),
+    url: "https://chat.example", getToken: async () => jwt({ sub: user }), store, clock, fetch: server.fetch(user), WebSocket: server.socketOf(user, tab), ...(tab && { user }),
     environment: { online: () => () => {}, visible: () => () => {} }, tabsEnvironment: {}, log: (...what) => logged.push(what), ...options,
   });
   client.logged = logged;
@@ -304,4 +313,71 @@ export function clientOf(server, { user = "alice", store = memoryStore(), ...opt
 /** Lets everything happen that needs no time. */
 export async function quiet(turns = 12) {
   for (let i = 0; i < turns; i++) await settled();
+}
+
+/** What the tabs of one origin share: locks, channels, and a store. A tab that is killed says nothing any more. */
+export class Origin {
+  store = Object.assign(memoryStore(), { shared: true });
+  #held = null;
+  #queue = [];
+  #channels = new Set();
+
+  #next() {
+    if (this.#held || this.#queue.length === 0) return;
+    const request = this.#queue.shift();
+    this.#held = request;
+    const released = Promise.resolve(request.granted({}));
+    released.then(() => {
+      if (this.#held !== request) return;
+      this.#held = null;
+      request.done();
+      this.#next();
+    });
+  }
+
+  /** The environment of one more tab. */
+  tab() {
+    const origin = this;
+    const tab = {
+      dead: false,
+      locks: {
+        request: (name, { ifAvailable, steal, signal }, granted) => new Promise((done, fail) => {
+          const request = { granted, done, fail, tab };
+          if (steal) {
+            origin.#held?.fail(new Error("stolen"));
+            origin.#held = null;
+            origin.#queue.unshift(request);
+          } else if (ifAvailable && (origin.#held || origin.#queue.length > 0)) return void Promise.resolve(granted(null)).then(done);
+          else origin.#queue.push(request);
+          signal?.addEventListener("abort", () => {
+            origin.#queue = origin.#queue.filter((r) => r !== request);
+            fail(new Error("aborted"));
+          });
+          origin.#next();
+        }),
+      },
+      channel: () => {
+        const channel = {
+          tab,
+          onmessage: null,
+          postMessage(data) {
+            const copy = structuredClone(data);
+            if (!tab.dead) for (const c of origin.#channels) if (c !== channel) setImmediate(() => !c.tab.dead && c.onmessage?.({ data: structuredClone(copy) }));
+          },
+          close: () => origin.#channels.delete(channel),
+        };
+        origin.#channels.add(channel);
+        return channel;
+      },
+      /** As a closed or crashed tab: its lock is free, its timers and its socket are gone. */
+      kill(server) {
+        tab.dead = true;
+        for (const s of [...server.sockets]) if (s.tab === tab) server.sockets.delete(s), (s.readyState = 3);
+        if (origin.#held?.tab === tab) origin.#held = null;
+        origin.#queue = origin.#queue.filter((r) => r.tab !== tab);
+        origin.#next();
+      },
+    };
+    return tab;
+  }
 }

@@ -1,0 +1,81 @@
+/** Commits, one after the other: what is worked out is stored, and only then shown. Run by the leader. */
+import { ChatdError } from "./error.js";
+import type { Tabs } from "./parts.js";
+import type { Commit, State } from "./state.js";
+import type { Store } from "./store.js";
+import { Draft, pruned } from "./sync.js";
+
+const BYTES_MAX = 50 * 2 ** 20;
+
+export type CommitsHost = {
+  readonly state: State;
+  readonly store: Store;
+  readonly tabs: Tabs | null;
+  /** Groups that are shown: nothing of them is dropped. */
+  shown(): Set<string>;
+  /** Groups whose counts may be wrong. */
+  stale(groups: Set<string>): void;
+  log(level: "error", text: string, cause: unknown): void;
+};
+
+export class Commits {
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly host: CommitsHost) {}
+
+  /** Fulfilled once everything is stored that was to be until now. */
+  async idle(): Promise<void> {
+    await this.#queue;
+  }
+
+  /** Has something worked out and stored, after all that came before. */
+  add<T>(make: (d: Draft) => T | Promise<T>): Promise<T> {
+    const work = this.#queue.then(async () => {
+      const d = this.#draft();
+      const result = await make(d);
+      if (d.changes.length + d.events.length > 0) await this.#store(d);
+      if (d.stale.size > 0) this.host.stale(d.stale);
+      return result;
+    });
+    this.#queue = work.catch(() => {});
+    return work;
+  }
+
+  #draft(): Draft {
+    return new Draft(this.host.state, this.host.store);
+  }
+
+  async #write({ changes, events }: Commit): Promise<void> {
+    if (!this.host.tabs) throw new ChatdError("closed", "the client was closed");
+    await this.host.tabs.commit(changes, { changes, events });
+  }
+
+  async #store(d: Draft): Promise<void> {
+    const { log, store } = this.host;
+    try {
+      await this.#write(d);
+    } catch (err) {
+      if ((err as ChatdError).code === "closed") throw err;
+      log("error", "The store does not take what is to be kept.", err);
+      if (!(await this.#prune())) throw err; // full, mostly: what can be loaded again gives way
+      await this.#write(d);
+    }
+    const most = store.maxBytes ?? BYTES_MAX;
+    if (this.#bytes() <= most) return;
+    while (this.#bytes() > 0.9 * most && (await this.#prune()));
+  }
+
+  #bytes(): number {
+    let n = 0;
+    for (const r of this.host.state.groups.values()) n += r.bytes;
+    return n;
+  }
+
+  /** Drops a part of what is kept. false: nothing is left that may go. */
+  async #prune(): Promise<boolean> {
+    const d = this.#draft();
+    if (!(await pruned(d, this.host.shown()))) return false;
+    await this.#write(d);
+    return true;
+  }
+}
