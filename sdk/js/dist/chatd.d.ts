@@ -1,7 +1,7 @@
 import type { ChatCalls } from "./calls.gen.js";
-import { type Options } from "./client.js";
 import { ChatdError } from "./error.js";
 import { Group } from "./group.js";
+import type { Options } from "./options.js";
 import type { ConnectionState, InboxItem, Json, Message, Snapshot } from "./types.js";
 /** What `on` tells, by name. In every tab, after it was stored, and each thing once while the client lives. */
 export type Events = {

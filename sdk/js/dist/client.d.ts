@@ -1,45 +1,18 @@
 import { ChatdError } from "./error.js";
-import { type Environment } from "./link.js";
 import type { Asked, Batch } from "./log.js";
+import type { Injected, Options } from "./options.js";
 import type { Clock, Http, Link } from "./parts.js";
-import type { WebSocketClass } from "./socket.js";
 import { State, type Task } from "./state.js";
 import type { Store } from "./store.js";
 import * as sync from "./sync.js";
-import { type TabsEnvironment } from "./tabs.js";
 import type { Host, Timeline } from "./timeline.js";
 import { type Tokens } from "./token.js";
-import type { GetToken } from "./types.js";
-export type Options = {
-    /** Of the server, with its path if it has one. In a page it may be relative. */
-    url: string;
-    /** Called whenever a token is needed, once at a time; throw SignedOut to stop. */
-    getToken: GetToken;
-    /** Who the token is for, if the application knows: what is kept is shown without asking the server who it is. */
-    user?: string;
-    /** Where messages, positions and what waits to be sent are kept. Default: in memory. */
-    store?: Store;
-    /** "separate": this tab has a connection of its own, though other tabs share the store. Default: "shared" where the browser can. */
-    tabs?: "shared" | "separate";
-    fetch?: typeof globalThis.fetch;
-    /** For Node before 22 (`import WebSocket from "ws"`). null: long polling only. */
-    WebSocket?: WebSocketClass | null;
-    /** Told what an operator may want to know. Default: the console. */
-    log?: (level: "warn" | "error", text: string, cause?: unknown) => void;
-};
-/** For tests. */
-export type Injected = {
-    clock?: Clock;
-    environment?: Environment;
-    tabsEnvironment?: TabsEnvironment;
-};
 export declare class Client implements Host {
     #private;
     readonly state: State;
     readonly clock: Clock;
     readonly http: Http;
     readonly tokens: Tokens;
-    store: Store;
     link: Link;
     /** Timelines that are kept up to date. */
     readonly open: Set<Timeline>;
@@ -47,16 +20,18 @@ export declare class Client implements Host {
     readonly subscribers: Set<() => void>;
     /** Of messages that are on their way, by key. */
     readonly waits: Map<string, {
+        task: Task;
         done(message: any): void;
         fail(err: ChatdError): void;
     }>;
     readonly ready: Promise<void>;
     loaded: Promise<void> | null;
     constructor(options: Options & Injected);
+    get store(): Store;
     log(level: "warn" | "error", text: string, cause?: unknown): void;
     connect(): void;
     close(): Promise<void>;
-    /** Deletes what is kept on this device, in all tabs, and ends the client. */
+    /** Deletes what is kept on this device, and ends the client in all tabs. */
     forget(): Promise<void>;
     get leads(): boolean;
     emit(name: string, value: unknown): void;
@@ -77,12 +52,12 @@ export declare class Client implements Host {
         known: (d: sync.Draft, group: any) => void;
         gone: (d: sync.Draft, group: string) => void;
         opened: (d: sync.Draft, group: string, now: number) => void;
-        forget: (d: sync.Draft) => void;
+        forget: (d: sync.Draft, by: string) => void;
     };
     /** Stored here at once, so that it is not lost if nobody leads; then done by the leader. */
     keep(key: string, value: any, op: "queue" | "read", ...args: any[]): Promise<void>;
     /** The outcome of what is sent under a key. */
-    wait(key: string): Promise<any>;
+    wait(task: Task): Promise<any>;
     page(group: string, asked: Asked): Promise<boolean>;
     vanished(group: string, from: number, to: number): Promise<void>;
     peek(group: string, id: number): Promise<any>;

@@ -19,7 +19,6 @@ export declare class Draft implements Commit {
     remove(key: string): void;
     removeAll(prefix: string): void;
     tell(name: string, value: unknown): void;
-    get empty(): boolean;
     record(group: string): GroupRecord;
     entry(group: string, id: number): Promise<Entry | undefined>;
     /** Drops what is held of a log. */
