@@ -59,6 +59,29 @@ func Install(ctx context.Context, dir string) (string, error) {
 	return modules, nil
 }
 
+// Link makes a folder node_modules with the packages of another, and with more: folders of packages, by name.
+func Link(modules, installed string, more map[string]string) error {
+	link := func(from, name string) error {
+		from, err := filepath.Abs(from)
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(modules, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil { //nolint:gosec // as npm does
+			return err
+		}
+		return os.Symlink(from, to)
+	}
+	entries, err := os.ReadDir(installed)
+	for _, entry := range entries {
+		err = errors.Join(err, link(filepath.Join(installed, entry.Name()), entry.Name()))
+	}
+	for name, from := range more {
+		err = errors.Join(err, link(from, name))
+	}
+	return err
+}
+
 // Root returns the folder of the module, from any folder inside of it.
 func Root(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()

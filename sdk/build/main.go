@@ -1,5 +1,5 @@
-// Command build makes sdk/js/dist of sdk/js/src: modules by esbuild, and declarations by tsc, which checks the types. It runs
-// in the folder sdk.
+// Command build makes the folders dist of the packages sdk/js and sdk/react: modules by esbuild, and declarations by tsc, which
+// checks the types. It runs in the folder sdk.
 package main
 
 import (
@@ -11,29 +11,51 @@ import (
 	"github.com/chatd/chatd/internal/npm"
 )
 
-// modules are the entries of the package by the name of what is made of them. Each holds all that it imports, since a page
-// loads it as one file; so what two of them import must not have an identity, such as a class of errors.
-var modules = []string{"chatd=src/index.ts", "indexeddb=src/indexeddb.ts", "file=src/file.ts"}
+// A bundle holds all that it imports of its package, since a page loads it as one file; so what two of them import must not
+// have an identity, such as a class of errors.
+var packages = []struct {
+	name    string
+	bundles []string // by name of what is made
+}{
+	{"js", []string{"chatd=src/index.ts", "indexeddb=src/indexeddb.ts", "file=src/file.ts"}},
+	{"react", []string{"index=src/index.ts"}},
+}
 
 func main() {
-	if err := build(context.Background(), "js", "dist"); err != nil {
+	if err := build(context.Background(), "."); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// build makes the folder to, seen from js, which is the one of the package.
-func build(ctx context.Context, js, to string) error {
-	if err := os.RemoveAll(filepath.Join(js, to)); err != nil {
-		return err
-	}
-	args := append([]string{"--bundle", "--minify", "--format=esm", "--target=es2022", "--external:node:*", "--sourcemap", "--outdir=" + to}, modules...)
-	if err := npm.Esbuild(ctx, js, args...); err != nil {
-		return err
-	}
-	installed, err := npm.Install(ctx, filepath.Dir(js))
+// build makes dist/ of each package below sdk. While it runs there is a node_modules in sdk, for tsc.
+func build(ctx context.Context, sdk string) (err error) {
+	installed, err := npm.Install(ctx, sdk)
 	if err != nil {
 		return err
 	}
-	return npm.Run(ctx, js, "node", filepath.Join(installed, "typescript", "bin", "tsc"), "--outDir", to)
+	modules := filepath.Join(sdk, "node_modules")
+	if err := os.RemoveAll(modules); err != nil {
+		return err
+	}
+	if err := npm.Link(modules, installed, map[string]string{"@chatd/client": filepath.Join(sdk, "js")}); err != nil {
+		return err
+	}
+	defer os.RemoveAll(modules)
+	for _, p := range packages {
+		dir := filepath.Join(sdk, p.name)
+		if err := os.RemoveAll(filepath.Join(dir, "dist")); err != nil {
+			return err
+		}
+		args := append([]string{
+			"--bundle", "--minify", "--format=esm", "--target=es2022", "--packages=external", "--external:node:*", "--sourcemap", "--outdir=dist",
+		}, p.bundles...)
+		if err := npm.Esbuild(ctx, dir, args...); err != nil {
+			return err
+		}
+		if err := npm.Run(ctx, dir, "node", filepath.Join(installed, "typescript", "bin", "tsc"), "--outDir", "dist"); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -11,10 +11,12 @@ import (
 func TestDistIsFresh(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "js", "src"), os.DirFS("../js/src")); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"js", "react"} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join("..", name))); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for _, name := range []string{"js/tsconfig.json", "package.json", "package-lock.json"} {
+	for _, name := range []string{"package.json", "package-lock.json"} {
 		text, err := os.ReadFile(filepath.Join("..", name))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
@@ -23,18 +25,21 @@ func TestDistIsFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := build(t.Context(), filepath.Join(dir, "js"), "dist"); err != nil {
+	if err := build(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	got, want := files(t, "../js/dist"), files(t, filepath.Join(dir, "js", "dist"))
-	for name := range want {
-		if got[name] != want[name] {
-			t.Errorf("sdk/js/dist/%s is not what the sources give: run `go generate ./sdk`", name)
+	for _, p := range packages {
+		dist := filepath.Join(p.name, "dist")
+		got, want := files(t, filepath.Join("..", dist)), files(t, filepath.Join(dir, dist))
+		for name := range want {
+			if got[name] != want[name] {
+				t.Errorf("sdk/%s/%s is not what the sources give: run `go generate ./sdk`", dist, name)
+			}
+			delete(got, name)
 		}
-		delete(got, name)
-	}
-	for name := range got {
-		t.Errorf("nothing makes sdk/js/dist/%s: run `go generate ./sdk`", name)
+		for name := range got {
+			t.Errorf("nothing makes sdk/%s/%s: run `go generate ./sdk`", dist, name)
+		}
 	}
 }
 
