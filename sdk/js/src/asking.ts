@@ -14,6 +14,8 @@ export type Request = { id: string; op: string; args: any[] };
 export type AskingHost = {
   readonly clock: Clock;
   readonly leads: boolean;
+  /** null: the client was closed. */
+  readonly tabs: unknown;
   commit<T>(make: (d: Draft) => T | Promise<T>): Promise<T>;
   nudge(what: Request): void;
 };
@@ -24,9 +26,16 @@ export class Asking {
 
   constructor(private readonly host: AskingHost, private readonly ops: Ops) {}
 
-  ask(op: string, args: any[]): Promise<any> {
+  async ask(op: string, args: any[]): Promise<any> {
     const { host } = this;
-    if (host.leads) return host.commit((d) => this.ops[op]!(d, ...args));
+    if (host.leads) {
+      try {
+        return await host.commit((d) => this.ops[op]!(d, ...args));
+      } catch (err) {
+        // A tab that hung learns by its write that another one leads by now, which then does it.
+        if ((err as ChatdError).code !== "closed" || !host.tabs) throw err;
+      }
+    }
     return new Promise((done, fail) => {
       const request = { id: `${this.#last++} ${host.clock.random()}`, op, args };
       const cancel = host.clock.after(ANSWER_MS, () => this.#end(request.id)?.fail(new ChatdError("timeout", "no tab has done it in time")));
@@ -43,7 +52,10 @@ export class Asking {
 
   /** Another tab leads: the one before may have taken what was asked and done nothing of it. */
   led(): void {
-    for (const { id, op, args } of this.#waiting.values()) this.host.nudge({ id, op, args });
+    for (const r of this.#waiting.values()) {
+      r.served = false;
+      this.host.nudge({ id: r.id, op: r.op, args: r.args });
+    }
   }
 
   async serve({ id, op, args }: Request): Promise<void> {

@@ -48,7 +48,9 @@ export class Keeping {
       await this.store.open(this.name(user));
       const meta: any = await this.store.get(keyOf.meta);
       if (meta?.v === VERSION) return;
-      await this.store.write([{ removeFrom: "", to: "\uffff" }, { put: keyOf.meta, value: { v: VERSION } }]);
+      // Two tabs may find the store new: the second must not empty what the first has begun.
+      const expect = meta === undefined ? { key: keyOf.meta, value: undefined } : undefined;
+      await this.store.write([{ removeFrom: "", to: "\uffff" }, { put: keyOf.meta, value: { v: VERSION } }], expect);
     } catch (err) {
       warn(err);
       this.store = memoryStore();
