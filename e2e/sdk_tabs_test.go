@@ -208,17 +208,17 @@ func (c *tabsCase) arrived() {
 // inOrder checks that what one tab sent stands in the order in which it was sent.
 func (c *tabsCase) inOrder() {
 	c.t.Helper()
-	place := make(map[string]int)
+	next := make(map[string]int)
 	for _, line := range ask[[]string](c.tabs[0].person, `tab.lines()`) {
 		var who string
 		var n int
 		if _, err := fmt.Sscanf(line, "tab %1s: %d", &who, &n); err != nil {
 			continue
 		}
-		if n != place[who] {
-			c.t.Errorf("%q stands where number %d of that tab belongs", line, place[who])
+		if n != next[who] {
+			c.t.Errorf("%q stands where number %d of that tab belongs", line, next[who])
 		}
-		place[who] = n + 1
+		next[who] = n + 1
 	}
 	ids := ask[[]int64](c.tabs[0].person, `tab.ids()`)
 	for i, id := range ids {

@@ -10,6 +10,8 @@ export type Request = {
 export type AskingHost = {
     readonly clock: Clock;
     readonly leads: boolean;
+    /** null: the client was closed. */
+    readonly tabs: unknown;
     commit<T>(make: (d: Draft) => T | Promise<T>): Promise<T>;
     nudge(what: Request): void;
 };
