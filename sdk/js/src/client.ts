@@ -479,10 +479,10 @@ export class Client implements Host {
 
   // Timelines.
 
-  async page(group: string, asked: Asked): Promise<boolean> {
+  async page(group: string, asked: Asked): Promise<void> {
     const query = "before" in asked ? `before=${asked.before}` : `after=${asked.after}`;
     const page = await this.http.request("GET", `/v1/groups/${encodeURIComponent(group)}/messages?${query}&limit=100`);
-    return this.ask("page", page, asked);
+    await this.ask("page", page, asked);
   }
 
   vanished(group: string, from: number, to: number): Promise<void> {

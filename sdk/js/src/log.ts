@@ -28,6 +28,11 @@ export type Log = {
   readonly gaps: readonly Range[];
   /** Nothing below is to be had from the server. */
   readonly floor: number;
+  /**
+   * From here to the end nothing was missed: what an earlier page does not have of it came live. Without a position, what is
+   * held has the changes before.
+   */
+  readonly since: number;
   /** Ids of changes that came live before the messages that they are about; a page that was read earlier needs them. */
   readonly loose: readonly number[];
 };
@@ -38,10 +43,10 @@ export type Batch = {
   first?: number; last?: number; has_more?: boolean; seen?: number; read?: number; unread?: number;
 };
 
-/** More changes than this are not remembered: a page that is that late is asked for again by its reader. */
+/** More changes than this are not remembered. */
 const LOOSE_MAX = 100;
 
-export const emptyLog = (epoch = "", end = -1): Log => ({ epoch, end, cursor: "", held: [], gaps: [], floor: 1, loose: [] });
+export const emptyLog = (epoch = "", end = -1): Log => ({ epoch, end, cursor: "", held: [], gaps: [], floor: 1, since: 0, loose: [] });
 
 /** Ranges with one more, joined where they touch. */
 export function add(ranges: readonly Range[], [from, to]: Range): Range[] {
@@ -108,11 +113,12 @@ export function append(was: Log, b: Batch): Step | "hole" | null {
     if (b.complete ? b.to <= was.end : cursor !== "" && cursor === was.cursor) return null;
     if (b.complete && b.from > was.end + 1) return "hole";
   }
-  const anew = other || (placed && !b.complete && b.from <= was.end);
+  const rewritten = other || (placed && !b.complete && b.from <= was.end);
+  const anew = rewritten || missed(was, b.from);
   let log = anew ? emptyLog(b.epoch) : { ...was, epoch: b.epoch };
   const fresh = b.messages.filter((m) => m.id > log.end);
   let gap: Range | undefined;
-  if (anew) {
+  if (rewritten) {
     gap = [b.from, 0];
     log = { ...log, gaps: [gap] };
   } else if (placed && !b.complete && b.from > was.end + 1) {
@@ -123,16 +129,22 @@ export function append(was: Log, b: Batch): Step | "hole" | null {
     log = { ...log, gaps: [...log.gaps.filter((g) => !isAnew(g)), gap] };
   }
   // Not what is below the end: of that, what is not held was dropped.
-  log = { ...holding(log, [Math.max(b.from, log.end + 1), b.to]), end: Math.max(log.end, b.to), cursor };
+  log = { ...holding(log, [Math.max(b.from, log.end + 1), b.to]), end: Math.max(log.end, b.to), cursor, ...((!placed || gap) && { since: b.from }) };
   return { log, fresh, anew, ...(gap && { gap }) };
 }
+
+/** Whether what is held of a log without a position lacks changes, if it goes on from an id. */
+export const missed = (log: Log, from: number) => log.end < 0 && log.held.length > 0 && log.since < from;
 
 /** What a page is an answer to. */
 export type Asked = { before: number } | { after: number };
 
-/** Takes a page that was asked for; null: it is of another life of the log, or there is nothing to take. */
+/** Whether a page is so old that changes of its messages were missed, or forgotten since. */
+const isLate = ({ since, end, loose }: Log, last: number) => end >= 0 && (last + 1 < since || (loose.length === LOOSE_MAX && last < loose[0]!));
+
+/** Takes a page that was asked for; null: it is of another life of the log or late, ask again. */
 export function insert(was: Log, page: Batch, asked: Asked): Log | null {
-  if ((was.epoch !== "" && was.epoch !== page.epoch) || !dense(page)) return null;
+  if ((was.epoch !== "" && was.epoch !== page.epoch) || !dense(page) || isLate(was, page.last ?? page.to)) return null;
   let log: Log = { ...was, epoch: page.epoch };
   const some = page.messages.length > 0;
   if ("before" in asked) {
@@ -142,7 +154,10 @@ export function insert(was: Log, page: Batch, asked: Asked): Log | null {
     if (page.from <= asked.after) return null;
     if (some && page.from > asked.after + 1) log = lost(log, [asked.after + 1, page.from - 1]);
   }
-  return some ? holding(log, [page.from, page.to]) : log;
+  if (!some) return log;
+  const after = (page.last ?? page.to) + 1;
+  if (log.end < 0) log = { ...log, since: log.held.length > 0 ? Math.min(log.since, after) : after };
+  return holding(log, [page.from, page.to]);
 }
 
 /** Gives a position up, and with it what is held: the log goes on wherever the server begins, behind a gap. */

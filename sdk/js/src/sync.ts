@@ -2,7 +2,7 @@
  * What frames, pages and lists mean: each function looks at the state, reads of the store what it needs, and returns what is
  * to be written and told. One at a time, by the leader; nothing here changes anything.
  */
-import { type Asked, type Batch, type Entry, type Log, append, around, changed, cut, entry, insert, isLine, loosened, lost, revised, unplaced } from "./log.js";
+import { type Asked, type Batch, type Entry, type Log, append, around, changed, cut, emptyLog, entry, insert, isLine, loosened, lost, missed, revised, unplaced } from "./log.js";
 import { type Commit, type Described, type GroupRecord, type InboxRecord, type State, type Task, emptyInbox, ending, keyOf, unknownGroup } from "./state.js";
 import type { Change, Store } from "./store.js";
 import type { InboxItem, Json, Message } from "./types.js";
@@ -133,7 +133,7 @@ export async function paged(d: Draft, page: Batch, asked: Asked): Promise<boolea
   const log = insert(was.log, page, asked);
   const last = page.last ?? page.to;
   const { held, loose, end } = was.log;
-  if (!log || (loose.length > 0 && loosened(was.log, [0]).forgotten.length > 0 && loose[0]! > last)) return false;
+  if (!log) return false;
   const lines = new Map<number, Entry>();
   let { bytes } = was;
   for (const m of page.messages) {
@@ -212,8 +212,10 @@ export function welcomed(d: Draft, f: any): void {
     if (was && was.log.end >= 0) continue;
     const held = was ?? unknownGroup(id);
     if (at.last > at.seen || (held.log.epoch && held.log.epoch !== at.epoch)) continue;
-    const log: Log = { ...held.log, epoch: at.epoch, end: at.last };
-    d.put(keyOf.group(id), { ...held, log, counted: Math.max(held.counted, at.last), g: { ...held.g, ...at } });
+    const late = missed(held.log, at.last + 1);
+    if (late) d.drop(id);
+    const log: Log = { ...(late ? emptyLog() : held.log), epoch: at.epoch, end: at.last, since: at.last + 1 };
+    d.put(keyOf.group(id), { ...held, log, ...(late && { bytes: 0 }), counted: Math.max(held.counted, at.last), g: { ...held.g, ...at } });
   }
 }
 

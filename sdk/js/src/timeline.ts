@@ -16,8 +16,8 @@ export type At = "unread" | "end" | number | Date;
 export type Host = {
   readonly state: State;
   readonly store: Store;
-  /** Loads a page and resolves once it is stored. false: it could not be taken. */
-  page(group: string, asked: Asked): Promise<boolean>;
+  /** Loads a page and resolves once it is stored, unless it comes too late. */
+  page(group: string, asked: Asked): Promise<unknown>;
   /** Notes that the server no longer has from..to. */
   vanished(group: string, from: number, to: number): Promise<void>;
   /** The first entry of the log from id on, as the server says. */
@@ -185,7 +185,7 @@ export class Timeline {
 
   /** Covers more ids on one side, until that are `want` more lines or there are no more. */
   async #page(by: -1 | 1, want: number): Promise<void> {
-    let asked = 0;
+    let [asked, tries] = [0, 0];
     while (want > 0) {
       const record = this.#record;
       const { log } = record;
@@ -217,10 +217,12 @@ export class Timeline {
         if (!around(this.#record.log.gaps, next)) break;
       } else {
         const life = this.#life;
-        const taken = asked !== next && (await this.host.page(this.group, by < 0 ? { before: next + 1 } : { after: next - 1 }));
-        if (life !== this.#life) return;
-        if (!taken) throw new ChatdError("conflict", "The log changed while it was loaded.");
+        tries = asked === next ? tries + 1 : 0;
         asked = next;
+        // A page may be overtaken by what comes live, but not again and again.
+        if (tries > 2) throw new ChatdError("conflict", "The log changed while it was loaded.");
+        await this.host.page(this.group, by < 0 ? { before: next + 1 } : { after: next - 1 });
+        if (life !== this.#life) return;
       }
       this.#tail = this.#to >= this.#tip(this.#record);
     }
