@@ -58,7 +58,7 @@ export declare class Client implements Host {
     keep(key: string, value: any, op: "queue" | "read", ...args: any[]): Promise<void>;
     /** The outcome of what is sent under a key. */
     wait(task: Task): Promise<any>;
-    page(group: string, asked: Asked): Promise<boolean>;
+    page(group: string, asked: Asked): Promise<void>;
     vanished(group: string, from: number, to: number): Promise<void>;
     peek(group: string, id: number): Promise<any>;
     opened(timeline: Timeline): void;

@@ -25,6 +25,11 @@ export type Log = {
     readonly gaps: readonly Range[];
     /** Nothing below is to be had from the server. */
     readonly floor: number;
+    /**
+     * From here to the end nothing was missed: what an earlier page does not have of it came live. Without a position, what is
+     * held has the changes before.
+     */
+    readonly since: number;
     /** Ids of changes that came live before the messages that they are about; a page that was read earlier needs them. */
     readonly loose: readonly number[];
 };
@@ -67,13 +72,15 @@ export type Step = {
  * null: all of it is known.
  */
 export declare function append(was: Log, b: Batch): Step | "hole" | null;
+/** Whether what is held of a log without a position lacks changes, if it goes on from an id. */
+export declare const missed: (log: Log, from: number) => boolean;
 /** What a page is an answer to. */
 export type Asked = {
     before: number;
 } | {
     after: number;
 };
-/** Takes a page that was asked for; null: it is of another life of the log, or there is nothing to take. */
+/** Takes a page that was asked for; null: it is of another life of the log or late, ask again. */
 export declare function insert(was: Log, page: Batch, asked: Asked): Log | null;
 /** Gives a position up, and with it what is held: the log goes on wherever the server begins, behind a gap. */
 export declare const unplaced: (log: Log) => Log;

@@ -8,8 +8,8 @@ export type At = "unread" | "end" | number | Date;
 export type Host = {
     readonly state: State;
     readonly store: Store;
-    /** Loads a page and resolves once it is stored. false: it could not be taken. */
-    page(group: string, asked: Asked): Promise<boolean>;
+    /** Loads a page and resolves once it is stored, unless it comes too late. */
+    page(group: string, asked: Asked): Promise<unknown>;
     /** Notes that the server no longer has from..to. */
     vanished(group: string, from: number, to: number): Promise<void>;
     /** The first entry of the log from id on, as the server says. */
