@@ -2,6 +2,7 @@
  * Ties the parts together: the store and the tabs that share it, the link and its frames, the outbox, the lists that are asked for
  * by HTTP. Nothing here is public.
  */
+import { alone } from "./alone.js";
 import { Asking, type Request } from "./asking.js";
 import { systemClock } from "./clock.js";
 import { Commits } from "./commits.js";
@@ -16,7 +17,6 @@ import type { Injected, Options } from "./options.js";
 import { Outbox, newKey } from "./outbox.js";
 import type { Clock, Frame, Http, Link, Tabs } from "./parts.js";
 import { Reading } from "./reading.js";
-import { browserTabs, createTabs } from "./tabs.js";
 import { type Commit, State, type Task, ending, keyOf, sentMessage } from "./state.js";
 import type { Store } from "./store.js";
 import * as sync from "./sync.js";
@@ -118,10 +118,9 @@ export class Client implements Host {
     this.state.stored = this.store.durable;
     await new Promise<void>((done, fail) => {
       const { tabsEnvironment } = this.#options;
-      const share = this.#options.tabs !== "separate" && this.store.shared;
-      const tabs = createTabs({
+      const tabs = (this.store.tabs ?? alone)({
         name: this.#keeping.name(user), store: this.store, clock: this.clock,
-        environment: share ? tabsEnvironment ?? browserTabs() : {},
+        environment: this.#options.tabs === "separate" ? {} : tabsEnvironment,
         listener: {
           load: async () => {
             await this.state.load(this.store);

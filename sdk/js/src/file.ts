@@ -106,7 +106,6 @@ export function fileStore(dir: string): Store {
   }
 
   return {
-    shared: false,
     durable: true,
 
     async open(name) {

@@ -1,5 +1,6 @@
 import type { Json } from "./types.js";
 import type { Change, Expect, Store } from "./store.js";
+import { createTabs } from "./tabs.js";
 
 const entries = "entries";
 
@@ -62,7 +63,7 @@ export function indexedDBStore(options: { name?: string } = {}): Store {
   }
 
   return {
-    shared: true,
+    tabs: createTabs,
     durable: true,
 
     async open(name) {

@@ -40,7 +40,6 @@ export function memoryStore({ maxBytes = BYTES_MAX }: { maxBytes?: number } = {}
   }
 
   return {
-    shared: false,
     durable: false,
     maxBytes,
     async open(as) {

@@ -37,7 +37,7 @@ export type TabsEnvironment = {
   page?: EventTarget | undefined;
 };
 
-export const browserTabs = (): TabsEnvironment => ({
+const browserTabs = (): TabsEnvironment => ({
   locks: globalThis.navigator?.locks,
   channel: typeof BroadcastChannel === "function" ? (name) => new BroadcastChannel(name) : undefined,
   page: globalThis.window,
@@ -49,8 +49,8 @@ export type TabsOptions = {
   store: Store;
   clock: Clock;
   listener: TabsListener;
-  /** browserTabs() for a store that tabs share; {} for one of this tab's own. */
-  environment: TabsEnvironment;
+  /** Default: what the browser gives. {}: this tab leads whatever others do. */
+  environment?: TabsEnvironment | undefined;
 };
 
 /** What crosses between tabs. n: the leader's number, seq: of its last commit. */
@@ -113,7 +113,7 @@ class SharedTabs implements Tabs {
   /** What was heard meanwhile. */
   #later: Message[] = [];
 
-  constructor({ name, store, clock, listener, environment: { locks, channel, page } }: TabsOptions) {
+  constructor({ name, store, clock, listener, environment: { locks, channel, page } = browserTabs() }: TabsOptions) {
     this.#name = `chatd:${name}`;
     this.#store = store;
     this.#clock = clock;

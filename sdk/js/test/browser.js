@@ -164,7 +164,6 @@ class Tab {
   #asked = {};
   #answered = {};
   store = {
-    shared: true,
     get: (key) => this.#call(() => structuredClone(this.browser.content.get(key))),
     range: (from, to) => this.#call(() => structuredClone([...this.browser.content].filter(([k]) => k >= from && k < to).sort(([a], [b]) => (a < b ? -1 : 1)))),
     write: (changes, expect) => {
