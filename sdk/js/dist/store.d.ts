@@ -1,3 +1,5 @@
+import type { Tabs } from "./parts.js";
+import type { TabsOptions } from "./tabs.js";
 import type { Json } from "./types.js";
 /** One change of a store. A key is any string; ranges are half-open, in the order of UTF-16 code units. */
 export type Change = {
@@ -32,8 +34,8 @@ export interface Store {
      * transaction that writes, so that of several tabs only the one that leads can write.
      */
     write(changes: readonly Change[], expect?: Expect): Promise<boolean>;
-    /** Whether other tabs of the same origin see the same content. */
-    readonly shared: boolean;
+    /** Has the tabs that see the same content work together, as those of indexedDBStore() do. Absent: no other sees it. */
+    readonly tabs?: (options: TabsOptions) => Tabs;
     /** Whether it outlives the process. */
     readonly durable: boolean;
     /** About how many bytes of messages a client leaves in it before it drops the oldest; default: 50 MiB. */

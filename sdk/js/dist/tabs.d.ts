@@ -8,15 +8,14 @@ export type TabsEnvironment = {
     /** Where pagehide, pageshow, freeze, resume and visibilitychange are heard. */
     page?: EventTarget | undefined;
 };
-export declare const browserTabs: () => TabsEnvironment;
 export type TabsOptions = {
     /** Of the store: the server and the person. */
     name: string;
     store: Store;
     clock: Clock;
     listener: TabsListener;
-    /** browserTabs() for a store that tabs share; {} for one of this tab's own. */
-    environment: TabsEnvironment;
+    /** Default: what the browser gives. {}: this tab leads whatever others do. */
+    environment?: TabsEnvironment | undefined;
 };
 export declare function createTabs(options: TabsOptions): Tabs;
 export {};
