@@ -118,8 +118,7 @@ func TestBrowserAccounts(t *testing.T) {
 	root.see(shows(".me-name", "root"))
 	root.live()
 
-	bob := openAt(t, browser, node.URL(), "bob")
-	bob.refused(true) // there is no cookie yet
+	bob := openRefused(t, browser, node.URL(), "bob") // there is no cookie yet
 	bob.click(".card .text-button")
 	bob.see(shows(".card h1", "Create an account"))
 	bob.picture(dir, "register.png")

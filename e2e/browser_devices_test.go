@@ -42,8 +42,7 @@ func TestBrowserDevices(t *testing.T) {
 	}
 	first := must(elsewhere(rightWord))(t)
 
-	alice := openAt(t, startBrowser(t), node.URL(), "alice")
-	alice.refused(true) // there is no cookie yet, and what is ended is refused
+	alice := openRefused(t, startBrowser(t), node.URL(), "alice") // there is no cookie yet, and what is ended is refused
 	alice.see(`document.querySelector("input[name=password]")`)
 	alice.signs("alice", rightWord)
 	alice.live()
@@ -109,8 +108,7 @@ func TestBrowserSingleSignOn(t *testing.T) {
 		"CHATD_OIDC_USER": "preferred_username", "CHATD_EGRESS_ALLOW": "127.0.0.0/8",
 	}})
 	issuer.QueueUser(&mockoidc.MockUser{Subject: "1", PreferredUsername: "carol"})
-	carol := openAt(t, startBrowser(t), node.URL(), "carol")
-	carol.refused(true) // there is no cookie yet
+	carol := openRefused(t, startBrowser(t), node.URL(), "carol") // there is no cookie yet
 	carol.click(`.card a[href="/v1/oidc/login"]`)
 	carol.arrives(`document.querySelector(".me-name")?.textContent === "carol"`)
 	carol.live()

@@ -13,8 +13,7 @@ func TestBrowserFirstMinutes(t *testing.T) {
 	node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_JWT_SECRET": ""}})
 	browser := startBrowser(t)
 	dir := picturesDir(t)
-	lost := openAt(t, browser, node.URL(), "lost")
-	lost.refused(true) // there is no cookie yet
+	lost := openRefused(t, browser, node.URL(), "lost") // there is no cookie yet
 	lost.see(shows(".card .hint", "Nobody has an account here yet. Open the link that chatd printed when it started."))
 
 	ana := openAt(t, browser, node.SetupURL(), "ana")
@@ -33,8 +32,7 @@ func TestBrowserFirstMinutes(t *testing.T) {
 	ana.see(`document.querySelector("input[name=invite]")?.value.includes("#invite=")`)
 	ana.picture(dir, "first-invite.png")
 
-	bob := openAt(t, browser, ask[string](ana, `document.querySelector("input[name=invite]").value`), "bob")
-	bob.refused(true)
+	bob := openRefused(t, browser, ask[string](ana, `document.querySelector("input[name=invite]").value`), "bob")
 	bob.see(shows(".card h1", "Create an account"))
 	bob.see(`document.querySelector(".card .hint").textContent.includes("“Weekend trip”")`)
 	bob.picture(dir, "first-invited.png")

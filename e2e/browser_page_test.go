@@ -31,10 +31,33 @@ const (
 	waitEvery      = 25 * time.Millisecond
 )
 
-// startBrowser starts a Chromium with a profile of its own, which ends with the test.
+// oneChromium serves all tests of the package: starting one takes about as much of the processor as a test does in it.
+// What people see and store is apart all the same: each has a browser context of their own.
+var oneChromium struct {
+	once sync.Once
+	ctx  context.Context
+	stop func()
+	err  error
+}
+
+// startBrowser returns a context of the one Chromium, which is started when first asked for. It ends with the test.
 func startBrowser(t *testing.T) context.Context {
 	t.Helper()
-	return jstest.Browser(t)
+	b := &oneChromium
+	b.once.Do(func() { b.ctx, b.stop, b.err = jstest.Chromium(context.Background()) })
+	if b.err != nil {
+		t.Fatalf("Chromium does not start: %v", b.err)
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, browserTimeout)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// stopBrowser ends the Chromium, if there is one, and removes its profile.
+func stopBrowser() {
+	if oneChromium.stop != nil {
+		oneChromium.stop()
+	}
 }
 
 // devNode starts chatd with the development sign-in, and with a secret that Client of the harness signs with.
@@ -83,6 +106,15 @@ func openPage(t *testing.T, browser context.Context, node *harness.Node, name st
 func openAt(t *testing.T, browser context.Context, url, name string) *person {
 	t.Helper()
 	p := blankPage(t, browser, name)
+	p.do(chromedp.Navigate(url))
+	return p
+}
+
+// openRefused is openAt where the page may be refused something from its first request on.
+func openRefused(t *testing.T, browser context.Context, url, name string) *person {
+	t.Helper()
+	p := blankPage(t, browser, name)
+	p.refused(true)
 	p.do(chromedp.Navigate(url))
 	return p
 }

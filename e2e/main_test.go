@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		os.Exit(2)
 	}
 	harness.BehindNginx = *nginxFlag
-	harness.Main(m)
+	harness.Main(m, stopBrowser)
 }
 
 // inParallel runs n tests at a time unless -parallel says otherwise.

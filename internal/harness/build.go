@@ -20,9 +20,12 @@ var built struct {
 	err  error
 }
 
-// Main runs the tests of a package and removes what Binary built.
-func Main(m *testing.M) {
+// Main runs the tests of a package, calls after, and removes what Binary built.
+func Main(m *testing.M, after ...func()) {
 	code := m.Run()
+	for _, end := range after {
+		end()
+	}
 	if built.dir != "" {
 		_ = os.RemoveAll(built.dir)
 	}

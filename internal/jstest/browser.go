@@ -14,9 +14,21 @@ const BrowserTimeout = 6 * time.Minute
 
 const startTimeout = time.Minute // on the slowest machine
 
-// Browser starts a Chromium with an empty profile, which ends with the test. CHATD_CHROMIUM names another than Debian's.
+// Browser starts a Chromium with an empty profile, which ends with the test.
 func Browser(tb testing.TB) context.Context {
 	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), BrowserTimeout)
+	tb.Cleanup(cancel)
+	ctx, stop, err := Chromium(ctx)
+	tb.Cleanup(stop)
+	if err != nil {
+		tb.Fatalf("Chromium does not start: %v", err)
+	}
+	return ctx
+}
+
+// Chromium starts one with an empty profile. stop ends it, and waits for that. CHATD_CHROMIUM names another than Debian's.
+func Chromium(ctx context.Context) (browser context.Context, stop func(), err error) {
 	path := os.Getenv("CHATD_CHROMIUM")
 	if path == "" {
 		path = "/usr/bin/chromium"
@@ -24,18 +36,12 @@ func Browser(tb testing.TB) context.Context {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-features", "Translate,SpareRendererForSitePerProcess"), // a spare renderer takes more than many a test
 		chromedp.Flag("lang", "en-US"), chromedp.WSURLReadTimeout(startTimeout),
 	)
-	ctx, cancel := context.WithTimeout(context.Background(), BrowserTimeout)
-	tb.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
-	tb.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	tb.Cleanup(cancel)
-	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
-		tb.Fatalf("Chromium does not start: %v", err)
-	}
-	return ctx
+	ctx, release := chromedp.NewExecAllocator(ctx, options...)
+	ctx, end := chromedp.NewContext(ctx)
+	return ctx, func() { end(); release() }, chromedp.Do(ctx, chromedp.Navigate("about:blank"))
 }
 
 // Eval returns what an expression of JavaScript gives in a page; it waits for a promise.
