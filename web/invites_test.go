@@ -43,7 +43,7 @@ func TestInvitation(t *testing.T) {
 	if a.status != 200 || a.field("group_name") != "Trip" || a.field("members") != 2.0 || a.field("from_name") != "ann" || a.field("server") == nil {
 		t.Errorf("got %d %s", a.status, a.body)
 	}
-	checkProblem(t, "another code", open(code[:len(code)-1]+"a"), 404, "not_found")
+	checkProblem(t, "another code", open(code[:len(code)-1]+"b"), 404, "not_found") // no code ends like this
 	checkProblem(t, "no code", open("x"), 404, "not_found")
 	for _, step := range []struct {
 		what, user string
