@@ -27,7 +27,7 @@ import (
 )
 
 var (
-	shipMiB   = flag.Int("ship", 64, "MiB of log lines that TestShippedLinesSurviveKills ships")
+	shipMiB   = flag.Int("ship", 32, "MiB of log lines that TestShippedLinesSurviveKills ships; `make soak` ships 1,024")
 	shipKills = flag.Int("ship-kills", 3, "how often it kills the shipper and each processor")
 )
 

@@ -105,7 +105,7 @@ func (s *server) attack(readers int, read func()) (unsent, heap int64) {
 		all.Go(read)
 	}
 	go func() { all.Wait(); done.Store(true) }()
-	for tick := time.NewTicker(50 * time.Millisecond); !done.Load(); <-tick.C {
+	for tick := time.NewTicker(200 * time.Millisecond); !done.Load(); <-tick.C {
 		unsent = max(unsent, int64(s.metric("chatd_unsent_bytes")))
 		now, _ := inUse()
 		heap = max(heap, now-before)

@@ -26,7 +26,7 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 )
 
-var linesFlag = flag.Int("lines", 1_000_000, "how many lines TestCountsOnceUnderKills counts")
+var linesFlag = flag.Int("lines", 400_000, "how many lines TestCountsOnceUnderKills counts; `make soak` counts 10,000,000")
 
 const kills = 10
 
