@@ -6,6 +6,7 @@ package conformance
 import (
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -20,8 +21,6 @@ var files embed.FS
 type Scenario struct {
 	Name string
 	Rule string // what it shows, in a sentence
-	// Needs are features that not every client has: without one of them the scenario does not apply.
-	Needs []string
 	// Groups are those of the caller, as GET /v1/groups lists them.
 	Groups []Object
 	// Websocket is how the server treats websockets to begin with: open, refused or silent. Empty: open.
@@ -142,7 +141,7 @@ func (p *player) do(command, step Object) error {
 	got, err := p.driver.Ask(command)
 	if fails, ok := step["fails"]; ok {
 		if err == nil || !strings.Contains(err.Error(), fails.(string)) {
-			return fmt.Errorf("got the error %v", err)
+			return errors.Join(fmt.Errorf("want an error with %q", fails), err)
 		}
 		return nil
 	}

@@ -130,7 +130,7 @@ func (s *server) wait(w http.ResponseWriter, r *http.Request) {
 	select {
 	case answer, ok := <-c.answer:
 		if !ok || answer["cut"] == true {
-			panic(http.ErrAbortHandler)
+			panic(http.ErrAbortHandler) //nolint:forbidigo // how a handler cuts its connection
 		}
 		for k, v := range asObject(answer["headers"]) {
 			w.Header().Set(k, fmt.Sprint(v))
@@ -200,7 +200,7 @@ func (s *server) websocket(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	for {
 		_, text, err := conn.ReadMessage()
 		if err != nil {
