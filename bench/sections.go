@@ -100,6 +100,10 @@ func counting(b *bench) {
 	}
 	for _, s := range steps {
 		commands, trips := b.traffic.during(s.do)
+		for range 4 { // what else the node writes down meanwhile, such as how far the person before has read, is not counted
+			c, r := b.traffic.during(s.do)
+			commands, trips = min(commands, c), min(trips, r)
+		}
 		b.steps[s.what] = [2]int64{commands, trips}
 		b.table.count(s.what, "%d commands, %d round trips", commands, trips)
 	}
