@@ -32,7 +32,7 @@ func Install(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(made)
+	defer func() { _ = os.RemoveAll(made) }()
 	sum := sha256.New()
 	for _, name := range files {
 		text, err := os.ReadFile(filepath.Join(dir, name))

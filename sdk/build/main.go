@@ -41,7 +41,7 @@ func build(ctx context.Context, sdk string) (err error) {
 	if err := npm.Link(modules, installed, map[string]string{"@chatd/client": filepath.Join(sdk, "js")}); err != nil {
 		return err
 	}
-	defer os.RemoveAll(modules)
+	defer func() { _ = os.RemoveAll(modules) }()
 	for _, p := range packages {
 		dir := filepath.Join(sdk, p.name)
 		if err := os.RemoveAll(filepath.Join(dir, "dist")); err != nil {
