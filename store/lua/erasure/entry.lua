@@ -65,12 +65,16 @@ if kind == 'delete' and stored then
   redis.call('ZREM', msgs, stored)
   redis.call('ZADD', msgs, target, replaced[1])
 end
+local listed = kind == 'delete' and stored -- unchanged
 for i = erased, #ARGV, erased_row do
   -- bind: erased at i
-  local was = redis.call('ZRANGEBYSCORE', msgs, entry_id, entry_id)[1]
-  -- A log that was rolled back may have another entry there.
-  if was and string.match(was, '^%d+ %S+ ') == string.match(entry, '^%d+ %S+ ') then
-    redis.call('ZREM', msgs, was)
+  -- A log that was rolled back may have another entry there. Edits that the target lists are not read: they may be large.
+  local same = listed
+  if not same then
+    local was = redis.call('ZRANGEBYSCORE', msgs, entry_id, entry_id)[1]
+    same = was and string.match(was, '^%d+ %S+ ') == string.match(entry, '^%d+ %S+ ')
+  end
+  if same and redis.call('ZREMRANGEBYSCORE', msgs, entry_id, entry_id) == 1 then
     redis.call('ZADD', msgs, entry_id, entry)
     redis.call('ZREMRANGEBYSCORE', reacted, entry_id, entry_id)
     replaced[#replaced + 1] = entry
