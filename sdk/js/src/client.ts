@@ -48,11 +48,18 @@ export class Client implements Host {
   /** Rises with each start and stop: what belongs to an earlier one is void. */
   #life = 0;
   #leading = 0;
+  #control = new AbortController(); // of the present life
+  /** Fulfilled once an earlier life has let go of the store. */
+  #over: Promise<void> = Promise.resolve();
   readonly #id = newKey();
   #verified: Promise<void> | null = null;
   #acks = new Map<string, string | number>();
 
+  /** Groups that were entered since the session said hello: its welcome may not know of them. */
+  readonly #entered = new Set<string>();
+
   #expiry: (() => void) | null = null;
+  #later: (() => void) | null = null;
 
   /** Timelines that are kept up to date. */
   readonly open = new Set<Timeline>();
@@ -61,7 +68,7 @@ export class Client implements Host {
   readonly listeners = new Map<string, Set<(value: any) => void>>();
   readonly subscribers = new Set<() => void>();
   /** Of messages that are on their way, by key. */
-  readonly waits = new Map<string, { task: Task; done(message: any): void; fail(err: ChatdError): void }>();
+  readonly waits = new Map<string, { task: Task; stored?: boolean; done(message: any): void; fail(err: ChatdError): void }>();
   readonly ready: Promise<void>;
   #isReady!: () => void;
   loaded: Promise<void> | null = null;
@@ -69,7 +76,7 @@ export class Client implements Host {
   constructor(options: Options & Injected) {
     this.#options = options;
     this.clock = options.clock ?? systemClock;
-    this.tokens = createTokens({ getToken: options.getToken, clock: this.clock, signedOut: (why) => this.#ended("signed-out", why) });
+    this.tokens = createTokens({ getToken: options.getToken, clock: this.clock, signedOut: (why) => this.#ended("signed-out", why), switched: () => this.#switched() });
     this.http = createHttp({ url: options.url, tokens: this.tokens, fetch: options.fetch, clock: this.clock });
     this.#keeping = new Keeping(options.store ?? memoryStore(), baseOf(options.url), this.http, this.clock);
     this.ready = new Promise((done) => (this.#isReady = done));
@@ -101,16 +108,18 @@ export class Client implements Host {
     const life = ++this.#life;
     this.tokens.begin();
     this.state.connect({ phase: "connecting" });
-    const loaded = this.#start(life);
+    const { signal } = (this.#control = new AbortController());
+    const loaded = this.#over.then(() => this.#start(life, signal));
     this.loaded = loaded;
     loaded.catch((err) => {
       if (life === this.#life) this.#ended("closed", err);
     });
   }
 
-  async #start(life: number): Promise<void> {
+  async #start(life: number, signal: AbortSignal): Promise<void> {
     const goesOn = () => life === this.#life;
-    const user = this.#options.user ?? (await this.#keeping.user(goesOn));
+    if (!goesOn()) return;
+    const user = this.#options.user ?? (await this.#keeping.user(signal));
     if (!goesOn()) return;
     this.state.me = user;
     await this.#keeping.open(user, (err) => this.log("warn", "The store cannot be used, so nothing is kept over a reload.", err), this.#options.user === undefined);
@@ -126,7 +135,7 @@ export class Client implements Host {
             await this.state.load(this.store);
             if (life !== this.#life) return;
             for (const t of this.open) t.reloaded();
-            for (const w of this.waits.values()) void this.#missed(w.task);
+            for (const w of this.waits.values()) if (w.stored) void this.#missed(w.task);
             if (this.state.groups.size > 0) this.#isReady();
             done();
           },
@@ -149,8 +158,9 @@ export class Client implements Host {
     return this.#ended("closed");
   }
 
-  async #ended(phase: "closed" | "signed-out", why?: unknown): Promise<void> {
-    if (!this.loaded) return;
+  #ended(phase: "closed" | "signed-out", why?: unknown): Promise<void> {
+    const { loaded } = this;
+    if (!loaded) return this.#over;
     this.loaded = null;
     this.#life++;
     const failure = why instanceof ChatdError ? why : new ChatdError("closed", "the client was closed");
@@ -161,21 +171,25 @@ export class Client implements Host {
     this.#tabs = null;
     this.tokens.stop();
     this.#verified = null;
+    this.#control.abort(failure);
     this.#stopped();
+    this.#expiry?.();
+    this.#expiry = null;
     this.#asking.fail(failure);
     for (const w of this.waits.values()) w.fail(failure);
     this.waits.clear();
     this.state.connect({ phase });
-    await this.#commits.idle();
-    await this.store.close();
+    return (this.#over = loaded.catch(() => {}).then(() => this.#commits.idle()).then(() => this.store.close())
+      .catch((err) => this.log("warn", "The store cannot be closed.", err)));
   }
 
   /** Deletes what is kept on this device, and ends the client in all tabs. */
   async forget(): Promise<void> {
-    const { me } = this.state;
-    if (this.#tabs) await this.ask("forget", this.#id);
-    await this.#ended("closed");
-    await this.#keeping.destroy(me);
+    if (this.#tabs) await this.ask("forget", this.#id).catch(() => {}); // what nobody leads is deleted all the same
+    const me = this.state.me || this.#options.user || "";
+    const gone = this.#ended("closed").then(() => this.#keeping.destroy(me));
+    this.#over = gone.catch(() => {});
+    await gone;
     this.state.clear();
   }
 
@@ -202,7 +216,10 @@ export class Client implements Host {
       nudge: (what: Request) => this.#tabs?.nudge(what),
       answered: (t: Task, answer: any, message: unknown) => this.#commits.add((d) => sync.answered(d, t, answer, message)),
       refused: (t: Task, error: { code: string; detail: string }) => this.#commits.add((d) => sync.refused(d, t, error)),
-      confirmed: (group: string, id: number, answer: any) => this.#commits.add((d) => sync.confirmed(d, group, id, answer)),
+      confirmed: (group: string, id: number, answer: any) => {
+        this.#lists.read.add(group);
+        return this.#commits.add((d) => sync.confirmed(d, group, id, answer));
+      },
       acked: (at: unknown) => this.#commits.add((d) => {
         const { ack, ...inbox } = d.s.inbox;
         if (ack === at) d.put(keyOf.inbox, inbox);
@@ -234,10 +251,13 @@ export class Client implements Host {
 
   #lost(): void {
     this.#leading++;
+    this.#later?.();
+    this.#later = null;
     this.#lists.stop();
     this.#outbox.stop();
     this.#reading.stop();
     this.link?.close();
+    this.#acks.clear(); // what is not said by now, a list brings again
   }
 
   #connected(connection: ConnectionState): void {
@@ -257,6 +277,7 @@ export class Client implements Host {
   /** Up to where everything is stored. */
   async #positions(life: number) {
     if (this.#options.user === undefined) await (this.#verified ??= this.#verify());
+    this.#entered.clear();
     await this.#commits.idle();
     if (life !== this.#life) throw new ChatdError("closed", "the client was closed");
     if (this.link.by === "poll") this.#lists.all(true);
@@ -274,6 +295,15 @@ export class Client implements Host {
       this.#verified = null;
       throw err;
     }
+  }
+
+  /** Another person has signed in: what waits here is not sent with their token. */
+  #switched(): void {
+    const again = this.#options.user === undefined;
+    const why = new ChatdError("conflict", `The token is not ${this.state.me}'s any more.`);
+    void this.#ended("closed", again ? undefined : why).then(() => {
+      if (again) this.connect();
+    });
   }
 
   async #isUser(user: string): Promise<void> {
@@ -321,12 +351,15 @@ export class Client implements Host {
   }
 
   emit(name: string, value: unknown): void {
-    for (const fn of this.listeners.get(name) ?? []) {
-      try {
-        fn(value);
-      } catch (err) {
-        this.log("error", `A listener of "${name}" failed.`, err);
-      }
+    for (const fn of this.listeners.get(name) ?? []) this.call(fn, value, `A listener of "${name}"`);
+  }
+
+  /** What an application throws does not keep others from being told. */
+  call<T>(fn: (value: T) => void, value: T, what: string): void {
+    try {
+      fn(value);
+    } catch (err) {
+      this.log("error", `${what} failed.`, err);
     }
   }
 
@@ -341,7 +374,8 @@ export class Client implements Host {
         return;
       }
       case "inbox":
-        return this.#commits.add((d) => sync.items(d, f as any));
+        if ((await this.#commits.add((d) => sync.items(d, f as any))) === "hole") throw new ChatdError("conflict", "Items of the inbox are missing.");
+        return;
       case "cursor":
         return this.#commits.add((d) => sync.moved(d, f as any));
       case "typing":
@@ -354,9 +388,9 @@ export class Client implements Host {
         this.#lists.memberships++;
         return this.#commits.add((d) => sync.left(d, f.group));
       case "welcome":
-        if (f.user) await this.#isUser(f.user);
+        await (f.user ? this.#isUser(f.user) : (this.#verified ??= this.#verify()));
         this.#lists.all();
-        if (f.groups) await this.#commits.add((d) => sync.welcomed(d, f));
+        if (f.groups && (await this.#commits.add((d) => sync.welcomed(d, f, this.#entered)))) return this.link.restart("positions");
         return this.#failed(f.errors ?? []);
       case "errors":
         return this.#failed(f.errors);
@@ -371,9 +405,13 @@ export class Client implements Host {
   async #failed(errors: any[]): Promise<void> {
     if (errors.length === 0) return;
     const { given, later } = await this.#commits.add((d) => sync.failed(d, errors));
-    const leading = this.#leading;
     if (given) this.link.restart("positions"); // a session leaves those groups out
-    else if (later) this.clock.after(LATER_MS, () => leading === this.#leading && this.link.restart("groups"));
+    else if (later) {
+      this.#later ??= this.clock.after(LATER_MS, () => {
+        this.#later = null;
+        this.link.restart("groups");
+      });
+    }
   }
 
   #expire(): void {
@@ -387,7 +425,8 @@ export class Client implements Host {
   // Other tabs.
 
   /** Has whoever leads do something, and waits until it is stored. */
-  ask(op: keyof Client["ops"], ...args: any[]): Promise<any> {
+  async ask(op: keyof Client["ops"], ...args: any[]): Promise<any> {
+    if (!this.#tabs) await this.loaded;
     return this.#tabs ? this.#asking.ask(op, args) : Promise.reject(new ChatdError("closed", "the client is not connected"));
   }
 
@@ -407,16 +446,20 @@ export class Client implements Host {
 
   /** What tabs ask the leader to do. */
   readonly ops = {
-    page: (d: sync.Draft, page: Batch, asked: Asked) => sync.paged(d, page, asked),
+    page: (d: sync.Draft, page: Batch, asked: Asked, life: number) => sync.paged(d, page, asked, life),
     vanished: (d: sync.Draft, group: string, from: number, to: number) => sync.vanished(d, group, from, to),
     queue: (d: sync.Draft, task: Task) => d.put(keyOf.task(task.n), task),
     retry: (d: sync.Draft, key: string) => sync.retried(d, key, this.clock.now()),
     discard: (d: sync.Draft, key: string) => sync.discarded(d, key),
     read: (d: sync.Draft, group: string, id: number) => sync.readTo(d, group, id),
-    cursors: (d: sync.Draft, group: string, answer: any) => sync.marked(d, group, answer),
+    cursors: (d: sync.Draft, group: string, answer: any) => {
+      this.#lists.read.add(group);
+      sync.marked(d, group, answer);
+    },
     done: (d: sync.Draft, seq: number) => sync.done(d, seq),
     known: (d: sync.Draft, group: any) => {
       this.#lists.memberships++;
+      this.#entered.add(group.id);
       sync.described1(d, group);
     },
     gone: (d: sync.Draft, group: string) => {
@@ -429,6 +472,7 @@ export class Client implements Host {
 
   /** Stored here at once, so that it is not lost if nobody leads; then done by the leader. */
   async keep(key: string, value: any, op: "queue" | "read", ...args: any[]): Promise<void> {
+    if (!this.loaded) throw new ChatdError("closed", "the client is not connected");
     await this.loaded;
     if (!this.leads) {
       const changes = [{ put: key, value }];
@@ -464,6 +508,12 @@ export class Client implements Host {
     return done;
   }
 
+  /** From now on the store says what becomes of it. */
+  stored(key: string): void {
+    const w = this.waits.get(key);
+    if (w) w.stored = true;
+  }
+
   /** The commit that told the outcome of a task may be among those that this tab missed. */
   async #missed({ n, key, group, after }: Task): Promise<void> {
     const { me, outbox } = this.state;
@@ -480,8 +530,9 @@ export class Client implements Host {
 
   async page(group: string, asked: Asked): Promise<void> {
     const query = "before" in asked ? `before=${asked.before}` : `after=${asked.after}`;
+    const life = this.state.groups.get(group)?.log.life ?? 0;
     const page = await this.http.request("GET", `/v1/groups/${encodeURIComponent(group)}/messages?${query}&limit=100`);
-    await this.ask("page", page, asked);
+    await this.ask("page", page, asked, life);
   }
 
   vanished(group: string, from: number, to: number): Promise<void> {
@@ -509,7 +560,7 @@ export class Client implements Host {
         for (const t of all) if (t !== this) (t as Timeline).told();
         if (!all.includes(this)) return;
         this.#share();
-        for (const fn of this.subscribers) fn();
+        for (const fn of this.subscribers) this.call(fn, undefined, "A subscriber");
       });
     }
     this.#soon.add(what);

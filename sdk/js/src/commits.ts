@@ -31,9 +31,19 @@ export class Commits {
   /** Has something worked out and stored, after all that came before. */
   add<T>(make: (d: Draft) => T | Promise<T>): Promise<T> {
     const work = this.#queue.then(async () => {
-      const d = this.#draft();
-      const result = await make(d);
-      if (d.changes.length + d.events.length > 0) await this.#store(d);
+      let d = this.#draft();
+      let result = await make(d);
+      if (d.changes.length + d.events.length > 0) {
+        try {
+          await this.#write(d);
+        } catch (err) {
+          await this.#makeRoom(err);
+          d = this.#draft(); // what was worked out before holds what is gone now
+          result = await make(d);
+          await this.#write(d);
+        }
+        await this.#fit();
+      }
       if (d.stale.size > 0) this.host.stale(d.stale);
       return result;
     });
@@ -50,19 +60,22 @@ export class Commits {
     await this.host.tabs.commit(changes, { changes, events });
   }
 
-  async #store(d: Draft): Promise<void> {
-    const { log, store } = this.host;
-    try {
-      await this.#write(d);
-    } catch (err) {
-      if ((err as ChatdError).code === "closed") throw err;
-      log("error", "The store does not take what is to be kept.", err);
-      if (!(await this.#prune())) throw err; // full, mostly: what can be loaded again gives way
-      await this.#write(d);
-    }
-    const most = store.maxBytes ?? BYTES_MAX;
+  /** The store is full, mostly: what can be loaded again gives way. */
+  async #makeRoom(err: unknown): Promise<void> {
+    if ((err as ChatdError).code === "closed") throw err;
+    this.host.log("error", "The store does not take what is to be kept.", err);
+    if (!(await this.#prune())) throw err;
+  }
+
+  /** Keeps to the bound. What was to be stored is, whether or not this works. */
+  async #fit(): Promise<void> {
+    const most = this.host.store.maxBytes ?? BYTES_MAX;
     if (this.#bytes() <= most) return;
-    while (this.#bytes() > 0.9 * most && (await this.#prune()));
+    try {
+      while (this.#bytes() > 0.9 * most && (await this.#prune()));
+    } catch (err) {
+      if ((err as ChatdError).code !== "closed") this.host.log("error", "The store cannot be pruned.", err);
+    }
   }
 
   #bytes(): number {

@@ -7,7 +7,7 @@ export class ChatdError extends Error {
   }
   /** Whether the same call may succeed later without a change. */
   get retryable(): boolean {
-    return ["offline", "timeout", "unavailable", "rate_limited", "overloaded", "internal", "inbox_full"].includes(this.code) || this.status >= 500;
+    return ["offline", "timeout", "unavailable", "rate_limited", "overloaded", "internal", "inbox_full", "backlog_full"].includes(this.code) || this.status >= 500;
   }
 }
 

@@ -85,18 +85,20 @@ export class Group {
   async #queue(fields: Partial<Task> & Pick<Task, "kind">): Promise<Sending> {
     const { client } = this;
     if (!client.loaded) throw new ChatdError("closed", "the client is not connected");
+    const given = JSON.parse(JSON.stringify(fields)) as typeof fields; // as it is now; what JSON cannot say is refused here
     await client.loaded;
     if (client.state.outbox.size >= OUTBOX_MAX) throw new ChatdError("outbox_full", "Too many messages are waiting to be sent.");
     const key = newKey();
     const now = client.clock.now();
-    last = Math.max(now * 1000, last + 1);
+    const behind = parseInt([...client.state.outbox.keys()].at(-1) ?? "0", 10); // the clock may have been set back since
+    last = Math.max(now * 1000, last + 1, behind + 1);
     const record = client.state.groups.get(this.id);
     const after = Math.max(0, record?.g.last ?? 0, record?.log.end ?? 0);
-    const given = Object.fromEntries(Object.entries(fields).filter(([, v]) => v !== undefined)) as typeof fields;
     const task: Task = { ...given, n: `${pad(last)}-${key}`, key, group: this.id, queued_at: now, after };
     const done = client.wait(task);
     try {
       await client.keep(keyOf.task(task.n), task, "queue", task);
+      client.stored(key);
     } catch (err) {
       client.waits.delete(key);
       throw err;

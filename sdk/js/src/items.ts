@@ -31,7 +31,8 @@ export class Items {
       while (open.length > 0 && e.id >= open[0]![0]) gap();
       if (e.client_id && e.from === me) own.add(e.client_id);
       const by = changes.get(e.id)?.filter((t) => t.id === undefined || t.id > e.at) ?? [];
-      const key = e.client_id ? `c-${e.from}-${e.client_id}` : `m-${e.id}`;
+      let key = e.client_id ? `c-${e.from}-${e.client_id}` : `m-${e.id}`;
+      if (this.#next.has(key)) key = `m-${e.id}`; // the server keeps keys for a day: then one may be used again
       out.push(this.#keep(key, e, by, () => line(key, e, by)));
     }
     while (open.length > 0) gap();

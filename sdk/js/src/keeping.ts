@@ -16,8 +16,8 @@ export class Keeping {
     return `${this.url} ${user}`;
   }
 
-  /** The user of the last time, or whom the server takes the token for, however long it takes to reach it. */
-  async user(goesOn: () => boolean): Promise<string> {
+  /** The user of the last time, or whom the server takes the token for, however long it takes to reach it unless aborted. */
+  async user(signal: AbortSignal): Promise<string> {
     try {
       await this.store.open(this.url);
       const user = await this.store.get("user");
@@ -27,11 +27,14 @@ export class Keeping {
     }
     for (let wait = 500; ; wait = Math.min(20_000, 2 * wait)) {
       try {
-        return (await this.http.request("GET", "/v1/me")).user;
+        return (await this.http.request("GET", "/v1/me", { signal })).user;
       } catch (err) {
         const { retryable, retryAfter } = err as ChatdError;
-        if (!retryable || !goesOn()) throw err;
-        await new Promise<void>((done) => this.clock.after(Math.max(1000 * retryAfter, wait * (0.5 + this.clock.random() / 2)), done));
+        if (!retryable || signal.aborted) throw err;
+        await new Promise<void>((done, fail) => {
+          const cancel = this.clock.after(Math.max(1000 * retryAfter, wait * (0.5 + this.clock.random() / 2)), done);
+          signal.addEventListener("abort", () => (cancel(), fail(signal.reason)));
+        });
       }
     }
   }
@@ -58,7 +61,10 @@ export class Keeping {
     }
   }
 
+  /** @param user "": whoever was shown the last time */
   async destroy(user: string): Promise<void> {
+    await this.store.open(this.url);
+    user ||= String((await this.store.get("user")) ?? "");
     for (const name of [this.url, this.name(user)]) {
       await this.store.open(name);
       await this.store.destroy();

@@ -31,6 +31,9 @@ export class Lists {
   #cancel: (() => void) | null = null;
   #life = 0;
   #round = 0;
+  #leastMs = 0; // that the server asked to wait
+  /** Groups of which a read position was answered while a list was on its way, which may be older. */
+  readonly read = new Set<string>();
   /** How often a group was entered or left: a list that was on its way then may say either. */
   memberships = 0;
 
@@ -60,14 +63,16 @@ export class Lists {
   soon(): void {
     const { clock, link, log } = this.host;
     if (this.#cancel || !link.live || (!this.#all && this.#stale.size === 0)) return;
-    const wait = this.#tries === 0 ? 0 : Math.min(AGAIN_MAX_MS, AGAIN_MS * 2 ** this.#tries);
+    const wait = Math.max(this.#leastMs, this.#tries === 0 ? 0 : Math.min(AGAIN_MAX_MS, AGAIN_MS * 2 ** this.#tries));
     const life = this.#life;
     this.#cancel = clock.after(wait, async () => {
       this.#tries++;
+      this.#leastMs = 0;
       try {
         await this.#load();
       } catch (err) {
         this.#all = true;
+        this.#leastMs = 1000 * ((err as ChatdError).retryAfter ?? 0);
         if (!(err as ChatdError).retryable) log("warn", "The groups cannot be listed.", err);
       }
       if (life !== this.#life) return;
@@ -85,12 +90,13 @@ export class Lists {
     this.#stale = new Set();
     let cursor = "";
     do {
+      this.read.clear();
       const page = await http.request("GET", `/v1/groups?limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
       if (memberships !== this.memberships) {
         this.#all = true;
         return;
       }
-      await commit((d) => listed(d, page.groups));
+      await commit((d) => listed(d, page.groups, this.read));
       for (const g of page.groups) {
         stale.delete(g.id);
         const log = state.groups.get(g.id)?.log;

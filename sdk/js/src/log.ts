@@ -33,6 +33,8 @@ export type Log = {
    * held has the changes before.
    */
   readonly since: number;
+  /** Rises when what was held was given up: a page that was asked for before is of the log as it was then. */
+  readonly life: number;
   /** Ids of changes that came live before the messages that they are about; a page that was read earlier needs them. */
   readonly loose: readonly number[];
 };
@@ -46,7 +48,7 @@ export type Batch = {
 /** More changes than this are not remembered. */
 const LOOSE_MAX = 100;
 
-export const emptyLog = (epoch = "", end = -1): Log => ({ epoch, end, cursor: "", held: [], gaps: [], floor: 1, since: 0, loose: [] });
+export const emptyLog = (epoch = "", life = 0): Log => ({ epoch, end: -1, cursor: "", held: [], gaps: [], floor: 1, since: 0, life, loose: [] });
 
 /** Ranges with one more, joined where they touch. */
 export function add(ranges: readonly Range[], [from, to]: Range): Range[] {
@@ -69,6 +71,16 @@ export function cut(ranges: readonly Range[], [from, to]: Range): Range[] {
 
 /** The range that an id is in. */
 export const around = (ranges: readonly Range[], id: number): Range | undefined => ranges.find(([a, b]) => a <= id && id <= b);
+
+/** Whether each id of from..to is held or lost for good. */
+export function covered({ held, gaps }: Log, from: number, to: number): boolean {
+  for (let at = from; at <= to; ) {
+    const range = around(held, at) ?? around(gaps, at);
+    if (!range) return false;
+    at = range[1] + 1;
+  }
+  return true;
+}
 
 const isAnew = (gap: Range) => gap[1] === 0;
 
@@ -115,7 +127,7 @@ export function append(was: Log, b: Batch): Step | "hole" | null {
   }
   const rewritten = other || (placed && !b.complete && b.from <= was.end);
   const anew = rewritten || missed(was, b.from);
-  let log = anew ? emptyLog(b.epoch) : { ...was, epoch: b.epoch };
+  let log = anew ? emptyLog(b.epoch, was.life + 1) : { ...was, epoch: b.epoch };
   const fresh = b.messages.filter((m) => m.id > log.end);
   let gap: Range | undefined;
   if (rewritten) {
@@ -161,7 +173,7 @@ export function insert(was: Log, page: Batch, asked: Asked): Log | null {
 }
 
 /** Gives a position up, and with it what is held: the log goes on wherever the server begins, behind a gap. */
-export const unplaced = (log: Log): Log => ({ ...emptyLog(), gaps: log.end < 0 ? log.gaps : [[1, 0]] });
+export const unplaced = (log: Log): Log => ({ ...emptyLog("", log.life + 1), gaps: log.end < 0 ? log.gaps : [[1, 0]] });
 
 /** Remembers changes whose messages are not held, and says which ones are forgotten for them. */
 export function loosened(log: Log, ids: number[]): { log: Log; forgotten: number[] } {

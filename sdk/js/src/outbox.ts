@@ -36,6 +36,7 @@ function wire({ n, key, queued_at, after, id, sent_at, error, files, ...message 
 export class Outbox {
   #busy = new Map<string, string>(); // groups with a task under way, or waiting for its next try
   #tries = new Map<string, number>();
+  #waiting = new Map<string, () => void>(); // by group: how to cancel
   #life = 0;
 
   constructor(private readonly host: OutboxHost) {}
@@ -44,6 +45,8 @@ export class Outbox {
   stop(): void {
     this.#life++;
     this.#busy.clear();
+    for (const cancel of this.#waiting.values()) cancel();
+    this.#waiting.clear();
     this.#note();
   }
 
@@ -81,10 +84,11 @@ export class Outbox {
     const next = () => {
       if (life !== this.#life) return;
       this.#busy.delete(t.group);
+      this.#waiting.delete(t.group);
       this.pump();
       this.#note();
     };
-    if (wait > 0) host.clock.after(wait, next);
+    if (wait > 0) this.#waiting.set(t.group, host.clock.after(wait, next));
     else next();
   }
 

@@ -19,6 +19,7 @@ export type ReadingHost = {
 
 export class Reading {
   #busy = new Set<string>();
+  #waiting = new Map<string, () => void>(); // how to cancel
   #life = 0;
 
   constructor(private readonly host: ReadingHost) {}
@@ -26,6 +27,8 @@ export class Reading {
   stop(): void {
     this.#life++;
     this.#busy.clear();
+    for (const cancel of this.#waiting.values()) cancel();
+    this.#waiting.clear();
   }
 
   pump(): void {
@@ -48,6 +51,7 @@ export class Reading {
     const next = () => {
       if (life !== this.#life) return;
       this.#busy.delete(what);
+      this.#waiting.delete(what);
       this.pump();
     };
     ask().then(
@@ -57,6 +61,8 @@ export class Reading {
         if (e.code === undefined || e.retryable || e.code === "closed" || e.code === "signed_out") throw err;
         return note(null);
       },
-    ).then(next, (err) => void this.host.clock.after(Math.max(AGAIN_MS, 1000 * (err.retryAfter ?? 0)), next));
+    ).then(next, (err) => {
+      if (life === this.#life) this.#waiting.set(what, this.host.clock.after(Math.max(AGAIN_MS, 1000 * (err.retryAfter ?? 0)), next));
+    });
   }
 }

@@ -74,7 +74,10 @@ export function createSocket({ url, WebSocket, clock, welcomeMs, hello, welcomed
     ws.onopen = async () => {
       cancelStep();
       cancelStep = clock.after(welcomeMs, drop);
-      const said = await hello().catch(() => null);
+      const said = await hello().catch((err) => {
+        if (err instanceof ChatdError) refusal = err; // it says how long to stay away
+        return null;
+      });
       if (said === null) drop();
       else put(said);
     };
@@ -124,7 +127,7 @@ export function createSocket({ url, WebSocket, clock, welcomeMs, hello, welcomed
     cancelWatch = clock.after(afterMs, () => {
       const quiet = clock.now() - heard.at;
       if (quiet >= quietMs) probe(MARGIN_MS);
-      watch(quietMs, quiet < quietMs ? quietMs - quiet : quietMs);
+      watch(quietMs, quiet >= 0 && quiet < quietMs ? quietMs - quiet : quietMs); // below 0: the device's clock was set back
     });
   }
 

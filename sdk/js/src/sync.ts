@@ -77,7 +77,7 @@ export async function received(d: Draft, b: Batch): Promise<"hole" | null> {
   }
   const record = counted({ ...was, log, bytes }, b, step.fresh, step.anew, d);
   d.put(keyOf.group(b.group), record);
-  settle(d, b.group, log.end, step.fresh);
+  settle(d, b.group, log.end, step.fresh, step.anew);
   if (step.gap) d.tell("gap", { group: b.group, from: step.gap[0], to: step.gap[1] });
   for (const m of step.fresh) d.tell("message", m);
   if (!record.known) d.stale.add(b.group);
@@ -85,12 +85,12 @@ export async function received(d: Draft, b: Batch): Promise<"hole" | null> {
 }
 
 /** Takes out of the outbox what the log has by now. */
-function settle(d: Draft, group: string, end: number, fresh: Message[]) {
+function settle(d: Draft, group: string, end: number, fresh: Message[], anew: boolean) {
   for (const t of d.s.outbox.values()) {
     if (t.group !== group) continue;
     const m = fresh.find((m) => m.client_id === t.key && m.from === d.s.me);
     if (m && t.id === undefined) d.tell("sent", { key: t.key, message: m });
-    if (m || (t.id !== undefined && t.id <= end)) d.remove(keyOf.task(t.n));
+    if (m || (t.id !== undefined && (anew || t.id <= end))) d.remove(keyOf.task(t.n));
   }
 }
 
@@ -101,7 +101,8 @@ const concerned = (m: Message) => m.users ?? (m.user === undefined ? [] : [m.use
 function counted(record: GroupRecord, b: Batch, fresh: Message[], anew: boolean, d: Draft): GroupRecord {
   const g: { -readonly [K in keyof Described]: Described[K] } & Record<string, any> = { ...record.g, epoch: b.epoch };
   if (anew) g.last_message = null;
-  g.last = b.complete ? Math.max(g.last, b.to) : b.to;
+  const goesOn = b.complete && !anew;
+  g.last = goesOn ? Math.max(g.last, b.to) : b.to;
   if (b.first !== undefined) g.first = b.first;
   const { me } = d.s;
   for (const m of fresh) {
@@ -110,7 +111,7 @@ function counted(record: GroupRecord, b: Batch, fresh: Message[], anew: boolean,
     if (g.last_message && m.target === g.last_message.id) g.last_message = revised(g.last_message, m, m.sent_at);
     if (m.notice === "renamed" && m.name !== undefined) g.name = m.name;
     if (m.notice === "settings" && m.settings) Object.assign(g, m.settings);
-    if (m.id <= record.counted) continue;
+    if (m.id <= record.counted && !anew) continue;
     if (m.notice === "joined") g.members += concerned(m).length;
     if (m.notice === "left" || m.notice === "removed") g.members -= Math.max(1, concerned(m).length);
     const mine = m.from === me;
@@ -122,14 +123,18 @@ function counted(record: GroupRecord, b: Batch, fresh: Message[], anew: boolean,
     // Whether the deleted one counted as unread is known only to the server when it is not at hand.
     if (m.kind === "delete" && (m.target ?? 0) > g.read) d.stale.add(b.group);
   }
-  if (!b.complete) d.stale.add(b.group);
-  if (b.read !== undefined && b.to === b.last && !d.s.reads.has(b.group)) Object.assign(g, { read: b.read, unread: b.unread });
-  return { ...record, g, counted: b.complete ? Math.max(record.counted, b.to) : b.to };
+  if (!goesOn) d.stale.add(b.group);
+  if (b.read !== undefined && b.to === b.last && !d.s.reads.has(b.group)) {
+    if (b.read < g.read) d.stale.add(b.group); // the answer may be older than what was read meanwhile
+    else Object.assign(g, { read: b.read, unread: b.unread });
+  }
+  return { ...record, g, counted: goesOn ? Math.max(record.counted, b.to) : b.to };
 }
 
-/** A page that was asked for. false: nothing of it could be taken. */
-export async function paged(d: Draft, page: Batch, asked: Asked): Promise<boolean> {
+/** A page that was asked for in a life of the log. false: nothing of it could be taken. */
+export async function paged(d: Draft, page: Batch, asked: Asked, life: number): Promise<boolean> {
   const was = d.record(page.group);
+  if (was.log.life !== life) return false;
   const log = insert(was.log, page, asked);
   const last = page.last ?? page.to;
   const { held, loose, end } = was.log;
@@ -167,15 +172,19 @@ function described({ seen, read, unread, mentions_unread, last_message, last, fi
 
 /**
  * The caller's groups as listed by the server. Counts of a list that is older than what came live, or than what the person
- * has read meanwhile, are not taken; they are stale then.
+ * has read meanwhile, are not taken; they are stale then. A group of which nothing is owed to the person is placed at its end.
+ * @param read groups of which the server answered a read position while the list was on its way
  */
-export function listed(d: Draft, list: any[]): void {
+export function listed(d: Draft, list: any[], read: ReadonlySet<string>): void {
   for (const g of list) {
     const was = d.s.groups.get(g.id);
     const held = was ?? unknownGroup(g.id);
-    const late = held.log.end >= 0 && (held.log.epoch !== g.epoch || g.last < held.counted || d.s.reads.has(g.id));
+    const other = held.log.epoch !== "" && held.log.epoch !== g.epoch;
+    const late = held.log.end >= 0 && (other || g.last < held.counted || d.s.reads.has(g.id) || read.has(g.id));
     if (late) d.stale.add(g.id);
-    const next = { ...held, known: true, ...(late ? { g: { ...held.g, ...described(g) } } : { g: { ...held.g, ...g }, counted: g.last }) };
+    const placed = held.log.end < 0 && !other && held.log.gaps.length === 0 && g.last <= g.seen && !missed(held.log, g.last + 1);
+    const log = placed ? { ...held.log, epoch: g.epoch, end: g.last, since: g.last + 1 } : held.log;
+    const next = { ...held, log, known: true, ...(late ? { g: { ...held.g, ...described(g) } } : { g: { ...held.g, ...g }, counted: g.last }) };
     if (!was || JSON.stringify(next) !== JSON.stringify(was)) d.put(keyOf.group(g.id), next);
     if (!was?.known) d.tell("joined", { group: g.id });
   }
@@ -202,21 +211,40 @@ export function left(d: Draft, group: string): void {
   d.tell("left", { group });
 }
 
-/** A session begins. Groups of which nothing is owed to the person begin at their end. */
-export function welcomed(d: Draft, f: any): void {
-  const excused = new Set((f.errors ?? []).map((e: any) => e.group));
+/**
+ * A session begins. Groups of which nothing is owed to the person begin at their end. true: a position was given up, and a session
+ * without it has to begin.
+ * @param entered groups that were entered since it was asked for
+ */
+export function welcomed(d: Draft, f: any, entered: ReadonlySet<string>): boolean {
+  const excused = new Set([...entered, ...(f.errors ?? []).map((e: any) => e.group)]);
+  let given = false;
   for (const id of d.s.groups.keys()) if (!Object.hasOwn(f.groups, id) && !excused.has(id)) left(d, id);
   for (const [id, at] of Object.entries<any>(f.groups)) {
     const was = d.s.groups.get(id);
     if (!was?.known) d.stale.add(id);
-    if (was && was.log.end >= 0) continue;
+    if (was && was.log.end >= 0) {
+      // From a bare id the server cannot tell that it is of another life of the log.
+      if (was.log.cursor !== "" || was.log.epoch === "" || was.log.epoch === at.epoch) continue;
+      giveUp(d, was);
+      given = true;
+      continue;
+    }
     const held = was ?? unknownGroup(id);
     if (at.last > at.seen || (held.log.epoch && held.log.epoch !== at.epoch)) continue;
     const late = missed(held.log, at.last + 1);
     if (late) d.drop(id);
-    const log: Log = { ...(late ? emptyLog() : held.log), epoch: at.epoch, end: at.last, since: at.last + 1 };
+    const log: Log = { ...(late ? emptyLog("", held.log.life + 1) : held.log), epoch: at.epoch, end: at.last, since: at.last + 1 };
     d.put(keyOf.group(id), { ...held, log, ...(late && { bytes: 0 }), counted: Math.max(held.counted, at.last), g: { ...held.g, ...at } });
   }
+  return given;
+}
+
+/** Gives up a position that means nothing to the server. */
+function giveUp(d: Draft, was: GroupRecord): void {
+  d.drop(was.g.id);
+  d.put(keyOf.group(was.g.id), { ...was, log: unplaced(was.log), bytes: 0 });
+  d.stale.add(was.g.id);
 }
 
 /**
@@ -235,9 +263,7 @@ export function failed(d: Draft, errors: { group: string; inbox?: boolean; code:
       d.put(keyOf.inbox, { ...emptyInbox(), complete: false });
     } else if (was && e.code === "invalid_request") {
       given = true;
-      d.drop(e.group);
-      d.put(keyOf.group(e.group), { ...was, log: unplaced(was.log), bytes: 0 });
-      d.stale.add(e.group);
+      giveUp(d, was);
     } else given = true; // an ack was refused: the log is another one, which the server tells from the position
   }
   return { given, later };
@@ -282,19 +308,22 @@ export function confirmed(d: Draft, group: string, id: number, answer: { seen: n
   else if (answer.seen !== was.g.seen) d.put(keyOf.group(group), { ...was, g: { ...was.g, seen: Math.max(was.g.seen, answer.seen) } });
 }
 
-/** Items of the inbox. */
-export function items(d: Draft, b: InboxRecord & { from: number; items: InboxItem[] }): void {
+/** More items than this are not kept: an application that acks none would hold them for ever. */
+const INBOX_MAX = 1000;
+
+/** Items of the inbox. "hole": some are missing silently. */
+export function items(d: Draft, b: InboxRecord & { from: number; items: InboxItem[] }): "hole" | void {
   const was = d.s.inbox;
   const same = was.epoch === "" || was.epoch === b.epoch;
   if (same && b.complete && b.to <= was.to) return;
+  if (same && b.complete && was.epoch !== "" && b.from > was.to + 1) return "hole";
   // Where a batch is not complete, the items from there on may be others under seqs that came before.
   const held = same ? was.items.filter((i) => b.complete || i.seq < b.from) : [];
   const known = new Set(held.map((i) => i.seq));
   const fresh = b.items.filter((i) => !known.has(i.seq));
-  const complete = (same ? was.complete : true) && b.complete;
-  d.put(keyOf.inbox, {
-    epoch: b.epoch, to: b.to, cursor: b.cursor, complete, items: [...held, ...fresh].sort((x, y) => x.seq - y.seq), ...(same && was.ack && { ack: was.ack }),
-  });
+  const all = [...held, ...fresh].sort((x, y) => x.seq - y.seq);
+  const complete = (same ? was.complete : true) && b.complete && all.length <= INBOX_MAX;
+  d.put(keyOf.inbox, { epoch: b.epoch, to: b.to, cursor: b.cursor, complete, items: all.slice(-INBOX_MAX), ...(same && was.ack && { ack: was.ack }) });
   for (const i of fresh) d.tell("inbox", i);
 }
 

@@ -1,6 +1,6 @@
 import { ChatdError } from "./error.js";
 import { Items } from "./items.js";
-import { type Asked, type Entry, type Log, around } from "./log.js";
+import { type Asked, type Entry, type Log, around, covered } from "./log.js";
 import { type GroupRecord, type State, type Touched, keyOf, unknownGroup } from "./state.js";
 import type { Store } from "./store.js";
 import type { TimelineState } from "./types.js";
@@ -24,6 +24,8 @@ export type Host = {
   peek(group: string, id: number): Promise<{ id: number; sent_at: string } | undefined>;
   opened(timeline: Timeline): void;
   closed(timeline: Timeline): void;
+  /** Calls something of the application. */
+  call<T>(fn: (value: T) => void, value: T, what: string): void;
   /** Has told() called soon, once. */
   soon(timeline: Timeline): void;
 };
@@ -38,6 +40,8 @@ export class Timeline {
   #tail = false;
   #epoch = "";
   #at: At = "end";
+  /** Whether it was asked for before the group was known: its place is looked for again then. */
+  #early = false;
   #unread: TimelineState["unread"] = null;
   #loading: { before?: boolean; after?: boolean } = {};
   #error: TimelineState["error"] = null;
@@ -147,6 +151,7 @@ export class Timeline {
     const record = this.#record;
     const { g } = record;
     const tip = this.#tip(record);
+    this.#early = !record.known;
     let id: number;
     this.#unread = null;
     if (at instanceof Date) id = await this.#since(at);
@@ -194,10 +199,10 @@ export class Timeline {
       const range = around(log.held, next);
       const gap = around(log.gaps, next);
       const below = log.held.findLast((r) => r[1] < next);
-      if (range) {
-        const life = this.#life;
-        const found = await this.#read(by < 0 ? range[0] : next, by < 0 ? next : range[1], want, by < 0);
-        if (life !== this.#life) return;
+      const life = this.#life;
+      const found = range && (await this.#read(by < 0 ? range[0] : next, by < 0 ? next : range[1], want, by < 0));
+      if (life !== this.#life) return;
+      if (range && found) {
         want -= found.length;
         const all = want > 0;
         if (by < 0) {
@@ -216,7 +221,6 @@ export class Timeline {
         await this.host.vanished(this.group, below[1] + 1, next);
         if (!around(this.#record.log.gaps, next)) break;
       } else {
-        const life = this.#life;
         tries = asked === next ? tries + 1 : 0;
         asked = next;
         // A page may be overtaken by what comes live, but not again and again.
@@ -254,8 +258,11 @@ export class Timeline {
   touched(t: Touched | null): void {
     const record = this.#record;
     if (t) this.#take(t, record.log);
-    if (this.#tail && this.#to < this.#tip(record)) {
-      this.#tail = false; // of a group that was only listed, more became known
+    if (this.#early && record.known) {
+      this.#early = false;
+      void this.#do("before", () => this.#rebuild(() => this.#show(this.#at))).catch(() => {});
+    } else if (this.#tail && this.#to < this.#tip(record)) {
+      this.#tail = false; // it does not reach the end without a hole: more became known of the group than came live
       void this.#do("after", () => this.#rebuild(() => this.#around(this.#tip(this.#record), PAGE))).catch(() => {});
     }
     this.#change();
@@ -271,6 +278,7 @@ export class Timeline {
     this.#life++;
     const count = Math.max(PAGE, this.#lines.length);
     void this.#do("before", () => this.#rebuild(() => {
+      if (this.#early && this.#record.known) return this.#show(this.#at);
       const tip = this.#tip(this.#record);
       return this.#around(this.#tail || this.#epoch !== this.#record.log.epoch ? tip : Math.min(tip, this.#to), count);
     })).catch(() => {});
@@ -279,11 +287,11 @@ export class Timeline {
   #take({ entries, dropped }: Touched, log: Log): void {
     if (dropped) {
       this.#life++;
-      [this.#from, this.#to, this.#lines, this.#tail, this.#unread] = [0, -1, [], true, null];
+      [this.#from, this.#to, this.#lines, this.#tail, this.#unread, this.#error, this.#epoch] = [0, -1, [], true, null, null, log.epoch];
     }
     this.#epoch ||= log.epoch;
     const before = this.#to;
-    if (this.#tail && log.end > before) {
+    if (this.#tail && log.end > before && (this.#from > before || covered(log, before + 1, log.end))) {
       if (this.#from > before) this.#from = Math.max(this.#from, around(log.held, log.end)?.[0] ?? log.end + 1);
       this.#to = log.end;
     }
@@ -308,7 +316,7 @@ export class Timeline {
   /** @internal */
   told(): void {
     if (this.#quiet) return;
-    for (const fn of this.#listeners) fn();
+    for (const fn of this.#listeners) this.host.call(fn, undefined, "A subscriber of a timeline");
   }
 
   #look(): TimelineState {

@@ -30,10 +30,19 @@ export type Tokens = {
   stop(): void;
 };
 
-export function createTokens({ getToken, clock, signedOut }: { getToken: GetToken; clock: Clock; signedOut: (why: ChatdError) => void }): Tokens {
+export type TokensOptions = {
+  getToken: GetToken;
+  clock: Clock;
+  signedOut(why: ChatdError): void;
+  /** A token is another person's than the one before: it is given to nobody. */
+  switched?(): void;
+};
+
+export function createTokens({ getToken, clock, signedOut, switched }: TokensOptions): Tokens {
   const onRenewed = new Set<(token: string) => void>();
   const onEnded = new Set<() => void>();
   let current = "";
+  let whose: unknown; // of the first token since stop
   let got = { reason: "start" as TokenReason, at: 0 };
   let end = Infinity; // of current, by this device's clock
   let next: TokenReason = "start"; // why the next one is asked for
@@ -70,6 +79,7 @@ export function createTokens({ getToken, clock, signedOut }: { getToken: GetToke
       const token: unknown = await Promise.race([Promise.resolve().then(() => getToken({ reason, signal: mine.signal })), aborted]);
       if (typeof token !== "string" || token === "") throw new TypeError("want a token");
       take(token, reason);
+      if (mine !== control) throw new ChatdError("closed", "another person has signed in");
       return token;
     } catch (err) {
       throw failed(err, mine);
@@ -79,6 +89,13 @@ export function createTokens({ getToken, clock, signedOut }: { getToken: GetToke
   }
 
   function take(token: string, reason: TokenReason): void {
+    const { sub } = claims(token);
+    whose ??= sub;
+    if (sub !== undefined && sub !== whose) {
+      stop();
+      switched?.();
+      return;
+    }
     const before = current;
     failures = token === before ? failures + 1 : 0;
     current = token;
@@ -139,6 +156,9 @@ export function createTokens({ getToken, clock, signedOut }: { getToken: GetToke
 
   function stop(): void {
     cancelRenewal();
+    current = "";
+    whose = undefined;
+    next = "start";
     const mine = control;
     control = null;
     asking = null;
@@ -148,8 +168,6 @@ export function createTokens({ getToken, clock, signedOut }: { getToken: GetToke
   function out(why: ChatdError): void {
     if (over) return;
     over = why;
-    current = "";
-    next = "start";
     stop();
     signedOut(why);
     for (const run of onEnded) run();
@@ -181,10 +199,10 @@ function later({ code, detail, status }: ChatdError, waitMs: number): ChatdError
 }
 
 /** What a token says of itself, if it is a JWT; only the server decides whether it is good. */
-function claims(token: string): { exp?: number; iat?: number } {
+function claims(token: string): { exp?: number; iat?: number; sub?: unknown } {
   try {
-    const { exp, iat } = JSON.parse(atob(token.split(".")[1]!.replaceAll("-", "+").replaceAll("_", "/")));
-    return { ...(Number.isFinite(exp) && { exp }), ...(Number.isFinite(iat) && { iat }) };
+    const { exp, iat, sub } = JSON.parse(atob(token.split(".")[1]!.replaceAll("-", "+").replaceAll("_", "/")));
+    return { ...(Number.isFinite(exp) && { exp }), ...(Number.isFinite(iat) && { iat }), sub };
   } catch {
     return {};
   }
