@@ -21,6 +21,7 @@ export declare class Client implements Host {
     /** Of messages that are on their way, by key. */
     readonly waits: Map<string, {
         task: Task;
+        stored?: boolean;
         done(message: any): void;
         fail(err: ChatdError): void;
     }>;
@@ -35,13 +36,15 @@ export declare class Client implements Host {
     forget(): Promise<void>;
     get leads(): boolean;
     emit(name: string, value: unknown): void;
+    /** What an application throws does not keep others from being told. */
+    call<T>(fn: (value: T) => void, value: T, what: string): void;
     /** Has whoever leads do something, and waits until it is stored. */
     ask(op: keyof Client["ops"], ...args: any[]): Promise<any>;
     typing(group: string): void;
     hurry(): void;
     /** What tabs ask the leader to do. */
     readonly ops: {
-        page: (d: sync.Draft, page: Batch, asked: Asked) => Promise<boolean>;
+        page: (d: sync.Draft, page: Batch, asked: Asked, life: number) => Promise<boolean>;
         vanished: (d: sync.Draft, group: string, from: number, to: number) => void;
         queue: (d: sync.Draft, task: Task) => void;
         retry: (d: sync.Draft, key: string) => void;
@@ -58,6 +61,8 @@ export declare class Client implements Host {
     keep(key: string, value: any, op: "queue" | "read", ...args: any[]): Promise<void>;
     /** The outcome of what is sent under a key. */
     wait(task: Task): Promise<any>;
+    /** From now on the store says what becomes of it. */
+    stored(key: string): void;
     page(group: string, asked: Asked): Promise<void>;
     vanished(group: string, from: number, to: number): Promise<void>;
     peek(group: string, id: number): Promise<any>;

@@ -5,7 +5,9 @@ export type HttpOptions = {
     tokens: Pick<Tokens, "get" | "refused">;
     fetch?: typeof globalThis.fetch | undefined;
     clock: Clock;
+    /** What ends all calls that are under way. */
+    ended?(): AbortSignal;
 };
-export declare function createHttp({ url, tokens, fetch, clock }: HttpOptions): Http;
+export declare function createHttp({ url, tokens, fetch, clock, ended }: HttpOptions): Http;
 /** The address of the server without a slash at its end; in a page it may be relative. */
 export declare function baseOf(url: string): string;

@@ -16,6 +16,8 @@ export type ListsHost = {
 export declare class Lists {
     #private;
     private readonly host;
+    /** Groups of which a read position was answered while a list was on its way, which may be older. */
+    readonly read: Set<string>;
     /** How often a group was entered or left: a list that was on its way then may say either. */
     memberships: number;
     constructor(host: ListsHost);

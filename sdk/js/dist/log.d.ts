@@ -30,6 +30,8 @@ export type Log = {
      * held has the changes before.
      */
     readonly since: number;
+    /** Rises when what was held was given up: a page that was asked for before is of the log as it was then. */
+    readonly life: number;
     /** Ids of changes that came live before the messages that they are about; a page that was read earlier needs them. */
     readonly loose: readonly number[];
 };
@@ -49,13 +51,15 @@ export type Batch = {
     read?: number;
     unread?: number;
 };
-export declare const emptyLog: (epoch?: string, end?: number) => Log;
+export declare const emptyLog: (epoch?: string, life?: number) => Log;
 /** Ranges with one more, joined where they touch. */
 export declare function add(ranges: readonly Range[], [from, to]: Range): Range[];
 /** Ranges without one. */
 export declare function cut(ranges: readonly Range[], [from, to]: Range): Range[];
 /** The range that an id is in. */
 export declare const around: (ranges: readonly Range[], id: number) => Range | undefined;
+/** Whether each id of from..to is held or lost for good. */
+export declare function covered({ held, gaps }: Log, from: number, to: number): boolean;
 /** A log with a gap for good at from..to, but for what is held of that. */
 export declare function lost(log: Log, range: Range): Log;
 /** What a batch does to a log. */

@@ -26,21 +26,26 @@ export declare class Draft implements Commit {
 }
 /** Messages that the server pushed, or a sync brought. "hole": ids are missing silently; ask again from the positions. */
 export declare function received(d: Draft, b: Batch): Promise<"hole" | null>;
-/** A page that was asked for. false: nothing of it could be taken. */
-export declare function paged(d: Draft, page: Batch, asked: Asked): Promise<boolean>;
+/** A page that was asked for in a life of the log. false: nothing of it could be taken. */
+export declare function paged(d: Draft, page: Batch, asked: Asked, life: number): Promise<boolean>;
 /** What the server no longer has between a page and what is held before. */
 export declare function vanished(d: Draft, group: string, from: number, to: number): void;
 /**
  * The caller's groups as listed by the server. Counts of a list that is older than what came live, or than what the person
- * has read meanwhile, are not taken; they are stale then.
+ * has read meanwhile, are not taken; they are stale then. A group of which nothing is owed to the person is placed at its end.
+ * @param read groups of which the server answered a read position while the list was on its way
  */
-export declare function listed(d: Draft, list: any[]): void;
+export declare function listed(d: Draft, list: any[], read: ReadonlySet<string>): void;
 /** One group as GET or PATCH /v1/groups/{g} return it. */
 export declare function described1(d: Draft, g: any): void;
 /** The person is in a group no longer. */
 export declare function left(d: Draft, group: string): void;
-/** A session begins. Groups of which nothing is owed to the person begin at their end. */
-export declare function welcomed(d: Draft, f: any): void;
+/**
+ * A session begins. Groups of which nothing is owed to the person begin at their end. true: a position was given up, and a session
+ * without it has to begin.
+ * @param entered groups that were entered since it was asked for
+ */
+export declare function welcomed(d: Draft, f: any, entered: ReadonlySet<string>): boolean;
 /**
  * What the server could not do about some groups: one that the person is not in goes, a position that it cannot read is given
  * up. Says whether one was given up, and whether another session is worth a try later.
@@ -68,11 +73,11 @@ export declare function confirmed(d: Draft, group: string, id: number, answer: {
     read: number;
     unread: number;
 } | null): void;
-/** Items of the inbox. */
+/** Items of the inbox. "hole": some are missing silently. */
 export declare function items(d: Draft, b: InboxRecord & {
     from: number;
     items: InboxItem[];
-}): void;
+}): "hole" | void;
 /** The person is done with the items up to seq. */
 export declare function done(d: Draft, seq: number): void;
 /** The server has taken a message of the outbox. */

@@ -19,6 +19,8 @@ export type Host = {
     } | undefined>;
     opened(timeline: Timeline): void;
     closed(timeline: Timeline): void;
+    /** Calls something of the application. */
+    call<T>(fn: (value: T) => void, value: T, what: string): void;
     /** Has told() called soon, once. */
     soon(timeline: Timeline): void;
 };

@@ -20,8 +20,11 @@ export type Tokens = {
     /** Stops renewing. The next get begins again. */
     stop(): void;
 };
-export declare function createTokens({ getToken, clock, signedOut }: {
+export type TokensOptions = {
     getToken: GetToken;
     clock: Clock;
-    signedOut: (why: ChatdError) => void;
-}): Tokens;
+    signedOut(why: ChatdError): void;
+    /** A token is another person's than the one before: it is given to nobody. */
+    switched?(): void;
+};
+export declare function createTokens({ getToken, clock, signedOut, switched }: TokensOptions): Tokens;

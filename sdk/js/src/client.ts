@@ -77,7 +77,7 @@ export class Client implements Host {
     this.#options = options;
     this.clock = options.clock ?? systemClock;
     this.tokens = createTokens({ getToken: options.getToken, clock: this.clock, signedOut: (why) => this.#ended("signed-out", why), switched: () => this.#switched() });
-    this.http = createHttp({ url: options.url, tokens: this.tokens, fetch: options.fetch, clock: this.clock });
+    this.http = createHttp({ url: options.url, tokens: this.tokens, fetch: options.fetch, clock: this.clock, ended: () => this.#control.signal });
     this.#keeping = new Keeping(options.store ?? memoryStore(), baseOf(options.url), this.http, this.clock);
     this.ready = new Promise((done) => (this.#isReady = done));
     const parts = this.#parts();
@@ -172,6 +172,7 @@ export class Client implements Host {
     this.tokens.stop();
     this.#verified = null;
     this.#control.abort(failure);
+    this.#control = new AbortController();
     this.#stopped();
     this.#expiry?.();
     this.#expiry = null;

@@ -10,14 +10,18 @@ const CODES: Record<number, string> = {
   502: "unavailable", 503: "unavailable", 504: "unavailable",
 };
 
-export type HttpOptions = { url: string; tokens: Pick<Tokens, "get" | "refused">; fetch?: typeof globalThis.fetch | undefined; clock: Clock };
+export type HttpOptions = {
+  url: string; tokens: Pick<Tokens, "get" | "refused">; fetch?: typeof globalThis.fetch | undefined; clock: Clock;
+  /** What ends all calls that are under way. */
+  ended?(): AbortSignal;
+};
 
-export function createHttp({ url, tokens, fetch, clock }: HttpOptions): Http {
+export function createHttp({ url, tokens, fetch, clock, ended }: HttpOptions): Http {
   const base = baseOf(url);
   const send = fetch ?? ((input, init) => globalThis.fetch(input, init)); // a page may replace the global one later
 
-  async function attempt(method: string, path: string, opt: RequestOptions, token: string): Promise<any> {
-    const { body, key, signal, read } = opt;
+  async function attempt(method: string, path: string, opt: RequestOptions, token: string, end?: AbortSignal): Promise<any> {
+    const { body, key, read } = opt;
     const raw = body === undefined || body instanceof Blob;
     const headers: Record<string, string> = {
       ...(!raw && { "Content-Type": "application/json" }), ...(key && { "Idempotency-Key": key }), ...opt.headers, Authorization: `Bearer ${token}`,
@@ -25,9 +29,10 @@ export function createHttp({ url, tokens, fetch, clock }: HttpOptions): Http {
     const control = new AbortController();
     const within = opt.timeoutMs ?? (body instanceof Blob ? 0 : ANSWER_MS);
     const cancel = within > 0 ? clock.after(within, () => control.abort(new ChatdError("timeout", "the server did not answer in time"))) : () => {};
-    const follow = () => control.abort(signal?.reason);
-    signal?.addEventListener("abort", follow);
-    if (signal?.aborted) follow();
+    const signals = [opt.signal, end];
+    const follow = () => control.abort(signals.find((s) => s?.aborted)?.reason);
+    for (const s of signals) s?.addEventListener("abort", follow);
+    if (signals.some((s) => s?.aborted)) follow();
     let res: Response | undefined;
     try {
       const content = raw ? (body ?? null) : JSON.stringify(body);
@@ -42,19 +47,20 @@ export function createHttp({ url, tokens, fetch, clock }: HttpOptions): Http {
       throw new ChatdError("offline", res?.ok ? "the answer is cut off, or not the server's" : "the server cannot be reached");
     } finally {
       cancel();
-      signal?.removeEventListener("abort", follow);
+      for (const s of signals) s?.removeEventListener("abort", follow);
     }
   }
 
   return {
     async request(method, path, options = {}) {
+      const end = ended?.();
       const token = await tokens.get();
       try {
-        return await attempt(method, path, options, token);
+        return await attempt(method, path, options, token, end);
       } catch (err) {
         if (!(err instanceof ChatdError) || err.status !== 401) throw err;
       }
-      return attempt(method, path, options, await tokens.refused(token));
+      return attempt(method, path, options, await tokens.refused(token), end);
     },
   };
 }

@@ -73,7 +73,7 @@ export class Lists {
       } catch (err) {
         this.#all = true;
         this.#leastMs = 1000 * ((err as ChatdError).retryAfter ?? 0);
-        if (!(err as ChatdError).retryable) log("warn", "The groups cannot be listed.", err);
+        if (life === this.#life && !(err as ChatdError).retryable) log("warn", "The groups cannot be listed.", err);
       }
       if (life !== this.#life) return;
       this.#cancel = null;

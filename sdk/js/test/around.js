@@ -23,9 +23,10 @@ export class FakeClock {
   async pass(ms) {
     const until = this.time + ms;
     await settled();
-    for (;;) {
+    for (let ran = 0; ; ran++) {
       const next = this.timers.filter((t) => t.at <= until).sort((a, b) => a.at - b.at)[0];
       if (!next) break;
+      if (ran === 100_000) throw new Error(`timers without an end: ${next.run}`);
       this.timers = this.timers.filter((t) => t !== next);
       this.time = next.at;
       next.run();

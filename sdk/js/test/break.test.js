@@ -101,6 +101,23 @@ test("nothing runs any more after close", async () => {
   assert.deepEqual(server.clock.timers, [], "a program in Node would not end");
 });
 
+test("close ends the calls that are under way", async () => {
+  const server = new Server();
+  const net = holding(server);
+  net.hold = (url) => url.pathname === "/v1/groups";
+  const { client } = await begun({ server, fetch: (url, init) => Promise.race([net.fetch(url, init), new Promise((_, fail) => init.signal.addEventListener("abort", () => fail(init.signal.reason)))]) });
+  assert.equal(net.held.length, 1);
+  net.hold = (url) => url.pathname === "/v1/me";
+  const call = assert.rejects(client.http.request("GET", "/v1/me"), { code: "closed" });
+  await quiet();
+  await client.close();
+  assert.deepEqual(server.clock.timers, []);
+  await call;
+  assert.deepEqual(client.logged, []);
+  net.hold = () => false;
+  assert.deepEqual(await client.http.request("GET", "/v1/me"), { user: "alice" });
+});
+
 test("a token of another person is not used: nothing of the one before is sent with it", async () => {
   const server = new Server();
   server.append("general", { body: "m1" });
