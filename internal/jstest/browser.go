@@ -12,7 +12,11 @@ import (
 // BrowserTimeout bounds all that one test does in its browser.
 const BrowserTimeout = 6 * time.Minute
 
-const startTimeout = time.Minute // on the slowest machine
+const (
+	startTimeout = time.Minute // on the slowest machine
+	seeTimeout   = time.Minute
+	seeEvery     = 25 * time.Millisecond
+)
 
 // Browser starts a Chromium with an empty profile, which ends with the test.
 func Browser(tb testing.TB) context.Context {
@@ -52,4 +56,14 @@ func Eval[T any](tb testing.TB, page context.Context, expression string) T {
 		tb.Fatalf("%v, of %s", err, expression)
 	}
 	return value
+}
+
+// See waits until an expression of JavaScript is true in a page.
+func See(tb testing.TB, page context.Context, expression string) {
+	tb.Helper()
+	wait := chromedp.Poll[bool](expression, chromedp.WithPollingInterval(seeEvery), chromedp.WithPollingTimeout(seeTimeout))
+	if _, err := chromedp.Run(page, wait); err != nil {
+		text, _ := chromedp.Run(page, chromedp.Evaluate[string](`document.body.innerText`))
+		tb.Fatalf("%v, of %s; the page shows %q", err, expression, text)
+	}
 }
