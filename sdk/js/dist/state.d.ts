@@ -111,7 +111,7 @@ export declare class State {
     /** Says what is under way to the server. */
     send(keys: Iterable<string>): void;
     /** Forgets everything. */
-    clear(): void;
+    clear(): Promise<void>;
     typing(): [string, [string, number][]][];
     tasks(group: string): Task[];
     snapshot(): Snapshot;

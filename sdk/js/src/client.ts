@@ -191,7 +191,7 @@ export class Client implements Host {
     const gone = this.#ended("closed").then(() => this.#keeping.destroy(me));
     this.#over = gone.catch(() => {});
     await gone;
-    this.state.clear();
+    await this.state.clear();
   }
 
   // The lead.
@@ -314,7 +314,7 @@ export class Client implements Host {
     void this.#ended("closed", again ? undefined : why).then(async () => {
       if (!again || this.loaded) return;
       await this.#keeping.remember(user);
-      this.state.clear();
+      await this.state.clear();
       this.connect();
     });
     throw why;

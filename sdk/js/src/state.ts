@@ -5,6 +5,7 @@
  */
 import type { Entry, Log } from "./log.js";
 import { emptyLog } from "./log.js";
+import { memoryStore } from "./memory.js";
 import type { Change, Store } from "./store.js";
 import type { ConnectionState, FileInfo, GroupState, InboxItem, Json, Message, Snapshot } from "./types.js";
 
@@ -215,9 +216,10 @@ export class State {
   }
 
   /** Forgets everything. */
-  clear(): void {
-    this.apply([...this.groups.keys()].flatMap((g) => [{ remove: keyOf.group(g) }, { removeFrom: keyOf.entries(g), to: ending(keyOf.entries(g)) }]));
-    this.apply([...[...this.outbox.keys()].map((n) => ({ remove: keyOf.task(n) })), ...[...this.reads.keys()].map((g) => ({ remove: keyOf.read(g) })), { remove: keyOf.inbox }]);
+  async clear(): Promise<void> {
+    const groups = [...this.groups.keys()];
+    await this.load(memoryStore());
+    for (const g of groups) this.#touch(g, { entries: [], dropped: true });
     this.share([], []);
   }
 
@@ -250,7 +252,9 @@ export class State {
       }
       const [q, f] = counts.get(id) ?? [0, 0];
       const typing = [...(this.#typing.get(id)?.keys() ?? none)];
-      this.#views.set(id, same(this.#views.get(id), { ...record.g, typing, queued: q, failed: f }));
+      const view = { ...record.g, typing, queued: q, failed: f };
+      // The same object where it says the same.
+      if (JSON.stringify(view) !== JSON.stringify(this.#views.get(id))) this.#views.set(id, view);
     }
     this.#stale.clear();
     const groups = [...this.#views.values()].sort((a, b) => (at(a) < at(b) ? 1 : at(a) > at(b) ? -1 : a.id < b.id ? -1 : 1));
@@ -261,15 +265,6 @@ export class State {
     if (this.#inbox[0] !== this.inbox) this.#inbox = [this.inbox, { items: this.inbox.items, complete: this.inbox.complete }];
     return { me: this.me, connection: this.connection, groups, unread, mentions, inbox: this.#inbox[1], queued, failed, stored: this.stored };
   }
-}
-
-/** The earlier object where the new one says the same. */
-function same(was: GroupState | undefined, now: GroupState): GroupState {
-  if (!was) return now;
-  const a = was as Record<string, any>, b = now as Record<string, any>;
-  const keys = Object.keys(b);
-  const equal = (x: any, y: any) => x === y || JSON.stringify(x) === JSON.stringify(y);
-  return keys.length === Object.keys(a).length && keys.every((k) => equal(a[k], b[k])) ? was : now;
 }
 
 const at = (g: GroupState) => g.last_message?.sent_at ?? g.created_at;

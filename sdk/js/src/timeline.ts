@@ -300,7 +300,7 @@ export class Timeline {
       this.#meanwhile.set(e.id, e);
       if (e.id < this.#from || e.id > this.#to) continue;
       lines ??= [...this.#lines];
-      const i = e.id > before ? -1 : find(lines, e.id);
+      const i = e.id > before ? -1 : lines.findLastIndex((l) => l.id === e.id);
       if (i >= 0) lines[i] = e;
       else lines.push(e); // new ones of a commit are in order
     }
@@ -333,15 +333,4 @@ export class Timeline {
       after: this.#loading.after ? "loading" : !this.#tail && to < this.#tip(record) && "more",
     };
   }
-}
-
-/** The place of the line with an id, -1: there is none. */
-function find(lines: readonly Entry[], id: number): number {
-  let [low, high] = [0, lines.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (lines[middle]!.id < id) low = middle + 1;
-    else high = middle;
-  }
-  return lines[low]?.id === id ? low : -1;
 }
