@@ -1,5 +1,5 @@
-// Command build makes the folders dist of the packages sdk/js and sdk/react: modules by esbuild, and declarations by tsc, which
-// checks the types. It runs in the folder sdk.
+// Command build makes the folders dist of the packages sdk/js and sdk/react: modules by esbuild and terser, and declarations by
+// tsc, which checks the types. It runs in the folder sdk.
 package main
 
 import (

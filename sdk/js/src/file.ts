@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, open, readFile, rename, rm, stat, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
+import { type Take, giving } from "./giving.js";
 import { memoryStore } from "./memory.js";
 import type { Change, Expect, Store } from "./store.js";
 
@@ -19,8 +20,14 @@ type Line = { text: string; changes: readonly Change[]; expect: Expect | undefin
  *
  * One process uses a name at a time: once another has opened it, the writes of the first reject. open rejects with an Error
  * named StorageRefused where the folder cannot be written, or where a journal is damaged before its last line.
+ *
+ * A bot gives `message`, and misses nothing: every entry of a log that comes is noted in the write that moves the position, and
+ * struck out once what `message` returned is fulfilled. One at a time in each group, in the order of the log. What was not
+ * taken is given again: after a crash or a close at the next start, after a rejection in 0.5 s to 20 s, while the group waits.
+ * So each is given at least once; for exactly once, the bot notes group and id in the transaction of what it does. Where the
+ * folder cannot be used, nothing is given: `snapshot().stored` is false then.
  */
-export function fileStore(dir: string): Store {
+export function fileStore(dir: string, { message }: { message?: Take } = {}): Store {
   let memory = memoryStore();
   let path = "";
   let journal: FileHandle | undefined;
@@ -107,6 +114,7 @@ export function fileStore(dir: string): Store {
 
   return {
     durable: true,
+    ...(message && { tabs: giving(message) }),
 
     async open(name) {
       memory = memoryStore({ maxBytes: Infinity });
