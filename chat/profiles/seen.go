@@ -3,6 +3,7 @@ package profiles
 import (
 	"context"
 	"hash/maphash"
+	"maps"
 	"sync"
 	"time"
 
@@ -58,14 +59,9 @@ func (s *seen) take() map[string]int64 {
 	for i := range s.shards {
 		shard := &s.shards[i]
 		shard.mu.Lock()
-		taken := shard.at
-		if len(taken) > 0 {
-			shard.at = map[string]int64{}
-		}
+		maps.Copy(all, shard.at)
+		clear(shard.at)
 		shard.mu.Unlock()
-		for user, ms := range taken {
-			all[user] = ms
-		}
 	}
 	return all
 }
