@@ -32,6 +32,8 @@ export async function calls(): Promise<Wire.SearchPage> {
     throw err;
   });
   await chat.schedules.create({ group: "general", body: "later", at: "2027-01-01T00:00:00Z" });
+  const later = await (await group.send({ body: "hi", deliverAt: new Date() })).done;
+  if ("sent_at" in later ? later.id < 1 : later.state === "failed") throw new Error("later");
   const { members } = await group.members({ limit: 10 });
   return chat.search({ q: members[0]?.user ?? "x" });
 }

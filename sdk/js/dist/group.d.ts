@@ -1,4 +1,4 @@
-import type { GroupCalls } from "./calls.gen.js";
+import type { GroupCalls, Schedule } from "./calls.gen.js";
 import type { Client } from "./client.js";
 import { type At, Timeline } from "./timeline.js";
 import type { FileInfo, GroupState, Json, Message } from "./types.js";
@@ -10,18 +10,21 @@ export type Draft = {
     mentions?: readonly string[];
     /** Uploaded before, see upload. */
     files?: readonly FileInfo[];
-    /** To be sent then, though the client is closed. It shows up in the log when it is due, in no timeline before. */
-    deliverAt?: Date | string;
+};
+/** A message to be sent later, though the client is closed then. It shows up in the log when it is due, in no timeline before. */
+export type Delayed = Draft & {
+    deliverAt: Date | string;
 };
 /** A message that waits to be sent. */
-export type Sending = {
+export type Sending<T = Message> = {
     /** Names it for retry and discard; it is the client_id of the message. */
     readonly key: string;
     /**
      * Fulfilled with the message once the server has stored it, however long that takes while this client lives. Rejects with a
      * ChatdError when it is refused or discarded, and with `closed` when the client is closed: it is sent the next time then.
+     * Of a delayed one it is the schedule; or the message, where that is there by the time that the server is reached.
      */
-    readonly done: Promise<Message>;
+    readonly done: Promise<T>;
 };
 /** One group. It holds nothing: all that is known of the group is in the snapshot and in its timelines. */
 export interface Group extends GroupCalls {
@@ -38,9 +41,10 @@ export declare class Group {
      * Sends a message. Resolves once it is stored on this device, to be sent in the order of the calls, over restarts if the
      * store is durable. Rejects where storing fails, and with `outbox_full` where 1,000 messages wait.
      */
-    send({ replyTo, deliverAt, ...content }: Draft): Promise<Sending>;
+    send(message: Delayed): Promise<Sending<Schedule | Message>>;
+    send(message: Draft): Promise<Sending>;
     /** Changes the content of one's own message; what is left out stays. Shown at once, sent in order like a message. */
-    edit(id: number, content: Omit<Draft, "replyTo" | "deliverAt">): Promise<Sending>;
+    edit(id: number, content: Omit<Draft, "replyTo">): Promise<Sending>;
     /** Deletes a message, for everybody. */
     delete(id: number): Promise<Sending>;
     /** Adds one's reaction to a message, or takes it back. */

@@ -40,6 +40,8 @@ export interface Store {
     readonly durable: boolean;
     /** About how many bytes of messages a client leaves in it before it drops the oldest; default: 50 MiB. */
     readonly maxBytes?: number;
+    /** Set by whoever uses it, and called when the store finds that what it kept was deleted by somebody else. */
+    onlost?: ((cause: unknown) => void) | undefined;
     close(): Promise<void>;
     /** Deletes everything that open made under this name. */
     destroy(): Promise<void>;

@@ -26,7 +26,7 @@ export declare class Draft implements Commit {
 }
 /** Messages that the server pushed, or a sync brought. "hole": ids are missing silently; ask again from the positions. */
 export declare function received(d: Draft, b: Batch): Promise<"hole" | null>;
-/** A page that was asked for in a life of the log. false: nothing of it could be taken. */
+/** A page that was asked for in a life of the log, -1 if there was none. false: nothing of it could be taken. */
 export declare function paged(d: Draft, page: Batch, asked: Asked, life: number): Promise<boolean>;
 /** What the server no longer has between a page and what is held before. */
 export declare function vanished(d: Draft, group: string, from: number, to: number): void;

@@ -125,6 +125,7 @@ export class Client implements Host {
     await this.#keeping.open(user, (err) => this.log("warn", "The store cannot be used, so nothing is kept over a reload.", err), this.#options.user === undefined);
     if (!goesOn()) return;
     this.state.stored = this.store.durable;
+    this.store.onlost = (cause) => this.#forgotten(cause);
     await new Promise<void>((done, fail) => {
       const { tabsEnvironment } = this.#options;
       const tabs = (this.store.tabs ?? alone)({
@@ -296,6 +297,19 @@ export class Client implements Host {
       this.#verified = null;
       throw err;
     }
+  }
+
+  /** The store is gone, and what is in memory does not fit an empty one: it goes on in memory, with what waits to be sent. */
+  #forgotten(cause: unknown): void {
+    this.store.onlost = undefined;
+    if (!this.loaded) return;
+    this.log("warn", "The store was deleted, so nothing is kept over a reload.", cause);
+    const tasks = [...this.state.outbox.values()];
+    void this.close().then(() => {
+      this.#keeping.store = memoryStore();
+      this.connect();
+      for (const t of tasks) void this.ask("queue", t).catch(() => {});
+    });
   }
 
   /** Another person has signed in: what waits here is not sent with their token. */
@@ -531,7 +545,7 @@ export class Client implements Host {
 
   async page(group: string, asked: Asked): Promise<void> {
     const query = "before" in asked ? `before=${asked.before}` : `after=${asked.after}`;
-    const life = this.state.groups.get(group)?.log.life ?? 0;
+    const life = this.state.groups.get(group)?.log.life ?? -1;
     const page = await this.http.request("GET", `/v1/groups/${encodeURIComponent(group)}/messages?${query}&limit=100`);
     await this.ask("page", page, asked, life);
   }

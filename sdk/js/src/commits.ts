@@ -62,7 +62,7 @@ export class Commits {
 
   /** The store is full, mostly: what can be loaded again gives way. */
   async #makeRoom(err: unknown): Promise<void> {
-    if ((err as ChatdError).code === "closed") throw err;
+    if ((err as ChatdError).code === "closed" || !this.host.tabs) throw err;
     this.host.log("error", "The store does not take what is to be kept.", err);
     if (!(await this.#prune())) throw err;
   }

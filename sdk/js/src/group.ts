@@ -1,4 +1,4 @@
-import type { GroupCalls } from "./calls.gen.js";
+import type { GroupCalls, Schedule } from "./calls.gen.js";
 import { callsOfGroup } from "./calls.js";
 import type { Client } from "./client.js";
 import { ChatdError } from "./error.js";
@@ -21,19 +21,21 @@ export type Draft = {
   mentions?: readonly string[];
   /** Uploaded before, see upload. */
   files?: readonly FileInfo[];
-  /** To be sent then, though the client is closed. It shows up in the log when it is due, in no timeline before. */
-  deliverAt?: Date | string;
 };
 
+/** A message to be sent later, though the client is closed then. It shows up in the log when it is due, in no timeline before. */
+export type Delayed = Draft & { deliverAt: Date | string };
+
 /** A message that waits to be sent. */
-export type Sending = {
+export type Sending<T = Message> = {
   /** Names it for retry and discard; it is the client_id of the message. */
   readonly key: string;
   /**
    * Fulfilled with the message once the server has stored it, however long that takes while this client lives. Rejects with a
    * ChatdError when it is refused or discarded, and with `closed` when the client is closed: it is sent the next time then.
+   * Of a delayed one it is the schedule; or the message, where that is there by the time that the server is reached.
    */
-  readonly done: Promise<Message>;
+  readonly done: Promise<T>;
 };
 
 let last = 0; // place in the outbox
@@ -59,7 +61,9 @@ export class Group {
    * Sends a message. Resolves once it is stored on this device, to be sent in the order of the calls, over restarts if the
    * store is durable. Rejects where storing fails, and with `outbox_full` where 1,000 messages wait.
    */
-  send({ replyTo, deliverAt, ...content }: Draft): Promise<Sending> {
+  send(message: Delayed): Promise<Sending<Schedule | Message>>;
+  send(message: Draft): Promise<Sending>;
+  send({ replyTo, deliverAt, ...content }: Draft & Partial<Delayed>): Promise<Sending<any>> {
     const kind = content.data !== undefined && content.body === undefined && !content.files ? "data" : "text";
     return this.#queue({
       ...(content as Partial<Task>), kind, ...(replyTo !== undefined && { reply_to: replyTo }),
@@ -68,7 +72,7 @@ export class Group {
   }
 
   /** Changes the content of one's own message; what is left out stays. Shown at once, sent in order like a message. */
-  edit(id: number, content: Omit<Draft, "replyTo" | "deliverAt">): Promise<Sending> {
+  edit(id: number, content: Omit<Draft, "replyTo">): Promise<Sending> {
     return this.#queue({ ...(content as Partial<Task>), kind: "edit", target: id });
   }
 
@@ -87,7 +91,9 @@ export class Group {
     if (!client.loaded) throw new ChatdError("closed", "the client is not connected");
     const given = JSON.parse(JSON.stringify(fields)) as typeof fields; // as it is now; what JSON cannot say is refused here
     await client.loaded;
-    if (client.state.outbox.size >= OUTBOX_MAX) throw new ChatdError("outbox_full", "Too many messages are waiting to be sent.");
+    let waiting = client.state.outbox.size;
+    for (const w of client.waits.values()) if (!w.stored && !client.state.outbox.has(w.task.n)) waiting++; // about to be stored
+    if (waiting >= OUTBOX_MAX) throw new ChatdError("outbox_full", "Too many messages are waiting to be sent.");
     const key = newKey();
     const now = client.clock.now();
     const behind = parseInt([...client.state.outbox.keys()].at(-1) ?? "0", 10); // the clock may have been set back since

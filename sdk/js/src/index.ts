@@ -2,7 +2,7 @@
 export type * as Wire from "./calls.gen.js";
 export { Chatd, type Events } from "./chatd.js";
 export { ChatdError, SignedOut } from "./error.js";
-export type { Draft, Group, Sending } from "./group.js";
+export type { Delayed, Draft, Group, Sending } from "./group.js";
 export { memoryStore } from "./memory.js";
 export type { Options } from "./options.js";
 export type { Change, Expect, Store } from "./store.js";

@@ -24,7 +24,12 @@ export function indexedDBStore(options: { name?: string } = {}): Store {
         if (again) opening.transaction!.abort(); // an empty one would not fit what the client has in memory
         else opening.result.createObjectStore(entries);
       };
-      opening.onerror = () => reject(again ? failure("StorageLost", "the database is gone", opening.error) : opening.error);
+      opening.onerror = () => {
+        if (!again) return reject(opening.error);
+        const lost = failure("StorageLost", "the database is gone", opening.error);
+        reject(lost);
+        store.onlost?.(lost);
+      };
       opening.onsuccess = () => {
         const db = opening.result;
         db.onclose = () => { connection = undefined; };
@@ -62,7 +67,7 @@ export function indexedDBStore(options: { name?: string } = {}): Store {
     });
   }
 
-  return {
+  const store: Store = {
     tabs: createTabs,
     durable: true,
 
@@ -136,6 +141,7 @@ export function indexedDBStore(options: { name?: string } = {}): Store {
       });
     },
   };
+  return store;
 }
 
 function apply(of: IDBObjectStore, change: Change): void {

@@ -18,6 +18,8 @@ const WELCOME_POLLING_MS = 5000;
 const LASTED_MS = 5000;
 /** A network that has just changed, or a page that was asleep: whether the connection survived it should show soon. */
 const PROBE_MS = 5000;
+/** A hello may have 256 KiB, which is positions in 1,000 groups and more. */
+const HELLO_BYTES_MAX = 250_000;
 /** A frame that may be longer than the server takes (64 KiB) goes by HTTP, which takes more, and says what it refuses. */
 const FRAME_CHARS_MAX = 16_384;
 
@@ -119,7 +121,13 @@ export function createLink(options: LinkOptions): Link {
   /** From here on only this session asks for what comes next: the poll would bring the same. */
   async function hello(): Promise<Frame> {
     poll.pause();
-    return { op: "hello", token, ...(await listener.positions()), start: "newest" };
+    const { after, ...inbox } = await listener.positions();
+    let bytes = 2000 + token.length;
+    const fit = Object.entries(after).filter((at) => (bytes += bytesOf(at)) < HELLO_BYTES_MAX);
+    if (bytes < HELLO_BYTES_MAX || poll.live) return { op: "hello", token, after: Object.fromEntries(fit), ...inbox, start: "newest" };
+    // The session begins where the server's acks are in groups without a position: a sync, which takes all positions, comes first.
+    startPoll();
+    throw new ChatdError("unavailable", "there are too many groups");
   }
 
   function welcomed(frame: Frame): void {
@@ -266,14 +274,13 @@ export function createLink(options: LinkOptions): Link {
   };
 }
 
-/** A command as a call, with the answer that the websocket gives. */
+const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length;
+
+/** A command as a call, with the answer that the websocket gives; but a schedule is the answer itself. */
 function byHttp(http: Http, { op, group, ...fields }: Frame): Promise<any> {
   const path = `/v1/groups/${encodeURIComponent(group)}`;
   switch (op) {
-    case "send": return http.request("POST", `${path}/messages`, {
-      body: fields,
-      read: async (res) => (res.status === 202 ? { group, schedule: await res.json() } : res.json()),
-    });
+    case "send": return http.request("POST", `${path}/messages`, { body: fields });
     case "ack":
     case "read": return http.request("POST", `${path}/${op}`, { body: fields });
     case "inbox_ack": return http.request("POST", "/v1/inbox/ack", { body: fields });

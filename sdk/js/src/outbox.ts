@@ -71,10 +71,11 @@ export class Outbox {
     const { host } = this;
     let wait = 0;
     try {
-      const old = host.clock.now() - t.queued_at > KEY_MS && t.deliver_at === undefined;
+      // Of what is to be delivered later the server keeps the key as long after that.
+      const old = host.clock.now() - Math.max(t.queued_at, Date.parse(t.deliver_at ?? "") || 0) > KEY_MS;
       const answer = (old && (await this.#find(t))) || (await host.link.ask({ op: "send", ...wire(t) }));
       this.#tries.delete(t.key);
-      await host.answered(t, answer, t.deliver_at === undefined ? sentMessage(t, host.state.me, answer) : answer);
+      await host.answered(t, answer, t.deliver_at === undefined ? sentMessage(t, host.state.me, answer) : (answer.schedule ?? answer));
     } catch (err) {
       const e = err instanceof ChatdError ? err : new ChatdError("internal", String(err));
       if (e.retryable || e.code === "closed" || e.code === "signed_out") wait = this.#wait(t, e);

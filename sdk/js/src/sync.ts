@@ -131,10 +131,10 @@ function counted(record: GroupRecord, b: Batch, fresh: Message[], anew: boolean,
   return { ...record, g, counted: goesOn ? Math.max(record.counted, b.to) : b.to };
 }
 
-/** A page that was asked for in a life of the log. false: nothing of it could be taken. */
+/** A page that was asked for in a life of the log, -1 if there was none. false: nothing of it could be taken. */
 export async function paged(d: Draft, page: Batch, asked: Asked, life: number): Promise<boolean> {
   const was = d.record(page.group);
-  if (was.log.life !== life) return false;
+  if ((d.s.groups.get(page.group)?.log.life ?? -1) !== life) return false;
   const log = insert(was.log, page, asked);
   const last = page.last ?? page.to;
   const { held, loose, end } = was.log;
@@ -161,8 +161,8 @@ export async function paged(d: Draft, page: Batch, asked: Asked, life: number): 
 
 /** What the server no longer has between a page and what is held before. */
 export function vanished(d: Draft, group: string, from: number, to: number): void {
-  const was = d.record(group);
-  d.put(keyOf.group(group), { ...was, log: lost(was.log, [from, to]) });
+  const was = d.s.groups.get(group);
+  if (was) d.put(keyOf.group(group), { ...was, log: lost(was.log, [from, to]) });
 }
 
 /** What describes a group, without anyone's position in it. */

@@ -232,14 +232,18 @@ export class Timeline {
     }
   }
 
-  /** Reads lines of the store that it has all of; what commits bring meanwhile is newer. */
-  async #read(from: number, to: number, limit: number, reverse: boolean): Promise<Entry[]> {
+  /**
+   * Reads lines of the store that it has all of; what commits bring meanwhile is newer. undefined: it has not, because another tab
+   * has pruned it and this one is yet to hear of that.
+   */
+  async #read(from: number, to: number, limit: number, reverse: boolean): Promise<Entry[] | undefined> {
+    const { store } = this.host;
     this.#meanwhile.clear();
-    const found = await this.host.store.range(keyOf.entry(this.group, from), keyOf.entry(this.group, to + 1), { limit, reverse });
-    return found.map(([, value]) => {
-      const e = value as unknown as Entry;
-      return this.#meanwhile.get(e.id) ?? e;
-    });
+    const found = (await store.range(keyOf.entry(this.group, from), keyOf.entry(this.group, to + 1), { limit, reverse })).map(([, e]) => e as unknown as Entry);
+    const kept = ((await store.get(keyOf.group(this.group))) as unknown as GroupRecord | undefined)?.log;
+    if (found.length === limit) reverse ? (from = found.at(-1)!.id) : (to = found.at(-1)!.id);
+    if (!kept || !((around(kept.held, from)?.[1] ?? 0) >= to)) return;
+    return found.map((e) => this.#meanwhile.get(e.id) ?? e);
   }
 
   /** Drops what is too much, the oldest or the newest. */

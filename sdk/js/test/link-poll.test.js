@@ -228,7 +228,7 @@ test("commands go by HTTP, with the answers of the websocket", async () => {
   assert.deepEqual(await done({ op: "send", group: "a|b", body: "hi", client_id: "k" }, 201, { id: 4 }),
     ["POST", "/v1/groups/a%7Cb/messages", { body: "hi", client_id: "k" }, { id: 4 }]);
   assert.deepEqual(await done({ op: "send", group: "g", body: "hi", deliver_at: "x" }, 202, { id: "s" }),
-    ["POST", "/v1/groups/g/messages", { body: "hi", deliver_at: "x" }, { group: "g", schedule: { id: "s" } }]);
+    ["POST", "/v1/groups/g/messages", { body: "hi", deliver_at: "x" }, { id: "s" }]);
   assert.deepEqual(await done({ op: "read", group: "g", id: 4 }, 200, { read: 4 }), ["POST", "/v1/groups/g/read", { id: 4 }, { read: 4 }]);
   assert.deepEqual(await done({ op: "inbox_ack", seq: 4 }, 200, { acked: 4 }), ["POST", "/v1/inbox/ack", { seq: 4 }, { acked: 4 }]);
   const { length } = a.net.calls;
