@@ -60,6 +60,9 @@ func Scenarios(tb testing.TB) (all []Scenario) {
 // stepTime bounds one step, which takes some ms: it only ends a scenario that has failed.
 const stepTime = 30 * time.Second
 
+// networkTime is what the network is given before the clock of a client moves on: hours would pass during one call otherwise.
+const networkTime = 10 * time.Millisecond
+
 // Run runs a scenario with a driver, which is started for it alone.
 func Run(t *testing.T, s Scenario, start func(t *testing.T) *Driver) {
 	t.Helper()
@@ -109,10 +112,13 @@ func (p *player) step(step Object) error {
 		case "until":
 			return p.until(value.(Object), step)
 		case "hello":
-			return p.hello(value, step["advancing"])
+			p.advance(step["advancing"], p.server.came)
+			return p.server.hello(value)
 		case "hears":
+			p.advance(step["advancing"], func() bool { return p.server.heard(value.(Object)) })
 			return p.keep(p.server.hears(value.(Object)))(step)
 		case "call":
+			p.advance(step["advancing"], func() bool { return p.server.wasCalled(value.(Object)) })
 			return p.keep(p.server.called(value.(Object)))(step)
 		case "say":
 			return p.server.say(value.(Object))
@@ -156,14 +162,11 @@ func (p *player) do(command, step Object) error {
 	return p.keep(got, nil)(step)
 }
 
-// hello waits for one. With advancing the clock goes on by so many ms until it comes.
-func (p *player) hello(want, advancing any) error {
-	for end := time.Now().Add(stepTime); advancing != nil && time.Now().Before(end) && !p.server.came(); {
-		if _, err := p.driver.Ask(Object{"do": "advance", "ms": advancing}); err != nil {
-			return err
-		}
+// advance moves the clock on by so many ms, again and again until something has come.
+func (p *player) advance(ms any, came func() bool) {
+	for end := time.Now().Add(stepTime); ms != nil && time.Now().Before(end) && !came(); {
+		p.must(Object{"do": "advance", "ms": ms})
 	}
-	return p.server.hello(want)
 }
 
 // until asks the driver again until it answers what is wanted. With "advancing" the clock goes on by so many ms each time.
@@ -181,6 +184,7 @@ func (p *player) until(command, step Object) error {
 			if _, err := p.driver.Ask(Object{"do": "advance", "ms": ms}); err != nil {
 				return err
 			}
+			time.Sleep(networkTime)
 		}
 	}
 	return wrong

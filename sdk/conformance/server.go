@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -254,9 +255,29 @@ func (s *server) within(limit time.Duration, what any, find func() bool) error {
 	return nil
 }
 
-// came waits a moment for a hello.
+// came waits a moment for a hello, heard for a frame, and wasCalled for a call.
 func (s *server) came() bool {
-	return s.within(stepTime/300, "hello", func() bool { return len(s.hellos) > 0 }) == nil
+	return s.soon(func() bool { return len(s.hellos) > 0 })
+}
+
+func (s *server) heard(want Object) bool {
+	return s.soon(func() bool { return s.frameLike(want) >= 0 })
+}
+
+func (s *server) wasCalled(want Object) bool {
+	return s.soon(func() bool { return s.callLike(want) >= 0 })
+}
+
+func (s *server) soon(find func() bool) bool { return s.within(stepTime/300, nil, find) == nil }
+
+func (s *server) frameLike(want Object) int {
+	return slices.IndexFunc(s.frames, func(f Object) bool { return f["op"] == want["op"] })
+}
+
+func (s *server) callLike(want Object) int {
+	return slices.IndexFunc(s.calls, func(c *call) bool {
+		return c.said["method"] == want["method"] && c.said["path"] == want["path"] && (want["query"] == nil || match(c.said["query"], want["query"], "") == nil)
+	})
 }
 
 // hello waits for the next one, which begins the present session.
@@ -277,13 +298,12 @@ func (s *server) hello(want any) error {
 // hears waits for the next frame with the same op.
 func (s *server) hears(want Object) (got Object, err error) {
 	if err := s.next(want, func() bool {
-		for i, f := range s.frames {
-			if f["op"] == want["op"] {
-				got, s.frames = f, append(s.frames[:i:i], s.frames[i+1:]...)
-				return true
-			}
+		i := s.frameLike(want)
+		if i >= 0 {
+			got = s.frames[i]
+			s.frames = slices.Delete(s.frames, i, i+1)
 		}
-		return false
+		return i >= 0
 	}); err != nil {
 		return nil, err
 	}
@@ -302,13 +322,12 @@ func (s *server) hears(want Object) (got Object, err error) {
 func (s *server) called(want Object) (got Object, err error) {
 	var found *call
 	if err := s.next(want, func() bool {
-		for i, c := range s.calls {
-			if c.said["method"] == want["method"] && c.said["path"] == want["path"] && (want["query"] == nil || match(c.said["query"], want["query"], "") == nil) {
-				found, s.calls = c, append(s.calls[:i:i], s.calls[i+1:]...)
-				return true
-			}
+		i := s.callLike(want)
+		if i >= 0 {
+			found = s.calls[i]
+			s.calls = slices.Delete(s.calls, i, i+1)
 		}
-		return false
+		return i >= 0
 	}); err != nil {
 		return nil, err
 	}
