@@ -3,12 +3,10 @@ package client
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"strconv"
-	"strings"
-	"time"
+
+	"github.com/chatd/chatd/client/internal/clock"
 )
 
 // errLost means that the session ended before the reply came.
@@ -40,9 +38,9 @@ func (s *Stream) AckAt(ctx context.Context, group string, at Position) error {
 }
 
 // Read marks everything up to id as read by the person.
-func (s *Stream) Read(ctx context.Context, group string, id int64) error {
-	_, err := s.call(ctx, request{Op: "read", Group: group, ID: id})
-	return err
+func (s *Stream) Read(ctx context.Context, group string, id int64) (Progress, error) {
+	r, err := s.call(ctx, request{Op: "read", Group: group, ID: id})
+	return r.Progress, err
 }
 
 // InboxAckAt is InboxAck with the cursor of Items; see [Client.AckAt].
@@ -69,18 +67,21 @@ func (s *Stream) Typing(group string) error {
 	return sock.send(request{Op: "typing", Group: group})
 }
 
+// frameMax is about how long a frame may be that goes over the socket: HTTP takes more, and says what it refuses.
+const frameMax = 16 << 10
+
 // call makes a request, and repeats it if the server says that it did not do it.
 func (s *Stream) call(ctx context.Context, req request) (reply, error) {
+	if req.Draft != nil && len(req.Draft.Body)+len(req.Draft.Data) > frameMax {
+		return s.byHTTP(ctx, req)
+	}
 	for attempt := 0; ; attempt++ {
 		r, err := s.callOnce(ctx, req)
 		if err == nil || CodeOf(err) == "" {
 			return r, err
 		}
 		wait, ok := retryable(err, true)
-		if !ok || attempt+1 >= s.client.attempts {
-			return r, err
-		}
-		if sleep(ctx, s.client.backoff.Delay(attempt, wait)) != nil {
+		if !ok || attempt+1 >= s.client.attempts || s.client.backoff.sleep(ctx, attempt, wait) != nil {
 			return r, err
 		}
 	}
@@ -93,6 +94,9 @@ func (s *Stream) callOnce(ctx context.Context, req request) (reply, error) {
 		sock, err := s.current(ctx)
 		if err != nil {
 			return reply{}, err
+		}
+		if sock == nil {
+			return s.byHTTP(ctx, req)
 		}
 		r, err := sock.call(ctx, req, s.room)
 		if !errors.Is(err, errLost) {
@@ -111,6 +115,33 @@ func (s *Stream) callOnce(ctx context.Context, req request) (reply, error) {
 			}
 		}
 	}
+}
+
+// byHTTP makes a request while there is no socket.
+func (s *Stream) byHTTP(ctx context.Context, req request) (reply, error) {
+	c := s.client
+	var err error
+	switch req.Op {
+	case "send":
+		sent, err := c.Send(ctx, req.Group, *req.Draft)
+		return reply{ID: sent.ID, SentAt: sent.SentAt, Duplicate: sent.Duplicate}, err
+	case "ack":
+		_, err = c.AckAt(ctx, req.Group, req.position(req.ID))
+	case "read":
+		progress, err := c.Read(ctx, req.Group, req.ID)
+		return reply{Progress: progress}, err
+	case "inbox_ack":
+		err = c.InboxAckAt(ctx, req.position(req.Seq))
+	}
+	return reply{}, err
+}
+
+// position is the cursor of a request, or that of an id.
+func (r request) position(id int64) Position {
+	if r.Cursor != "" {
+		return r.Cursor
+	}
+	return At(id)
 }
 
 // away waits until sock is no longer the live socket.
@@ -145,6 +176,7 @@ func (k *socket) call(ctx context.Context, req request, room chan struct{}) (rep
 		k.mu.Unlock()
 	}()
 	signal(room)
+	defer clock.From(ctx).AfterFunc(answerTimeout, func() { _ = k.conn.Close() })()
 	if err := k.send(req); err != nil {
 		_ = k.conn.Close() // the reader notices, and ends the session
 		return reply{}, errLost
@@ -184,45 +216,4 @@ func (k *socket) waiting() bool {
 func (k *socket) end(err error) {
 	k.err = err
 	close(k.lost)
-}
-
-// renew gives the server a fresh token before the current one expires, for as long as the session lasts.
-func (s *Stream) renew(ctx context.Context, sock *socket, token string) {
-	for {
-		end, ok := tokenEnd(token)
-		if !ok {
-			return // not a JWT: the server closes the socket, and the next hello brings a fresh one
-		}
-		left := time.Until(end)
-		if sleep(ctx, max(time.Second, left-min(time.Minute, left/5))) != nil {
-			return
-		}
-		fresh, err := s.client.tokens(ctx)
-		if err != nil || fresh == token {
-			continue // try again in a second, until the server ends the session
-		}
-		if _, err := sock.call(ctx, request{Op: "auth", Token: fresh}, s.room); err != nil {
-			return
-		}
-		token = fresh
-	}
-}
-
-// tokenEnd returns when a JWT expires. The server checks its signature.
-func tokenEnd(token string) (time.Time, bool) {
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return time.Time{}, false
-	}
-	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil {
-		return time.Time{}, false
-	}
-	var claims struct {
-		Exp float64 `json:"exp"`
-	}
-	if json.Unmarshal(payload, &claims) != nil || claims.Exp <= 0 || claims.Exp > 1e12 {
-		return time.Time{}, false
-	}
-	return time.UnixMilli(int64(claims.Exp * 1000)), true
 }

@@ -25,15 +25,6 @@ const (
 	handshakeTimeout = 10 * time.Second
 )
 
-// TokenSource returns the token for the next request. It is called before every request and before a websocket's token
-// expires, so it should cache a token until that is about to expire.
-type TokenSource func(ctx context.Context) (string, error)
-
-// StaticToken is a TokenSource that always returns the same token.
-func StaticToken(token string) TokenSource {
-	return func(context.Context) (string, error) { return token, nil }
-}
-
 // Client talks to one server as one user, or as a program with a key.
 type Client struct {
 	base     *url.URL
@@ -100,7 +91,11 @@ func New(baseURL string, tokens TokenSource, opts ...Option) (*Client, error) {
 
 // As returns a client that acts for user, over the same connections: c's TokenSource returns a key that may.
 func (c *Client) As(user string) *Client {
-	acting := &Client{base: c.base, tokens: c.tokens, as: user, http: c.http, dialer: c.dialer, backoff: c.backoff, attempts: c.attempts}
+	return c.acting(user, c.attempts)
+}
+
+func (c *Client) acting(as string, attempts int) *Client {
+	acting := &Client{base: c.base, tokens: c.tokens, as: as, http: c.http, dialer: c.dialer, backoff: c.backoff, attempts: attempts}
 	acting.piece.Store(c.piece.Load())
 	return acting
 }
@@ -142,12 +137,20 @@ func (c *Client) do(ctx context.Context, call call, out any) error {
 		}
 	}
 	for attempt := 0; ; attempt++ {
-		err := c.exchange(ctx, call, body, out)
-		wait, ok := retryable(err, call.again)
-		if !ok || attempt+1 >= c.attempts {
-			return err
+		token, err := c.tokens(ctx)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errToken, err)
 		}
-		if sleep(ctx, c.backoff.Delay(attempt, wait)) != nil {
+		err = c.exchange(ctx, call, token, body, out)
+		if CodeOf(err) == CodeUnauthenticated && RefusedToken(ctx) == "" {
+			renewing := withRefused(ctx, token)
+			if other, failed := c.tokens(renewing); failed == nil && other != token {
+				ctx = renewing
+				continue
+			}
+		}
+		wait, ok := retryable(err, call.again)
+		if !ok || attempt+1 >= c.attempts || c.backoff.sleep(ctx, attempt, wait) != nil {
 			return err
 		}
 	}
@@ -180,14 +183,8 @@ func retryable(err error, again bool) (time.Duration, bool) {
 	return 0, false
 }
 
-var errToken = errors.New("no token")
-
 // exchange makes one request and reads the answer.
-func (c *Client) exchange(ctx context.Context, call call, body []byte, out any) error {
-	token, err := c.tokens(ctx)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errToken, err)
-	}
+func (c *Client) exchange(ctx context.Context, call call, token string, body []byte, out any) error {
 	limited, cancel := context.WithTimeout(ctx, attemptTimeout+call.wait)
 	defer cancel()
 	req, err := http.NewRequestWithContext(limited, call.method, c.url(call), bytes.NewReader(body))

@@ -46,7 +46,7 @@ func (d *download) open() error {
 		if err == nil || !again || d.failures+1 >= d.client.attempts {
 			return err
 		}
-		if sleep(d.ctx, d.client.backoff.Delay(d.failures, wait)) != nil {
+		if d.client.backoff.sleep(d.ctx, d.failures, wait) != nil {
 			return d.ctx.Err()
 		}
 		d.failures++
@@ -105,7 +105,7 @@ func (d *download) Read(p []byte) (int, error) {
 		if d.failures++; d.failures >= d.client.attempts {
 			return 0, fmt.Errorf("download at byte %d of %d: %w", d.at, d.file.Size, err)
 		}
-		if err := sleep(d.ctx, d.client.backoff.Delay(d.failures-1, 0)); err != nil {
+		if err := d.client.backoff.sleep(d.ctx, d.failures-1, 0); err != nil {
 			return 0, err
 		}
 	}

@@ -23,6 +23,8 @@ type Gap struct {
 	Epoch string
 	After int64 // the id up to which the caller had everything; 0 if its position was only known as a cursor
 	From  int64 // the id of the next message
+	// Anew: the log is another one, or the position could not be read, so nothing that the caller holds is known to be in it.
+	Anew bool
 }
 
 // Items are new entries of the inbox. If Complete is false, earlier items are no longer available, or the store lost

@@ -59,7 +59,7 @@ func (c *Client) ExportGroup(ctx context.Context, group string, from Position, e
 			return end, ctx.Err()
 		}
 		wait, ok := retryable(err, true)
-		if failed || !ok || attempt+1 >= c.attempts || sleep(ctx, c.backoff.Delay(attempt, wait)) != nil {
+		if failed || !ok || attempt+1 >= c.attempts || c.backoff.sleep(ctx, attempt, wait) != nil {
 			return end, err
 		}
 	}

@@ -163,7 +163,7 @@ func (c *Client) writeWhole(ctx context.Context, group string, draft FileDraft, 
 			return fmt.Errorf("upload of %s at byte %d: %w", draft.Name, at, err)
 		}
 		if failures > 1 || CodeOf(err) != CodeConflict {
-			if err := sleep(ctx, c.backoff.Delay(failures-1, wait)); err != nil {
+			if err := c.backoff.sleep(ctx, failures-1, wait); err != nil {
 				return err
 			}
 		}
@@ -196,7 +196,7 @@ func (c *Client) compareUpload(ctx context.Context, group, name, id, want string
 		if failures++; !again || failures > c.attempts {
 			return fmt.Errorf("upload of %s: %w", name, err)
 		}
-		if err := sleep(ctx, c.backoff.Delay(failures-1, wait)); err != nil {
+		if err := c.backoff.sleep(ctx, failures-1, wait); err != nil {
 			return err
 		}
 	}

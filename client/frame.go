@@ -16,7 +16,7 @@ type hello struct {
 	Op         string              `json:"op"`
 	Token      string              `json:"token"`
 	As         string              `json:"as,omitempty"`
-	After      map[string]Position `json:"after,omitempty"`
+	After      map[string]Position `json:"after"`
 	InboxAfter Position            `json:"inbox_after,omitempty"`
 	Start      string              `json:"start,omitempty"`
 	Only       []string            `json:"only,omitzero"`
@@ -54,6 +54,7 @@ type reply struct {
 	ID        int64     `json:"id"`
 	SentAt    time.Time `json:"sent_at"`
 	Duplicate bool      `json:"duplicate"`
+	Progress
 }
 
 // err returns the error in a reply.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 	"time"
+
+	"github.com/chatd/chatd/client/internal/clock"
 )
 
 // PollOptions configure polling. The zero value is usable.
@@ -156,7 +158,7 @@ func (p *Poll) start(ctx context.Context) error {
 // poll makes one sync and queues the events.
 func (p *Poll) poll(ctx context.Context) error {
 	if p.pause > 0 {
-		if err := sleep(ctx, p.pause); err != nil {
+		if err := clock.Sleep(ctx, p.pause); err != nil {
 			return err
 		}
 	}
@@ -167,7 +169,7 @@ func (p *Poll) poll(ctx context.Context) error {
 	if !p.behind {
 		req.WaitS = int(p.opts.Wait / time.Second)
 	}
-	began := time.Now()
+	began := clock.From(ctx).Now()
 	answer, err := p.client.Sync(ctx, req)
 	if err != nil {
 		return err
@@ -196,7 +198,7 @@ func (p *Poll) poll(ctx context.Context) error {
 		}
 	}
 	p.pause = time.Duration(answer.NextPollS * float64(time.Second))
-	if len(p.queue) == 0 && p.pause == 0 && time.Since(began) < time.Second {
+	if len(p.queue) == 0 && p.pause == 0 && clock.From(ctx).Now().Sub(began) < time.Second {
 		p.pause = time.Second // nothing new, and the server did not hold back the answer: do not spin
 	}
 	return nil

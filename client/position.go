@@ -20,11 +20,16 @@ func (p Position) isID() bool {
 	return err == nil
 }
 
+// id is the id that a plain one is; 0 for a cursor.
+func (p Position) id() int64 {
+	id, _ := strconv.ParseInt(string(p), 10, 64)
+	return id
+}
+
 // MarshalJSON writes an id as a number and a cursor as a string, as the server expects.
 func (p Position) MarshalJSON() ([]byte, error) {
 	if p.isID() {
-		id, _ := strconv.ParseInt(string(p), 10, 64)
-		return strconv.AppendInt(nil, id, 10), nil
+		return strconv.AppendInt(nil, p.id(), 10), nil
 	}
 	return json.Marshal(string(p))
 }

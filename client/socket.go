@@ -13,12 +13,17 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/chatd/chatd/client/internal/clock"
 )
 
 const (
 	writeTimeout   = 10 * time.Second
-	welcomeTimeout = 15 * time.Second
+	welcomeTimeout = 10 * time.Second
+	answerTimeout  = 15 * time.Second // the server itself gives a command up after 10 s
 	pingDefault    = 25 * time.Second
+	silence        = 10 * time.Second // beyond a ping: the connection is dead
+	askedMax       = 5 * time.Minute  // the longest that a server may ask a session to stay away
 )
 
 // Close codes of the server.
@@ -32,25 +37,28 @@ const (
 type socket struct {
 	conn  *websocket.Conn
 	write sync.Mutex
-	idle  time.Duration // with nothing from the server for this long, the connection counts as dead
 
-	mu      sync.Mutex
-	lastRef int64
-	calls   map[string]chan reply
-	lost    chan struct{} // closed when the session has ended
-	err     error         // the reason; set before lost is closed
+	mu        sync.Mutex
+	now       func() time.Time
+	heard     time.Time // when something last came
+	listens   bool      // false: nothing is read, because the caller is slow
+	stopWatch func()
+	lastRef   int64
+	calls     map[string]chan reply
+	lost      chan struct{} // closed when the session has ended
+	err       error         // the reason; set before lost is closed
 }
 
-// session dials, says hello, and reads until the connection ends. welcomed reports whether the server accepted the
-// user.
-func (s *Stream) session(ctx context.Context) (welcomed bool, err error) {
-	token, err := s.client.tokens(ctx)
+// session dials, says hello, and reads until the connection ends. welcomed is when the server accepted the user; zero: it
+// did not.
+func (s *Stream) session(ctx context.Context) (welcomed time.Time, err error) {
+	token, err := s.client.tokens(withRefused(ctx, s.refused))
 	if err != nil {
-		return false, fmt.Errorf("%w: %w", errToken, err)
+		return welcomed, fmt.Errorf("%w: %w", errToken, err)
 	}
 	conn, err := s.client.dial(ctx)
 	if err != nil {
-		return false, err
+		return welcomed, s.refusal(err, token)
 	}
 	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(ctx, func() {
@@ -62,48 +70,86 @@ func (s *Stream) session(ctx context.Context) (welcomed bool, err error) {
 
 	sock := &socket{conn: conn, calls: map[string]chan reply{}, lost: make(chan struct{})}
 	conn.SetReadLimit(answerBytesMax)
-	if err := sock.send(hello{
-		Op: "hello", Token: token, As: s.client.as, After: s.track.after(), InboxAfter: s.track.inbox.at, Start: s.opts.Start, Only: s.opts.Only,
-	}); err != nil {
-		return false, sock.cause(err)
-	}
-	_ = conn.SetReadDeadline(time.Now().Add(welcomeTimeout))
-	first, err := sock.read()
+	w, err := s.welcome(ctx, sock, token)
 	if err != nil {
-		return false, err
+		return welcomed, s.refusal(err, token)
 	}
-	w, ok := first.(welcome)
-	if !ok {
-		if r, isReply := first.(reply); isReply && r.Op == "error" {
-			return false, r.err()
-		}
-		return false, fmt.Errorf("want a welcome frame first, got %T", first)
-	}
+	s.refused = ""
+	s.fallback.rest()
+	c := clock.From(ctx)
+	welcomed = c.Now()
 	if s.track.forgetUnreadable(w.Errors) {
-		return true, errUnreadable // the session leaves those groups out: the next one has them
+		return welcomed, fmt.Errorf("%w: the server cannot read some of the positions", errAgain) // the session leaves those groups out
 	}
 	s.count.sessions.Add(1)
 	s.push(pinned{Connected{User: w.User, Session: w.Session, Groups: w.Groups}, s.track.pin(w.Groups)})
 	s.push(s.track.foreign(w.Errors)...)
-	sock.watch(w.PingS)
-	s.setLive(sock)
-	renewing, stopRenewing := context.WithCancel(ctx)
-	var renewal sync.WaitGroup
-	renewal.Go(func() { s.renew(renewing, sock, token) })
+	if s.opts.Ack {
+		s.acks.welcomed(w.Groups)
+	}
+	defer sock.watch(c, w.PingS)()
 
-	err = s.receive(ctx, sock)
+	during, end := context.WithCancel(ctx)
+	due := s.renewal(during, token)
+	s.turn(func() { s.live, s.status = sock, status{shown: s.status.shown} })
+	var tasks sync.WaitGroup
+	tasks.Go(func() { s.renew(during, sock, token, due) })
+	tasks.Go(func() { s.sendAcks(during, sock) })
+	err = s.refusal(s.receive(ctx, sock), token)
 	sock.end(err)
-	s.setLive(nil)
-	stopRenewing()
-	renewal.Wait()
-	return true, err
+	s.turn(func() { s.live = nil })
+	end()
+	tasks.Wait()
+	return welcomed, err
 }
 
-// errUnreadable ends a session that began with saved positions that are no cursors of this server.
-var errUnreadable = errors.New("the server cannot read some of the positions")
+// welcome says hello and waits for the answer. From the hello on only this session asks for what comes next, unless it takes
+// too long.
+func (s *Stream) welcome(ctx context.Context, sock *socket, token string) (w welcome, err error) {
+	limit := welcomeTimeout
+	if s.fallback.runs() {
+		limit = patience
+	}
+	defer clock.From(ctx).AfterFunc(limit, func() { _ = sock.conn.Close() })()
+	s.fallback.pause()
+	if err := s.anew(ctx); err != nil {
+		return w, err
+	}
+	if err := sock.send(hello{
+		Op: "hello", Token: token, As: s.client.as, After: s.track.after(), InboxAfter: s.track.inbox.at, Start: s.opts.Start, Only: s.opts.Only,
+	}); err != nil {
+		return w, sock.cause(err)
+	}
+	first, err := sock.read()
+	if err != nil {
+		return w, err
+	}
+	w, ok := first.(welcome)
+	if !ok {
+		if r, isReply := first.(reply); isReply && r.Op == "error" {
+			return w, r.err()
+		}
+		return w, fmt.Errorf("want a welcome frame first, got %T", first)
+	}
+	return w, nil
+}
+
+// refusal notes the token of a session that ended because the server does not take it.
+func (s *Stream) refusal(err error, token string) error {
+	if again, _ := verdict(err); again == asks {
+		s.refused = token
+	}
+	return err
+}
+
+// errAgain ends a session that another one, begun with what is known now, can replace at once.
+var errAgain = errors.New("another session is needed")
 
 // dial opens the websocket.
 func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer clock.From(ctx).AfterFunc(handshakeTimeout, cancel)()
 	at := *c.base
 	at.Scheme = httpToWS(at.Scheme)
 	at.Path += "/v1/ws"
@@ -122,10 +168,11 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 // receive passes on what the server sends, until the connection breaks or the server violates the protocol.
 func (s *Stream) receive(ctx context.Context, sock *socket) error {
 	for {
+		sock.listen(false)
 		if err := s.waitRoom(ctx, sock); err != nil {
 			return err
 		}
-		_ = sock.conn.SetReadDeadline(time.Now().Add(sock.idle))
+		sock.listen(true)
 		frame, err := sock.read()
 		if err != nil {
 			return err
@@ -136,7 +183,7 @@ func (s *Stream) receive(ctx context.Context, sock *socket) error {
 		case batch:
 			events, err := s.track.batch(f)
 			if err != nil {
-				return err
+				return fmt.Errorf("%w: %w", errAgain, err)
 			}
 			s.push(events...)
 		case Inbox:
@@ -152,18 +199,50 @@ func (s *Stream) receive(ctx context.Context, sock *socket) error {
 	}
 }
 
-// watch sets how long the server may be silent before the connection counts as dead: two of its pings and a margin.
-func (k *socket) watch(pingS float64) {
+// watch ends the connection when nothing was heard for as long as a ping of the server and a margin. The pings come
+// whatever else is sent.
+func (k *socket) watch(c clock.Clock, pingS float64) (stop func()) {
 	ping := time.Duration(pingS * float64(time.Second))
 	if ping <= 0 || ping > time.Hour {
 		ping = pingDefault
 	}
-	k.idle = 2*ping + 10*time.Second
 	pong := k.conn.PingHandler()
 	k.conn.SetPingHandler(func(data string) error {
-		_ = k.conn.SetReadDeadline(time.Now().Add(k.idle))
+		k.listen(true)
 		return pong(data)
 	})
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.now, k.heard, k.listens = c.Now, c.Now(), true
+	var look func(after time.Duration)
+	look = func(after time.Duration) {
+		k.stopWatch = c.AfterFunc(after, func() {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			quiet := c.Now().Sub(k.heard)
+			switch {
+			case !k.listens:
+				look(ping + silence)
+			case quiet < ping+silence:
+				look(ping + silence - quiet)
+			default:
+				_ = k.conn.Close()
+			}
+		})
+	}
+	look(ping + silence)
+	return func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.stopWatch()
+	}
+}
+
+// listen notes that something was heard, and whether anything more can be.
+func (k *socket) listen(listens bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.heard, k.listens = k.now(), listens
 }
 
 func (k *socket) read() (any, error) {
@@ -242,10 +321,13 @@ const (
 // wait.
 func verdict(err error) (again, time.Duration) {
 	var e *Error
-	if !errors.As(err, &e) {
+	switch {
+	case errors.Is(err, ErrSignedOut):
+		return never, 0
+	case !errors.As(err, &e):
 		return surely, 0
 	}
-	wait := min(e.RetryAfter, retryAfterMax)
+	wait := min(e.RetryAfter, askedMax)
 	switch {
 	case e.Code == CodeUnauthenticated, e.Status == http.StatusUnauthorized:
 		return asks, wait
@@ -255,4 +337,30 @@ func verdict(err error) (again, time.Duration) {
 		return surely, wait
 	}
 	return never, 0
+}
+
+// renewal is due when the token of a session has to be replaced; nil: it does not say when it ends.
+func (s *Stream) renewal(ctx context.Context, token string) <-chan struct{} {
+	end, ok := tokenEnd(token)
+	if !ok {
+		return nil // the server closes the socket, and the next hello brings a fresh one
+	}
+	left := end.Sub(clock.From(ctx).Now())
+	due, stop := clock.Timer(ctx, max(time.Second, left-min(time.Minute, left/10)))
+	context.AfterFunc(ctx, stop)
+	return due
+}
+
+// renew gives the server a fresh token before the current one expires, for as long as the session lasts.
+func (s *Stream) renew(ctx context.Context, sock *socket, token string, due <-chan struct{}) {
+	for due != nil && clock.Wait(ctx, due) == nil {
+		fresh, err := s.client.tokens(ctx)
+		if err == nil && fresh != token {
+			if _, err := sock.call(ctx, request{Op: "auth", Token: fresh}, s.room); err != nil {
+				return
+			}
+			token = fresh
+		}
+		due = s.renewal(ctx, token) // in a second if there was none, until the server ends the session
+	}
 }

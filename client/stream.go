@@ -6,6 +6,8 @@ import (
 	"iter"
 	"sync"
 	"time"
+
+	"github.com/chatd/chatd/client/internal/clock"
 )
 
 // StreamOptions configure a Stream. The zero value is usable.
@@ -13,7 +15,13 @@ type StreamOptions struct {
 	Cursors Cursors  // where positions are kept; nil: in memory
 	Start   string   // StartNewest: groups without a saved position begin at their newest page; empty: at `seen`
 	Only    []string // nil: all groups; an empty list: the inbox alone
-	Backoff Backoff  // between sessions; zero: 0.5 s to 30 s
+	Backoff Backoff  // between sessions; zero: 0.5 s to 20 s
+	// Ack also confirms to the server what the caller has handled, so that it can be trimmed.
+	Ack bool
+	// Fallback reads by long polls too where no session begins within 5 s, until one does.
+	Fallback bool
+	// Changed is called with each change of how the stream is connected. It must not wait for the stream.
+	Changed func(Status)
 	// Buffer is how many events may wait for Next before the stream stops reading. The server then waits too, and after
 	// 30 s ends the session, which later continues where it stopped. 0: 256.
 	Buffer int
@@ -25,22 +33,29 @@ var ErrClosed = errors.New("the stream is closed")
 // Stream reads all groups and the inbox over the websocket, and sends and acks over it. It reconnects whenever the
 // connection is lost, until it is closed or the server refuses the user.
 type Stream struct {
-	client *Client
-	opts   StreamOptions
-	cancel context.CancelFunc
-	done   chan struct{} // closed when run has ended
-	track  *tracker      // used by run only
-	count  counters
-	taken  Event // returned, not yet committed; used by Next only
+	client   *Client
+	opts     StreamOptions
+	cancel   context.CancelFunc
+	done     chan struct{} // closed when run has ended
+	track    *tracker      // used by run, or by fallback while that runs
+	fallback *fallback
+	acks     acks
+	count    counters
+	refused  string // the token that the server has refused; used by run only
+	taken    Event  // returned, not yet committed; used by Next only
 
 	mu     sync.Mutex
 	queue  []Event
+	busy   bool          // an event was returned, and is not handled yet
+	again  bool          // what is queued is void: see Restart
 	err    error         // why run ended
 	live   *socket       // nil between sessions
-	turned chan struct{} // closed and replaced when live changes
+	status status        // all of it
+	turned chan struct{} // closed and replaced when live or status changes
 
 	wake chan struct{} // an event was queued, or run has ended
 	room chan struct{} // an event was taken, or a call waits for its reply
+	idle chan struct{} // all events were handled
 }
 
 // Stream opens a stream that lives until ctx ends or Close is called. It returns before the first session has begun;
@@ -50,7 +65,7 @@ func (c *Client) Stream(ctx context.Context, opts StreamOptions) (*Stream, error
 		opts.Cursors = &MemoryCursors{}
 	}
 	if opts.Backoff == (Backoff{}) {
-		opts.Backoff = Backoff{Base: 500 * time.Millisecond, Max: 30 * time.Second}
+		opts.Backoff = Backoff{Min: 500 * time.Millisecond, Base: time.Second, Max: 20 * time.Second}
 	}
 	if opts.Buffer <= 0 {
 		opts.Buffer = 256
@@ -66,7 +81,10 @@ func (c *Client) Stream(ctx context.Context, opts StreamOptions) (*Stream, error
 		turned: make(chan struct{}),
 		wake:   make(chan struct{}, 1),
 		room:   make(chan struct{}, 1),
+		idle:   make(chan struct{}, 1),
 	}
+	s.fallback = &fallback{stream: s}
+	s.acks = newAcks(at)
 	s.track = newTracker(at, opts.Start, opts.Only, &s.count)
 	go s.run(ctx)
 	return s, nil
@@ -109,12 +127,35 @@ func (s *Stream) Commit(ctx context.Context) error {
 			return err
 		}
 	}
+	if e, ok := s.taken.(Messages); ok && s.opts.Ack {
+		s.acks.add(e.Group, e.Cursor)
+	}
 	s.taken = nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = false
+	if len(s.queue) == 0 {
+		signal(s.idle)
+	}
 	return nil
 }
 
 // Events ranges over Next until it fails. The last pair carries the error.
 func (s *Stream) Events(ctx context.Context) iter.Seq2[Event, error] { return events(ctx, s.Next) }
+
+// Restart drops what Next has not returned yet, ends the session, and goes on in another one from the positions of Cursors.
+// For a caller that keeps messages and finds that some are missing.
+func (s *Stream) Restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.again = true
+	s.queue = nil
+	signal(s.room)
+	s.fallback.interrupt()
+	if s.live != nil {
+		_ = s.live.conn.Close()
+	}
+}
 
 // Stats returns the counts so far. It may be called at any time.
 func (s *Stream) Stats() Stats { return s.count.stats() }
@@ -136,6 +177,7 @@ func (s *Stream) pop() (Event, error) {
 	e := s.queue[0]
 	s.queue[0] = nil
 	s.queue = s.queue[1:]
+	s.busy = true
 	signal(s.room)
 	return e, nil
 }
@@ -143,6 +185,9 @@ func (s *Stream) pop() (Event, error) {
 func (s *Stream) push(events ...Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.again {
+		return
+	}
 	s.queue = append(s.queue, events...)
 	signal(s.wake)
 }
@@ -174,31 +219,20 @@ func (s *Stream) waitRoom(ctx context.Context, sock *socket) error {
 	}
 }
 
-// setLive publishes the socket of the current session, nil if there is none.
-func (s *Stream) setLive(sock *socket) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.live = sock
-	close(s.turned)
-	s.turned = make(chan struct{})
-}
-
-// current waits for a live session.
+// current waits for a way to the server: the socket of a live session, or nil while polls are answered.
 func (s *Stream) current(ctx context.Context) (*socket, error) {
 	for {
 		s.mu.Lock()
-		sock, turned, err := s.live, s.turned, s.err
+		sock, polled, turned, err := s.live, s.status.polled, s.turned, s.err
 		s.mu.Unlock()
 		if err != nil {
 			return nil, err
 		}
-		if sock != nil {
+		if sock != nil || polled {
 			return sock, nil
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-turned:
+		if err := clock.Wait(ctx, turned); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -206,42 +240,97 @@ func (s *Stream) current(ctx context.Context) (*socket, error) {
 // run opens one session after another until ctx ends or the server refuses the user.
 func (s *Stream) run(ctx context.Context) {
 	defer close(s.done)
-	failures, refused, reported := 0, 0, false
-	var err error
+	err := s.sessions(ctx)
+	if ctx.Err() != nil {
+		err = ErrClosed
+	}
+	s.cancel()
+	s.fallback.stop()
+	s.turn(func() { s.err, s.live, s.status = err, nil, status{over: true} })
+	signal(s.wake)
+}
+
+// slowly is the least wait after an answer that another attempt soon does not change.
+const slowly = 10 * time.Second
+
+// sessions opens one session after another, and returns why there will be no other.
+func (s *Stream) sessions(ctx context.Context) error {
+	failures, misses, refusals, reported := 0, 0, 0, false
 	for {
-		started := time.Now()
-		var welcomed bool
-		welcomed, err = s.session(ctx)
+		s.fallback.soon(ctx)
+		s.turn(func() { s.status.retry = time.Time{} })
+		welcome, err := s.session(ctx)
 		if ctx.Err() != nil {
-			err = ErrClosed
-			break
+			return err
 		}
-		if welcomed {
-			refused, reported = 0, false
-			if time.Since(started) > s.opts.Backoff.Max {
+		now := clock.From(ctx).Now()
+		misses++
+		if !welcome.IsZero() {
+			misses, refusals, reported = 0, 0, false
+			if now.Sub(welcome) > s.opts.Backoff.Max {
 				failures = 0 // reset only after a session that lasted: a server that accepts and then drops clients must not be hammered
 			}
 		}
 		again, wait := verdict(err)
-		if again == asks {
-			refused++
+		if again == never && s.opts.Fallback && CodeOf(err) != CodeForbidden && !errors.Is(err, ErrSignedOut) {
+			again, wait = surely, max(wait, slowly) // something between here and the server may have said it
 		}
-		if again == never || refused > 1 {
-			break
+		if again == never {
+			return err
 		}
 		if !reported {
 			s.push(Disconnected{Err: err})
 			reported = true
 		}
-		if sleep(ctx, s.opts.Backoff.Delay(failures, wait)) != nil {
-			err = ErrClosed
-			break
+		if again == asks && s.sameToken(ctx) {
+			return err
 		}
+		s.fallback.resume(ctx, misses)
 		failures++
+		delay := s.opts.Backoff.delay(clock.From(ctx).Random(), failures-1, wait)
+		if again == asks {
+			refusals++
+		}
+		if again == asks && refusals == 1 || failures == 1 && (s.restarting() || errors.Is(err, errAgain)) {
+			continue
+		}
+		due, stop := clock.Timer(ctx, delay)
+		s.turn(func() { s.status.retry = now.Add(delay) })
+		err = clock.Wait(ctx, due)
+		stop()
+		if err != nil {
+			return err
+		}
 	}
+}
+
+// sameToken reports whether the source has no other token than the one that was refused.
+func (s *Stream) sameToken(ctx context.Context) bool {
+	token, err := s.client.tokens(withRefused(ctx, s.refused))
+	return errors.Is(err, ErrSignedOut) || err == nil && token == s.refused
+}
+
+// restarting reports whether Restart was called.
+func (s *Stream) restarting() bool {
 	s.mu.Lock()
-	s.err = err
-	s.mu.Unlock()
-	s.setLive(nil)
-	signal(s.wake)
+	defer s.mu.Unlock()
+	return s.again
+}
+
+// anew begins at the saved positions, after Restart. It is called by whoever has the tracker.
+func (s *Stream) anew(ctx context.Context) error {
+	if !s.restarting() {
+		return nil
+	}
+	at, err := s.opts.Cursors.Load(ctx)
+	if err != nil {
+		return err
+	}
+	inbox := s.track.inbox
+	s.track = newTracker(at, s.opts.Start, s.opts.Only, &s.count)
+	s.track.inbox = inbox
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.again = false
+	return nil
 }

@@ -56,6 +56,8 @@ type groupEnd struct {
 	at    Position
 	id    int64  // known if counted is set
 	epoch string // empty until a batch or a welcome brings it
+	// lost: a position that the server could not read was given up, and a Gap is still to say so.
+	lost bool
 	// counted: id is the highest id held. A position saved by an earlier run is a cursor, whose id only the server can
 	// read.
 	counted bool
@@ -82,8 +84,7 @@ func newTracker(at map[string]Position, start string, only []string, count *coun
 		}
 		p := groupEnd{at: position}
 		if position.isID() {
-			_, err := fmt.Sscan(string(position), &p.id)
-			p.counted = err == nil
+			p.id, p.counted = position.id(), true
 		}
 		t.groups[group] = p
 	}
@@ -94,7 +95,9 @@ func newTracker(at map[string]Position, start string, only []string, count *coun
 func (t *tracker) after() map[string]Position {
 	after := make(map[string]Position, len(t.groups))
 	for group, p := range t.groups {
-		after[group] = p.at
+		if p.at != "" {
+			after[group] = p.at
+		}
 	}
 	return after
 }
@@ -110,8 +113,8 @@ func (t *tracker) pin(groups map[string]GroupPosition) map[string]Position {
 		if !t.covers(group) || t.newest && g.Last > g.Seen {
 			continue
 		}
-		if _, known := t.groups[group]; !known {
-			p := groupEnd{at: At(g.Seen), id: g.Seen, counted: true, epoch: g.Epoch}
+		if t.groups[group].at == "" {
+			p := groupEnd{at: At(g.Seen), id: g.Seen, counted: true, epoch: g.Epoch, lost: t.groups[group].lost}
 			t.groups[group] = p
 			pinned[group] = p.at
 		}
@@ -129,7 +132,7 @@ func (t *tracker) forgetUnreadable(errors []SyncError) (some bool) {
 		case e.Inbox:
 			t.inbox = inboxEnd{}
 		default:
-			t.forget(e.Group)
+			t.groups[e.Group] = groupEnd{lost: true}
 		}
 		some = true
 	}
@@ -161,10 +164,13 @@ func (t *tracker) batch(b batch) ([]Event, error) {
 	delete(t.out, b.Group)
 	p := t.groups[b.Group]
 	var events []Event
-	anew := p.epoch != "" && p.epoch != b.Epoch
+	anew := p.lost || p.epoch != "" && p.epoch != b.Epoch
+	if !anew && !b.Complete && b.Cursor != "" && b.Cursor == p.at {
+		return nil, nil // the gap was reported
+	}
 	if !b.Complete || anew {
 		t.count.gaps.Add(1)
-		events = append(events, Gap{Group: b.Group, Epoch: b.Epoch, After: p.id, From: b.From})
+		events = append(events, Gap{Group: b.Group, Epoch: b.Epoch, After: p.id, From: b.From, Anew: anew})
 	} else if p.counted {
 		if b.From > p.id+1 {
 			t.count.holes.Add(1)

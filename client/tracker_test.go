@@ -1,13 +1,14 @@
 package client
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 )
 
 // numbered makes a batch of group g with the ids from..to.
 func numbered(epoch string, from, to int64, complete bool) batch {
-	b := batch{Group: "g", Epoch: epoch, From: from, To: to, Complete: complete, Cursor: Position(epoch + ".x")}
+	b := batch{Group: "g", Epoch: epoch, From: from, To: to, Complete: complete, Cursor: Position(fmt.Sprintf("%s.%d.x", epoch, to))}
 	for id := from; id <= to; id++ {
 		b.Messages = append(b.Messages, Message{Group: "g", ID: id})
 	}

@@ -140,7 +140,7 @@ func (f *foreign) live() {
 			f.Errorf("%s: the sync has %v, %v", user, got, answer.Errors)
 		}
 		until(f.ctx, f, stream.Next, func(m client.Messages) bool { return m.Group == "a:by:x" })
-		if err := stream.Read(f.ctx, "a:by:x", must(f.as[user].Group(f.ctx, "a:by:x"))(f).Last); err != nil {
+		if _, err := stream.Read(f.ctx, "a:by:x", must(f.as[user].Group(f.ctx, "a:by:x"))(f).Last); err != nil {
 			f.Error(err)
 		}
 		stream.Close()

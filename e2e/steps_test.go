@@ -196,7 +196,7 @@ func TestStreamReportsEverything(t *testing.T) {
 		if _, err := stream.Send(ctx, "elsewhere", client.Text("x")); client.CodeOf(err) != client.CodeNotFound {
 			t.Errorf("got %v, want not_found", err)
 		}
-		if err := stream.Read(ctx, "g", 4); err != nil {
+		if _, err := stream.Read(ctx, "g", 4); err != nil {
 			t.Error(err)
 		}
 		if err := stream.Ack(ctx, "g", 99); client.CodeOf(err) != client.CodeOutOfRange {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/client/internal/disk"
 )
 
 // ProcessOptions configure Process. Only Group is required.
@@ -70,7 +71,7 @@ func Process(ctx context.Context, c *client.Client, opts ProcessOptions, handle 
 		return err
 	}
 	if opts.State != "" {
-		unlock, err := lockState(opts.State)
+		unlock, err := disk.Lock(opts.State)
 		if err != nil {
 			return err
 		}

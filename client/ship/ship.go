@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/client/internal/disk"
 )
 
 const (
@@ -91,7 +92,7 @@ func Files(ctx context.Context, c *client.Client, opts Options) error {
 		return err
 	}
 	if opts.State != "" {
-		unlock, err := lockState(opts.State)
+		unlock, err := disk.Lock(opts.State)
 		if err != nil {
 			return err
 		}
