@@ -1,0 +1,321 @@
+package local
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/chatd/chatd/client"
+)
+
+// received takes messages that the server sent, after the gap that it reported before them, if there was one. hole: ids are
+// missing silently, so nothing of it was taken.
+func (d *draft) received(b client.Messages, gap *client.Gap) (hole bool, err error) {
+	was := d.record(b.Group)
+	step := was.Log.append(b, gap)
+	if step.hole || step.known {
+		return step.hole, nil
+	}
+	held := was.Log.Held
+	if step.anew {
+		held = nil
+		d.drop(b.Group)
+	}
+	lines := map[int64]entry{}
+	var loose []int64
+	for _, m := range step.fresh {
+		if isLine(m.Kind) {
+			e, known := entry{Message: m, At: m.ID}, false
+			if holds(held, m.ID) { // a page brought it before
+				var there entry
+				if there, known, err = d.entry(b.Group, m.ID); err != nil {
+					return false, err
+				}
+				if known {
+					e = there
+				}
+			}
+			lines[m.ID] = e
+			continue
+		}
+		target, known := lines[m.Target]
+		if !known && holds(held, m.Target) {
+			if target, known, err = d.entry(b.Group, m.Target); err != nil {
+				return false, err
+			}
+		}
+		switch {
+		case known:
+			lines[m.Target] = target.changed(m, d.me)
+		case !holds(step.log.Held, m.Target):
+			loose = append(loose, m.ID)
+			d.putLoose(b.Group, m.ID, m)
+		}
+	}
+	log, forgotten := step.log.loosened(loose)
+	d.removeLoose(b.Group, forgotten)
+	for _, id := range slices.Sorted(maps.Keys(lines)) {
+		d.putEntry(b.Group, lines[id])
+	}
+	d.putRecord(d.counted(was, log, b, step, gap))
+	d.settle(b.Group, log.End, step.fresh)
+	if !was.Listed {
+		d.stale = append(d.stale, b.Group)
+	}
+	return false, nil
+}
+
+// settle takes out of the outbox what the log has by now.
+func (d *draft) settle(group string, end int64, fresh []client.Message) {
+	for _, t := range d.outbox {
+		if t.Group != group {
+			continue
+		}
+		i := slices.IndexFunc(fresh, func(m client.Message) bool { return m.ClientID == t.key() && m.From == d.me })
+		if i >= 0 && t.ID == 0 {
+			d.answerLater(t.key(), fresh[i], nil)
+		}
+		if i >= 0 || t.ID > 0 && t.ID <= end {
+			d.removeTask(t)
+		}
+	}
+}
+
+// counted is the group after a batch: what is unread, the newest message, the name.
+func (d *draft) counted(was record, log groupLog, b client.Messages, step step, gap *client.Gap) record {
+	next := record{Group: was.Group, Log: log, Counted: max(was.Counted, b.To), Listed: was.Listed}
+	g := &next.Group
+	g.Epoch = b.Epoch
+	g.Last = max(g.Last, b.To)
+	if step.anew || gap != nil {
+		g.Last, next.Counted = b.To, b.To
+		d.stale = append(d.stale, b.Group)
+	}
+	if step.anew {
+		g.LastMessage = nil
+	}
+	for _, m := range step.fresh {
+		said := m.Kind == client.KindText || m.Kind == client.KindData
+		if said && (g.LastMessage == nil || m.ID > g.LastMessage.ID) {
+			g.LastMessage = &m
+		} else if g.LastMessage != nil && m.Target == g.LastMessage.ID {
+			last := revised(*g.LastMessage, m.Content, m.Files, m.SentAt)
+			g.LastMessage = &last
+		}
+		if m.Kind == client.KindNotice && m.Notice != "" && m.ID > was.Counted {
+			d.stale = append(d.stale, b.Group) // members, the name, the settings
+		}
+		if m.ID <= was.Counted {
+			continue
+		}
+		mine := m.From == d.me
+		if mine && g.Read == m.ID-1 {
+			g.Read = m.ID // as the server does
+		}
+		if said && !mine && m.DeletedAt == nil && m.ID > g.Read {
+			g.Unread++
+			if slices.Contains(m.Mentions, d.me) {
+				g.MentionsUnread++
+			}
+		}
+		// Whether the deleted one counted as unread is known only to the server when it is not at hand.
+		if m.Kind == client.KindDelete && m.Target > g.Read {
+			d.stale = append(d.stale, b.Group)
+		}
+	}
+	return next
+}
+
+// vanished notes that the server no longer has what is between, though no message follows.
+func (d *draft) vanished(g client.Gap) error {
+	_, err := d.received(client.Messages{Group: g.Group, Epoch: g.Epoch, From: g.From, To: g.From - 1, Cursor: client.At(g.From - 1)}, &g)
+	return err
+}
+
+// paged takes a page that was asked for. false: nothing of it could be taken.
+func (d *draft) paged(page client.Batch, before, after int64) (taken bool, err error) {
+	was := d.record(page.Group)
+	log, ok := was.Log.insert(page, before, after)
+	if !ok {
+		return false, nil
+	}
+	last := max(page.Last, page.To)
+	lines := map[int64]entry{}
+	for _, m := range page.Messages {
+		if !isLine(m.Kind) {
+			continue
+		}
+		if holds(was.Log.Held, m.ID) {
+			if last <= was.Log.End {
+				continue
+			}
+			there, known, err := d.entry(page.Group, m.ID)
+			if err != nil {
+				return false, err
+			}
+			if known && there.At >= last {
+				continue
+			}
+		}
+		lines[m.ID] = entry{Message: m, At: last}
+	}
+	for _, id := range was.Log.Loose {
+		if id <= last {
+			continue
+		}
+		var m client.Message
+		if ok, err := d.loose(page.Group, id, &m); err != nil {
+			return false, err
+		} else if e, there := lines[m.Target]; ok && there {
+			lines[m.Target] = e.changed(m, d.me)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(lines)) {
+		d.putEntry(page.Group, lines[id])
+	}
+	next := was
+	next.Log, next.Group.Epoch, next.Group.Last, next.Group.First = log, page.Epoch, max(was.Group.Last, last), max(page.First, 1)
+	d.putRecord(next)
+	return true, nil
+}
+
+// listed takes the caller's groups as the server lists them. Counts of a list that is older than what came live, or than what
+// the person has read meanwhile, are not taken; they are stale then.
+func (d *draft) listed(groups []client.GroupState) {
+	for _, g := range groups {
+		was := d.record(g.ID)
+		_, reading := d.reads[g.ID]
+		next := was
+		next.Listed = true
+		if was.Log.placed() && (was.Log.Epoch != g.Epoch || g.Last < was.Counted || reading) {
+			d.stale = append(d.stale, g.ID)
+			counts := was.Group
+			next.Group = g
+			next.Group.Epoch, next.Group.First, next.Group.Last, next.Group.Seen = counts.Epoch, counts.First, counts.Last, counts.Seen
+			next.Group.Read, next.Group.Unread, next.Group.MentionsUnread, next.Group.LastMessage = counts.Read, counts.Unread, counts.MentionsUnread, counts.LastMessage
+		} else {
+			next.Group, next.Counted = g, g.Last
+		}
+		d.putRecord(next)
+	}
+}
+
+// left forgets a group that the person is in no longer, with what waits to be sent there.
+func (d *draft) left(group string) {
+	if _, ok := d.groups[group]; !ok {
+		return
+	}
+	d.drop(group)
+	d.removeRecord(group)
+	d.removeRead(group)
+	for _, t := range d.outbox {
+		if t.Group == group {
+			d.removeTask(t)
+			d.answerLater(t.key(), client.Message{}, &Failure{Code: client.CodeNotFound, Detail: "no longer a member of the group"})
+		}
+	}
+}
+
+// welcomed begins a session. Groups of which nothing is owed to the person begin at their end.
+func (d *draft) welcomed(e client.Connected) {
+	for group := range d.groups {
+		if _, ok := e.Groups[group]; !ok {
+			d.left(group)
+		}
+	}
+	for _, group := range slices.Sorted(maps.Keys(e.Groups)) {
+		at := e.Groups[group]
+		was, known := d.groups[group]
+		if !known || !was.Listed {
+			d.stale = append(d.stale, group)
+		}
+		if !known {
+			was = d.record(group)
+		}
+		if was.Log.placed() || at.Last > at.Seen || was.Log.Epoch != "" && was.Log.Epoch != at.Epoch {
+			continue
+		}
+		next := was
+		if was.Log.missed(at.Last + 1) {
+			d.drop(group)
+			next.Log = emptyLog()
+		}
+		next.Log.Epoch, next.Log.End, next.Log.Since = at.Epoch, at.Last, at.Last+1
+		next.Counted = max(was.Counted, at.Last)
+		g := &next.Group
+		g.Epoch, g.First, g.Last, g.Seen, g.Read = at.Epoch, at.First, at.Last, at.Seen, at.Read
+		d.putRecord(next)
+	}
+}
+
+// moved takes the caller's own positions, which may have moved on another device.
+func (d *draft) moved(e client.CursorMoved) {
+	was, ok := d.groups[e.Group]
+	if !ok || e.User != d.me {
+		return
+	}
+	next := was
+	next.Group.Seen, next.Group.Read = e.Seen, e.Read
+	if _, reading := d.reads[e.Group]; reading {
+		next.Group.Read = max(e.Read, was.Group.Read)
+	}
+	if next.Group.Read != was.Group.Read {
+		d.stale = append(d.stale, e.Group)
+	}
+	d.putRecord(next)
+}
+
+// readTo notes that the person has read up to id.
+func (d *draft) readTo(group string, id int64) error {
+	was := d.record(group)
+	if id <= was.Group.Read {
+		return nil
+	}
+	next := was
+	g := &next.Group
+	known, held := around(was.Log.Held, id)
+	switch {
+	case id >= was.Counted:
+		g.Unread, g.MentionsUnread = 0, 0
+	case held && known[0] <= max(g.Read+1, g.First):
+		entries, err := d.store.Range(d.ctx, keyEntry(group, g.Read+1), keyEntry(group, id+1), 0, false)
+		if err != nil {
+			return err
+		}
+		for _, found := range entries {
+			var e entry
+			if err := decode(found.Key, found.Value, &e); err != nil {
+				return err
+			}
+			if e.From == d.me || e.Kind == client.KindNotice || e.DeletedAt != nil {
+				continue
+			}
+			g.Unread = max(0, g.Unread-1)
+			if slices.Contains(e.Mentions, d.me) {
+				g.MentionsUnread = max(0, g.MentionsUnread-1)
+			}
+		}
+	default:
+		d.stale = append(d.stale, group)
+	}
+	g.Read = id
+	d.putRead(group, id)
+	d.putRecord(next)
+	return nil
+}
+
+// confirmed takes the answer to a read position; nil: it was refused for good.
+func (d *draft) confirmed(group string, id int64, answer *client.Progress) {
+	if d.reads[group] <= id {
+		d.removeRead(group)
+	}
+	was, ok := d.groups[group]
+	switch {
+	case !ok:
+	case answer == nil || answer.Unread != was.Group.Unread:
+		d.stale = append(d.stale, group)
+	case answer.Seen > was.Group.Seen:
+		next := was
+		next.Group.Seen = answer.Seen
+		d.putRecord(next)
+	}
+}
