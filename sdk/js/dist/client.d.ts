@@ -1,5 +1,5 @@
 import { ChatdError } from "./error.js";
-import type { Asked, Batch } from "./log.js";
+import type { Asked } from "./log.js";
 import type { Injected, Options } from "./options.js";
 import type { Clock, Http, Link } from "./parts.js";
 import { State, type Task } from "./state.js";
@@ -39,24 +39,11 @@ export declare class Client implements Host {
     /** What an application throws does not keep others from being told. */
     call<T>(fn: (value: T) => void, value: T, what: string): void;
     /** Has whoever leads do something, and waits until it is stored. */
-    ask(op: keyof Client["ops"], ...args: any[]): Promise<any>;
+    ask(op: string, ...args: any[]): Promise<any>;
     typing(group: string): void;
     hurry(): void;
     /** What tabs ask the leader to do. */
-    readonly ops: {
-        page: (d: sync.Draft, page: Batch, asked: Asked, life: number) => Promise<boolean>;
-        vanished: (d: sync.Draft, group: string, from: number, to: number) => void;
-        queue: (d: sync.Draft, task: Task) => void;
-        retry: (d: sync.Draft, key: string) => void;
-        discard: (d: sync.Draft, key: string) => void;
-        read: (d: sync.Draft, group: string, id: number) => Promise<void>;
-        cursors: (d: sync.Draft, group: string, answer: any) => void;
-        done: (d: sync.Draft, seq: number) => void;
-        known: (d: sync.Draft, group: any) => void;
-        gone: (d: sync.Draft, group: string) => void;
-        opened: (d: sync.Draft, group: string, now: number) => void;
-        forget: (d: sync.Draft, by: string) => void;
-    };
+    readonly ops: Record<string, (d: sync.Draft, ...args: any[]) => any>;
     /** Stored here at once, so that it is not lost if nobody leads; then done by the leader. */
     keep(key: string, value: any, op: "queue" | "read", ...args: any[]): Promise<void>;
     /** The outcome of what is sent under a key. */

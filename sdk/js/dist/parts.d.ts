@@ -80,6 +80,11 @@ export interface Tabs {
     commit(changes: readonly Change[], meaning: unknown): Promise<void>;
     /** Tells the leader, which may be this tab, that there is something to do. Lost where nobody leads: see led. */
     nudge(what: unknown): void;
+    /**
+     * Has whoever leads do something, see serve, and resolves with what comes of it once this tab has applied the commit.
+     * Rejects with what has the code and the detail of an error, which may be of another copy of its class.
+     */
+    ask(op: string, args: any[]): Promise<any>;
     /** By the leader: what the other tabs shall see and nobody stores, whole each time. A tab that opens later gets the last one. */
     share(state: unknown): void;
 }
@@ -97,4 +102,6 @@ export interface TabsListener {
     led(): void;
     nudge(what: unknown): void;
     state(state: unknown): void;
+    /** Does what was asked for, as one commit. With an id, the commit has an event "answer" too. */
+    serve(op: string, args: any[], id?: string): Promise<any>;
 }

@@ -17,5 +17,6 @@ export type TabsOptions = {
     /** Default: what the browser gives. {}: this tab leads whatever others do. */
     environment?: TabsEnvironment | undefined;
 };
-export declare function createTabs(options: TabsOptions): Tabs;
+/** Tabs that only hear each other: see asking. */
+export declare function createTabs(options: TabsOptions): Omit<Tabs, "ask">;
 export {};

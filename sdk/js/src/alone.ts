@@ -42,6 +42,7 @@ export function alone({ store, clock, listener }: TabsOptions): Tabs {
       commits = done.catch(() => {});
       return done;
     },
+    ask: (op, args) => listener.serve(op, args),
     nudge: (what) => leads && listener.nudge(what),
     share() {},
   };

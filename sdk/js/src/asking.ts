@@ -1,89 +1,101 @@
 /** What a tab has whoever leads do: it is done as one commit, which tells the answer. */
 import { ChatdError } from "./error.js";
-import type { Clock } from "./parts.js";
-import type { Draft } from "./sync.js";
+import type { Tabs } from "./parts.js";
+import type { Commit } from "./state.js";
+import type { TabsOptions } from "./tabs.js";
 
 /** Whoever leads does not answer: nobody does, or it hangs. */
 const ANSWER_MS = 15_000;
 
-/** What the leader can be asked for, by name. */
-export type Ops = Record<string, (d: Draft, ...args: any[]) => any>;
+type Request = { id: string; op: string; args: any[] };
+type Answer = { id: string; result?: unknown; error?: { code: string; detail: string } };
 
-export type Request = { id: string; op: string; args: any[] };
+/** Tabs that ask each other. */
+export const asking = (create: (options: TabsOptions) => Omit<Tabs, "ask">) => (options: TabsOptions): Tabs => {
+  const { clock, listener } = options;
+  const waiting = new Map<string, Request & { done(value: any): void; fail(err: unknown): void; served?: boolean }>();
+  let last = 0;
 
-export type AskingHost = {
-  readonly clock: Clock;
-  readonly leads: boolean;
-  /** null: the client was closed. */
-  readonly tabs: unknown;
-  commit<T>(make: (d: Draft) => T | Promise<T>): Promise<T>;
-  nudge(what: Request): void;
-};
-
-export class Asking {
-  readonly #waiting = new Map<string, Request & { done(value: any): void; fail(err: unknown): void; served?: boolean }>();
-  #last = 0;
-
-  constructor(private readonly host: AskingHost, private readonly ops: Ops) {}
-
-  async ask(op: string, args: any[]): Promise<any> {
-    const { host } = this;
-    if (host.leads) {
-      try {
-        return await host.commit((d) => this.ops[op]!(d, ...args));
-      } catch (err) {
-        // A tab that hung learns by its write that another one leads by now, which then does it.
-        if ((err as ChatdError).code !== "closed" || !host.tabs) throw err;
-      }
-    }
-    return new Promise((done, fail) => {
-      const request = { id: `${this.#last++} ${host.clock.random()}`, op, args };
-      const cancel = host.clock.after(ANSWER_MS, () => this.#end(request.id)?.fail(new ChatdError("timeout", "no tab has done it in time")));
-      const then = <T>(end: (value: T) => void) => (value: T) => (cancel(), end(value));
-      this.#waiting.set(request.id, { ...request, done: then(done), fail: then(fail) });
-      host.nudge(request);
-    });
-  }
-
-  /** This tab leads: it does what it was waiting for. */
-  lead(): void {
-    for (const r of this.#waiting.values()) void this.serve(r);
-  }
-
-  /** Another tab leads: the one before may have taken what was asked and done nothing of it. */
-  led(): void {
-    for (const r of this.#waiting.values()) {
-      r.served = false;
-      this.host.nudge({ id: r.id, op: r.op, args: r.args });
-    }
-  }
-
-  async serve({ id, op, args }: Request): Promise<void> {
-    const own = this.#waiting.get(id);
+  async function serve({ id, op, args }: Request): Promise<void> {
+    const own = waiting.get(id);
     if (own?.served) return;
     if (own) own.served = true;
-    const { host } = this;
     try {
-      await host.commit(async (d) => d.tell("answer", { id, result: (await this.ops[op]!(d, ...args)) ?? null }));
+      await listener.serve(op, args, id);
     } catch (err) {
       const { code = "internal", detail = String(err) } = err as ChatdError;
-      await host.commit((d) => d.tell("answer", { id, error: { code, detail } })).catch(() => {});
+      await listener.serve("answer", [{ id, error: { code, detail } }]).catch(() => {});
     }
   }
 
-  answered({ id, result, error }: { id: string; result: unknown; error?: { code: string; detail: string } }): void {
-    const r = this.#end(id);
-    if (error) r?.fail(new ChatdError(error.code, error.detail));
-    else r?.done(result);
-  }
-
-  fail(err: unknown): void {
-    for (const id of [...this.#waiting.keys()]) this.#end(id)!.fail(err);
-  }
-
-  #end(id: string) {
-    const r = this.#waiting.get(id);
-    this.#waiting.delete(id);
+  function end(id: string) {
+    const r = waiting.get(id);
+    waiting.delete(id);
     return r;
   }
-}
+
+  const tabs = create({
+    ...options,
+    listener: {
+      ...listener,
+      apply(meaning) {
+        listener.apply(meaning);
+        for (const [name, value] of (meaning as Commit).events) {
+          if (name !== "answer") continue;
+          const { id, result, error } = value as Answer;
+          if (error) end(id)?.fail(new ChatdError(error.code, error.detail));
+          else end(id)?.done(result);
+        }
+      },
+      /** This tab does what it was waiting for. */
+      lead() {
+        listener.lead();
+        for (const r of waiting.values()) void serve(r);
+      },
+      /** The tab before may have taken what was asked and done nothing of it. */
+      led() {
+        for (const r of waiting.values()) {
+          r.served = false;
+          tabs.nudge({ id: r.id, op: r.op, args: r.args });
+        }
+      },
+      nudge: (what) => ((what as Request).op ? void serve(what as Request) : listener.nudge(what)),
+    },
+  });
+  let started = false;
+
+  return {
+    get leads() {
+      return tabs.leads;
+    },
+    start() {
+      started = true;
+      tabs.start();
+    },
+    stop() {
+      started = false;
+      tabs.stop();
+      for (const id of [...waiting.keys()]) end(id)!.fail(new ChatdError("closed", "the client was closed"));
+    },
+    commit: tabs.commit.bind(tabs),
+    nudge: tabs.nudge.bind(tabs),
+    share: tabs.share.bind(tabs),
+    async ask(op, args) {
+      if (tabs.leads) {
+        try {
+          return await listener.serve(op, args);
+        } catch (err) {
+          // A tab that hung learns by its write that another one leads by now, which then does it.
+          if ((err as ChatdError).code !== "closed" || !started) throw err;
+        }
+      }
+      return new Promise((done, fail) => {
+        const request = { id: `${last++} ${clock.random()}`, op, args };
+        const cancel = clock.after(ANSWER_MS, () => end(request.id)?.fail(new ChatdError("timeout", "no tab has done it in time")));
+        const then = <T>(settle: (value: T) => void) => (value: T) => (cancel(), settle(value));
+        waiting.set(request.id, { ...request, done: then(done), fail: then(fail) });
+        tabs.nudge(request);
+      });
+    },
+  };
+};

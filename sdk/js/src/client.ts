@@ -3,7 +3,6 @@
  * by HTTP. Nothing here is public.
  */
 import { alone } from "./alone.js";
-import { Asking, type Request } from "./asking.js";
 import { systemClock } from "./clock.js";
 import { Commits } from "./commits.js";
 import { ChatdError } from "./error.js";
@@ -44,7 +43,6 @@ export class Client implements Host {
   readonly #lists: Lists;
   readonly #outbox: Outbox;
   readonly #reading: Reading;
-  readonly #asking: Asking;
   /** Rises with each start and stop: what belongs to an earlier one is void. */
   #life = 0;
   #leading = 0;
@@ -85,7 +83,6 @@ export class Client implements Host {
     this.#lists = new Lists(parts);
     this.#outbox = new Outbox(parts);
     this.#reading = new Reading(parts);
-    this.#asking = new Asking(parts, this.ops);
     this.state.changed = (group, touched) => {
       for (const t of this.open) if (t.group === group) t.touched(touched);
       this.soon(this);
@@ -143,9 +140,14 @@ export class Client implements Host {
           apply: (meaning) => this.#apply(meaning as Commit),
           lead: () => this.#lead(life),
           lost: () => this.#lost(),
-          led: () => this.#asking.led(),
+          led() {},
           nudge: (what) => this.#nudged(what as any),
           state: (state) => this.#shared(state as Shared),
+          serve: (op, args, id) => this.#commits.add(async (d) => {
+            const result = await this.ops[op]!(d, ...args);
+            if (id) d.tell("answer", { id, result: result ?? null });
+            return result;
+          }),
         },
       });
       this.#tabs = tabs;
@@ -177,7 +179,6 @@ export class Client implements Host {
     this.#stopped();
     this.#expiry?.();
     this.#expiry = null;
-    this.#asking.fail(failure);
     for (const w of this.waits.values()) w.fail(failure);
     this.waits.clear();
     this.state.connect({ phase });
@@ -215,7 +216,6 @@ export class Client implements Host {
       ready: () => this.#isReady(),
       ack: (group: string) => this.#ack(group),
       commit: <T>(make: (d: sync.Draft) => T | Promise<T>) => this.#commits.add(make),
-      nudge: (what: Request) => this.#tabs?.nudge(what),
       answered: (t: Task, answer: any, message: unknown) => this.#commits.add((d) => sync.answered(d, t, answer, message)),
       refused: (t: Task, error: { code: string; detail: string }) => this.#commits.add((d) => sync.refused(d, t, error)),
       confirmed: (group: string, id: number, answer: any) => {
@@ -248,7 +248,6 @@ export class Client implements Host {
     });
     this.#told = "";
     this.link.open();
-    this.#asking.lead();
   }
 
   #lost(): void {
@@ -344,8 +343,6 @@ export class Client implements Host {
 
   #event(name: string, value: any): void {
     switch (name) {
-      case "answer":
-        return this.#asking.answered(value);
       case "sent":
         this.waits.get(value.key)?.done(value.message);
         this.waits.delete(value.key);
@@ -440,15 +437,20 @@ export class Client implements Host {
   // Other tabs.
 
   /** Has whoever leads do something, and waits until it is stored. */
-  async ask(op: keyof Client["ops"], ...args: any[]): Promise<any> {
+  async ask(op: string, ...args: any[]): Promise<any> {
     if (!this.#tabs) await this.loaded;
-    return this.#tabs ? this.#asking.ask(op, args) : Promise.reject(new ChatdError("closed", "the client is not connected"));
+    if (!this.#tabs) throw new ChatdError("closed", "the client is not connected");
+    try {
+      return await this.#tabs.ask(op, args);
+    } catch (err) {
+      const { name, code, detail } = err as ChatdError;
+      throw name === "ChatdError" ? new ChatdError(code, detail) : err;
+    }
   }
 
-  #nudged(what: Request | { typing: string } | { hurry: true }): void {
+  #nudged(what: { typing: string } | { hurry: true }): void {
     if ("typing" in what) this.link.tell({ op: "typing", group: what.typing });
-    else if ("hurry" in what) this.link.hurry();
-    else void this.#asking.serve(what);
+    else this.link.hurry();
   }
 
   typing(group: string): void {
@@ -460,7 +462,7 @@ export class Client implements Host {
   }
 
   /** What tabs ask the leader to do. */
-  readonly ops = {
+  readonly ops: Record<string, (d: sync.Draft, ...args: any[]) => any> = {
     page: (d: sync.Draft, page: Batch, asked: Asked, life: number) => sync.paged(d, page, asked, life),
     vanished: (d: sync.Draft, group: string, from: number, to: number) => sync.vanished(d, group, from, to),
     queue: (d: sync.Draft, task: Task) => d.put(keyOf.task(task.n), task),
@@ -483,6 +485,7 @@ export class Client implements Host {
     },
     opened: (d: sync.Draft, group: string, now: number) => sync.opened(d, group, now),
     forget: (d: sync.Draft, by: string) => d.tell("forget", by),
+    answer: (d: sync.Draft, answer: unknown) => d.tell("answer", answer),
   };
 
   /** Stored here at once, so that it is not lost if nobody leads; then done by the leader. */

@@ -87,6 +87,7 @@ export const giving = (take: Take) => (options: TabsOptions): Tabs => {
       await tabs.commit([...changes, ...come.map((m) => ({ put: keyOf(m), value: m as any }))], meaning);
       if (come.length > 0) give();
     },
+    ask: tabs.ask,
     nudge: tabs.nudge,
     share: tabs.share,
   };

@@ -1,5 +1,6 @@
 import type { Json } from "./types.js";
 import type { Change, Expect, Store } from "./store.js";
+import { asking } from "./asking.js";
 import { createTabs } from "./tabs.js";
 
 const entries = "entries";
@@ -68,7 +69,7 @@ export function indexedDBStore(options: { name?: string } = {}): Store {
   }
 
   const store: Store = {
-    tabs: createTabs,
+    tabs: asking(createTabs),
     durable: true,
 
     async open(name) {

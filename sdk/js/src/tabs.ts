@@ -63,11 +63,12 @@ type Message =
   | { t: "state"; n: number; state: unknown }
   | { t: "nudge"; what: unknown };
 
-export function createTabs(options: TabsOptions): Tabs {
+/** Tabs that only hear each other: see asking. */
+export function createTabs(options: TabsOptions): Omit<Tabs, "ask"> {
   return new SharedTabs(options);
 }
 
-class SharedTabs implements Tabs {
+class SharedTabs implements Omit<Tabs, "ask"> {
   leads = false;
 
   readonly #name: string;

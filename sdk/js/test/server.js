@@ -1,6 +1,7 @@
 // A server in the test's own process: the log of each group, pages, sync and websocket, as far as the client asks for them. What it
 // holds is the truth that a client is compared with.
 import { memoryStore } from "../src/memory.js";
+import { asking } from "../src/asking.js";
 import { createTabs } from "../src/tabs.js";
 import { Client } from "../src/client.js";
 import { FakeClock, jwt, settled } from "./around.js";
@@ -318,7 +319,7 @@ export async function quiet(turns = 12) {
 
 /** What the tabs of one origin share: locks, channels, and a store. A tab that is killed says nothing any more. */
 export class Origin {
-  store = Object.assign(memoryStore(), { tabs: createTabs });
+  store = Object.assign(memoryStore(), { tabs: asking(createTabs) });
   #held = null;
   #queue = [];
   #channels = new Set();
