@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/heapprofiler"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
@@ -66,4 +69,18 @@ func See(tb testing.TB, page context.Context, expression string) {
 		text, _ := chromedp.Run(page, chromedp.Evaluate[string](`document.body.innerText`))
 		tb.Fatalf("%v, of %s; the page shows %q", err, expression, text)
 	}
+}
+
+// Heap returns how many bytes the JavaScript of a page holds, after a collection of what it does not.
+func Heap(tb testing.TB, page context.Context) int {
+	tb.Helper()
+	_, err := chromedp.Call(page, heapprofiler.CollectGarbage, cdp.Empty{})
+	if err != nil {
+		tb.Fatalf("%v", err)
+	}
+	usage, err := chromedp.Call(page, runtime.GetHeapUsage, cdp.Empty{})
+	if err != nil {
+		tb.Fatalf("%v", err)
+	}
+	return int(usage.UsedSize)
 }

@@ -211,7 +211,11 @@ export class Client implements Host {
       get tabs() { return client.#tabs; },
       get leads() { return client.leads; },
       log: (level: "warn" | "error", text: string, cause: unknown) => this.log(level, text, cause),
-      shown: () => new Set([...this.open].map((t) => t.group)),
+      shown: () => {
+        const shown = new Map<string, number>();
+        for (const { group, from } of this.open) shown.set(group, Math.min(from, shown.get(group) ?? from));
+        return shown;
+      },
       stale: (groups: Set<string>) => this.#lists.some(groups),
       ready: () => this.#isReady(),
       ack: (group: string) => this.#ack(group),

@@ -83,7 +83,13 @@ export const unknownGroup = (id: string): GroupRecord => ({
 export const emptyInbox = (): InboxRecord => ({ epoch: "", to: 0, cursor: "", complete: true, items: [] });
 
 /** What a commit changed of one group. */
-export type Touched = { entries: Entry[]; dropped: boolean };
+export type Touched = {
+  entries: Entry[];
+  /** All that was held was dropped. */
+  dropped: boolean;
+  /** What was held below this id was dropped. */
+  below: number;
+};
 
 const none: never[] = [];
 
@@ -125,7 +131,7 @@ export class State {
   #take(changes: readonly Change[]): Map<string, Touched | null> {
     const touched = new Map<string, Touched | null>();
     const of = (g: string) => {
-      const t = touched.get(g) ?? { entries: [], dropped: false };
+      const t = touched.get(g) ?? { entries: [], dropped: false, below: 0 };
       touched.set(g, t);
       return t;
     };
@@ -142,7 +148,8 @@ export class State {
           break;
         case "m":
           if (value) of(id).entries.push(value);
-          else if ("removeFrom" in c && key === keyOf.entries(id) && c.to === ending(key)) of(id).dropped = true;
+          else if ("removeFrom" in c && c.to === ending(keyOf.entries(id))) of(id).dropped = true;
+          else if ("removeFrom" in c) of(id).below = Number(c.to.slice(-16));
           break;
         case "o": {
           const group = (value ?? this.outbox.get(name))?.group;
@@ -219,7 +226,7 @@ export class State {
   async clear(): Promise<void> {
     const groups = [...this.groups.keys()];
     await this.load(memoryStore());
-    for (const g of groups) this.#touch(g, { entries: [], dropped: true });
+    for (const g of groups) this.#touch(g, { entries: [], dropped: true, below: 0 });
     this.share([], []);
   }
 

@@ -387,16 +387,23 @@ export function opened(d: Draft, group: string, now: number): void {
 /** How many entries one step of pruning looks at. */
 const PRUNE = 500;
 
-/** Drops the oldest messages of the group that was not opened for longest. false: there is nothing to drop. */
-export async function pruned(d: Draft, open: ReadonlySet<string>): Promise<boolean> {
-  const oldest = [...d.s.groups.values()].filter((r) => r.bytes > 0 && !open.has(r.g.id)).sort((a, b) => a.opened - b.opened)[0];
+/**
+ * Drops the oldest messages of the group that was not opened for longest, and where only those are left, of one that is shown.
+ * false: there is nothing to drop.
+ * @param shown the first id that is shown of each group; from there on nothing is dropped
+ */
+export async function pruned(d: Draft, shown: ReadonlyMap<string, number>): Promise<boolean> {
+  const below = (r: GroupRecord) => shown.get(r.g.id) ?? Infinity;
+  const some = [...d.s.groups.values()].filter((r) => r.bytes > 0 && r.log.held.some(([from]) => from < below(r)));
+  const oldest = some.sort((a, b) => Number(shown.has(a.g.id)) - Number(shown.has(b.g.id)) || a.opened - b.opened)[0];
   if (!oldest) return false;
   const { id } = oldest.g;
-  const found = await d.store.range(keyOf.entries(id), ending(keyOf.entries(id)), { limit: PRUNE });
-  const last = found.length < PRUNE ? (oldest.log.held.at(-1)?.[1] ?? 0) : (found.at(-1)![1] as unknown as Entry).id;
-  const bytes = found.length < PRUNE ? 0 : Math.max(1, oldest.bytes - found.reduce((n, [, e]) => n + size(e), 0));
-  const to = keyOf.entry(id, last + 1);
-  d.changes.push({ removeFrom: keyOf.entry(id, 0), to });
+  const end = below(oldest);
+  const found = await d.store.range(keyOf.entries(id), end === Infinity ? ending(keyOf.entries(id)) : keyOf.entry(id, end), { limit: PRUNE });
+  const all = found.length < PRUNE;
+  const last = all ? Math.min(end - 1, oldest.log.held.at(-1)![1]) : (found.at(-1)![1] as unknown as Entry).id;
+  const bytes = all && end === Infinity ? 0 : Math.max(1, oldest.bytes - found.reduce((n, [, e]) => n + size(e), 0));
+  d.changes.push({ removeFrom: keyOf.entry(id, 0), to: keyOf.entry(id, last + 1) });
   const log = { ...oldest.log, held: cut(oldest.log.held, [0, last]), gaps: oldest.log.gaps.filter((g) => g[0] > last) };
   d.put(keyOf.group(id), { ...oldest, log, bytes });
   return true;

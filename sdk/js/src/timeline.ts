@@ -45,8 +45,8 @@ export class Timeline {
   #unread: TimelineState["unread"] = null;
   #loading: { before?: boolean; after?: boolean } = {};
   #error: TimelineState["error"] = null;
-  /** What commits brought while the store was read: newer than what the read finds. */
-  #meanwhile = new Map<number, Entry>();
+  /** What commits bring while the store is read, which is newer than what the read finds; null: nothing is read. */
+  #meanwhile: Map<number, Entry> | null = null;
   /** Rises when what is held was dropped: a read that began before is void. */
   #life = 0;
   /** Set while the window is rebuilt: until then what was shown stays. */
@@ -110,6 +110,11 @@ export class Timeline {
     this.host.closed(this);
   }
 
+  /** @internal The first id that is shown. */
+  get from(): number {
+    return this.#from;
+  }
+
   get #record(): GroupRecord {
     return this.host.state.groups.get(this.group) ?? unknownGroup(this.group);
   }
@@ -139,6 +144,7 @@ export class Timeline {
         throw err;
       } finally {
         this.#loading = {};
+        this.#meanwhile = null;
         this.#change();
       }
     });
@@ -238,12 +244,12 @@ export class Timeline {
    */
   async #read(from: number, to: number, limit: number, reverse: boolean): Promise<Entry[] | undefined> {
     const { store } = this.host;
-    this.#meanwhile.clear();
+    const meanwhile = (this.#meanwhile = new Map());
     const found = (await store.range(keyOf.entry(this.group, from), keyOf.entry(this.group, to + 1), { limit, reverse })).map(([, e]) => e as unknown as Entry);
     const kept = ((await store.get(keyOf.group(this.group))) as unknown as GroupRecord | undefined)?.log;
     if (found.length === limit) reverse ? (from = found.at(-1)!.id) : (to = found.at(-1)!.id);
     if (!kept || !((around(kept.held, from)?.[1] ?? 0) >= to)) return;
-    return found.map((e) => this.#meanwhile.get(e.id) ?? e);
+    return found.map((e) => meanwhile.get(e.id) ?? e);
   }
 
   /** Drops what is too much, the oldest or the newest. */
@@ -288,12 +294,19 @@ export class Timeline {
     })).catch(() => {});
   }
 
-  #take({ entries, dropped }: Touched, log: Log): void {
+  #take({ entries, dropped, below }: Touched, log: Log): void {
     if (dropped) {
       this.#life++;
       [this.#from, this.#to, this.#lines, this.#tail, this.#unread, this.#error, this.#epoch] = [0, -1, [], true, null, null, log.epoch];
     }
     this.#epoch ||= log.epoch;
+    // Changes of what is not held would not be seen: it goes, or is loaded again where nothing else is shown.
+    if (below > this.#to && this.#lines.length > 0) {
+      void this.#do("before", () => this.#rebuild(() => this.#around(this.#to, PAGE))).catch(() => {});
+    } else if (below > this.#from) {
+      this.#lines = this.#lines.filter((e) => e.id >= below);
+      this.#from = Math.min(below, this.#to + 1);
+    }
     const before = this.#to;
     if (this.#tail && log.end > before && (this.#from > before || covered(log, before + 1, log.end))) {
       if (this.#from > before) this.#from = Math.max(this.#from, around(log.held, log.end)?.[0] ?? log.end + 1);
@@ -301,7 +314,7 @@ export class Timeline {
     }
     let lines: Entry[] | null = null; // copied when something changes
     for (const e of entries) {
-      this.#meanwhile.set(e.id, e);
+      this.#meanwhile?.set(e.id, e);
       if (e.id < this.#from || e.id > this.#to) continue;
       lines ??= [...this.#lines];
       const i = e.id > before ? -1 : lines.findLastIndex((l) => l.id === e.id);

@@ -47,6 +47,25 @@ test("one tab holds the connection, and all of them show the same", async () => 
   for (const t of tabs) await t.client.close();
 });
 
+test("what a follower shows is changed though the leader dropped it", async () => {
+  const { server, origin, tabs: [a, b] } = await opened(2);
+  a.timeline.close();
+  for (let i = 4; i <= 1500; i++) server.append("general", { body: `m${i}` });
+  await server.clock.pass(1000);
+  await b.timeline.jump(300);
+  await quiet(40);
+  origin.store.maxBytes = 150_000;
+  server.append("general", { body: "last" });
+  await quiet(60);
+  server.append("general", { kind: "edit", target: 300, body: "edited" });
+  await quiet(60);
+  const { held } = a.client.state.groups.get("general").log;
+  assert.ok(!held.some(([from]) => from === 1), JSON.stringify(held));
+  assert.ok(bodies(b.timeline).length >= 60);
+  for (const { id, body } of b.timeline.snapshot().items) assert.equal(body, server.group("general").at(id).body);
+  for (const t of [a, b]) await t.client.close();
+});
+
 test("a follower loads pages that the others get too", async () => {
   const { server, tabs: [a, b] } = await opened(2);
   for (let i = 4; i <= 400; i++) server.append("general", { body: `m${i}` });
