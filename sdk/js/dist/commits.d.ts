@@ -6,8 +6,8 @@ export type CommitsHost = {
     readonly state: State;
     readonly store: Store;
     readonly tabs: Tabs | null;
-    /** Groups that are shown: nothing of them is dropped. */
-    shown(): Set<string>;
+    /** The first id that is shown of each group that is: from there on nothing is dropped. */
+    shown(): Map<string, number>;
     /** Groups whose counts may be wrong. */
     stale(groups: Set<string>): void;
     log(level: "error", text: string, cause: unknown): void;

@@ -82,7 +82,10 @@ export declare const emptyInbox: () => InboxRecord;
 /** What a commit changed of one group. */
 export type Touched = {
     entries: Entry[];
+    /** All that was held was dropped. */
     dropped: boolean;
+    /** What was held below this id was dropped. */
+    below: number;
 };
 export declare class State {
     #private;

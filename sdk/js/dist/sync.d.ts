@@ -98,5 +98,9 @@ export declare function discarded(d: Draft, key: string): void;
 export declare function marked(d: Draft, group: string, { seen, read, unread }: any): void;
 /** A timeline of it was opened. */
 export declare function opened(d: Draft, group: string, now: number): void;
-/** Drops the oldest messages of the group that was not opened for longest. false: there is nothing to drop. */
-export declare function pruned(d: Draft, open: ReadonlySet<string>): Promise<boolean>;
+/**
+ * Drops the oldest messages of the group that was not opened for longest, and where only those are left, of one that is shown.
+ * false: there is nothing to drop.
+ * @param shown the first id that is shown of each group; from there on nothing is dropped
+ */
+export declare function pruned(d: Draft, shown: ReadonlyMap<string, number>): Promise<boolean>;

@@ -44,6 +44,8 @@ export declare class Timeline {
     jump(at: At): Promise<void>;
     /** Ends it: it is not kept up to date any more. */
     close(): void;
+    /** @internal The first id that is shown. */
+    get from(): number;
     /** @internal Something of its group was committed. */
     touched(t: Touched | null): void;
     /** @internal The server is reached again. */
