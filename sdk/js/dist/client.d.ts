@@ -1,8 +1,8 @@
-import { ChatdError } from "./error.js";
 import type { Asked } from "./log.js";
 import type { Injected, Options } from "./options.js";
+import { Outcomes } from "./outcomes.js";
 import type { Clock, Http, Link } from "./parts.js";
-import { State, type Task } from "./state.js";
+import { State } from "./state.js";
 import type { Store } from "./store.js";
 import * as sync from "./sync.js";
 import type { Host, Timeline } from "./timeline.js";
@@ -14,17 +14,11 @@ export declare class Client implements Host {
     readonly http: Http;
     readonly tokens: Tokens;
     link: Link;
+    readonly outcomes: Outcomes;
     /** Timelines that are kept up to date. */
     readonly open: Set<Timeline>;
     readonly listeners: Map<string, Set<(value: any) => void>>;
     readonly subscribers: Set<() => void>;
-    /** Of messages that are on their way, by key. */
-    readonly waits: Map<string, {
-        task: Task;
-        stored?: boolean;
-        done(message: any): void;
-        fail(err: ChatdError): void;
-    }>;
     readonly ready: Promise<void>;
     loaded: Promise<void> | null;
     constructor(options: Options & Injected);
@@ -46,10 +40,6 @@ export declare class Client implements Host {
     readonly ops: Record<string, (d: sync.Draft, ...args: any[]) => any>;
     /** Stored here at once, so that it is not lost if nobody leads; then done by the leader. */
     keep(key: string, value: any, op: "queue" | "read", ...args: any[]): Promise<void>;
-    /** The outcome of what is sent under a key. */
-    wait(task: Task): Promise<any>;
-    /** From now on the store says what becomes of it. */
-    stored(key: string): void;
     page(group: string, asked: Asked): Promise<void>;
     vanished(group: string, from: number, to: number): Promise<void>;
     peek(group: string, id: number): Promise<any>;

@@ -6,6 +6,7 @@ import { alone } from "./alone.js";
 import { systemClock } from "./clock.js";
 import { Commits } from "./commits.js";
 import { ChatdError } from "./error.js";
+import { Frames } from "./frames.js";
 import { baseOf, createHttp } from "./http.js";
 import { createLink } from "./link.js";
 import { Lists } from "./lists.js";
@@ -14,19 +15,15 @@ import { Keeping } from "./keeping.js";
 import { memoryStore } from "./memory.js";
 import type { Injected, Options } from "./options.js";
 import { Outbox, newKey } from "./outbox.js";
-import type { Clock, Frame, Http, Link, Tabs } from "./parts.js";
+import { Outcomes } from "./outcomes.js";
+import type { Clock, Http, Link, Tabs } from "./parts.js";
 import { Reading } from "./reading.js";
-import { type Commit, State, type Task, ending, keyOf, sentMessage } from "./state.js";
+import { type Commit, State, type Task, keyOf } from "./state.js";
 import type { Store } from "./store.js";
 import * as sync from "./sync.js";
 import type { Host, Timeline } from "./timeline.js";
 import { type Tokens, createTokens } from "./token.js";
 import type { ConnectionState } from "./types.js";
-
-/** How long one sign of typing holds, ms. */
-const TYPING_MS = 5000;
-/** Another session is tried for groups that the server could not serve. */
-const LATER_MS = 30_000;
 
 type Shared = { connection: ConnectionState; typing: [string, [string, number][]][]; sending: string[] };
 
@@ -43,6 +40,8 @@ export class Client implements Host {
   readonly #lists: Lists;
   readonly #outbox: Outbox;
   readonly #reading: Reading;
+  readonly #frames: Frames;
+  readonly outcomes: Outcomes;
   /** Rises with each start and stop: what belongs to an earlier one is void. */
   #life = 0;
   #leading = 0;
@@ -51,13 +50,6 @@ export class Client implements Host {
   #over: Promise<void> = Promise.resolve();
   readonly #id = newKey();
   #verified: Promise<void> | null = null;
-  #acks = new Map<string, string | number>();
-
-  /** Groups that were entered since the session said hello: its welcome may not know of them. */
-  readonly #entered = new Set<string>();
-
-  #expiry: (() => void) | null = null;
-  #later: (() => void) | null = null;
 
   /** Timelines that are kept up to date. */
   readonly open = new Set<Timeline>();
@@ -65,8 +57,6 @@ export class Client implements Host {
   #told = "";
   readonly listeners = new Map<string, Set<(value: any) => void>>();
   readonly subscribers = new Set<() => void>();
-  /** Of messages that are on their way, by key. */
-  readonly waits = new Map<string, { task: Task; stored?: boolean; done(message: any): void; fail(err: ChatdError): void }>();
   readonly ready: Promise<void>;
   #isReady!: () => void;
   loaded: Promise<void> | null = null;
@@ -83,6 +73,8 @@ export class Client implements Host {
     this.#lists = new Lists(parts);
     this.#outbox = new Outbox(parts);
     this.#reading = new Reading(parts);
+    this.#frames = new Frames(parts, this.#lists);
+    this.outcomes = new Outcomes(parts);
     this.state.changed = (group, touched) => {
       for (const t of this.open) if (t.group === group) t.touched(touched);
       this.soon(this);
@@ -133,7 +125,7 @@ export class Client implements Host {
             await this.state.load(this.store);
             if (life !== this.#life) return;
             for (const t of this.open) t.reloaded();
-            for (const w of this.waits.values()) if (w.stored) void this.#missed(w.task);
+            this.outcomes.loaded();
             if (this.state.groups.size > 0) this.#isReady();
             done();
           },
@@ -177,10 +169,8 @@ export class Client implements Host {
     this.#control.abort(failure);
     this.#control = new AbortController();
     this.#stopped();
-    this.#expiry?.();
-    this.#expiry = null;
-    for (const w of this.waits.values()) w.fail(failure);
-    this.waits.clear();
+    this.#frames.end();
+    this.outcomes.fail(failure);
     this.state.connect({ phase });
     return (this.#over = loaded.catch(() => {}).then(() => this.#commits.idle()).then(() => this.store.close())
       .catch((err) => this.log("warn", "The store cannot be closed.", err)));
@@ -218,7 +208,9 @@ export class Client implements Host {
       },
       stale: (groups: Set<string>) => this.#lists.some(groups),
       ready: () => this.#isReady(),
-      ack: (group: string) => this.#ack(group),
+      ack: (group: string) => this.#frames.ack(group),
+      event: (name: string, value: unknown) => this.#event(name, value),
+      verified: (user?: string) => (user ? this.#isUser(user) : (this.#verified ??= this.#verify())),
       commit: <T>(make: (d: sync.Draft) => T | Promise<T>) => this.#commits.add(make),
       answered: (t: Task, answer: any, message: unknown) => this.#commits.add((d) => sync.answered(d, t, answer, message)),
       refused: (t: Task, error: { code: string; detail: string }) => this.#commits.add((d) => sync.refused(d, t, error)),
@@ -241,12 +233,8 @@ export class Client implements Host {
       url: this.#options.url, http: this.http, tokens: this.tokens, clock: this.clock, WebSocket, environment,
       listener: {
         positions: () => this.#positions(life),
-        acks: () => {
-          const ack = Object.fromEntries(this.#acks);
-          this.#acks.clear();
-          return { ack };
-        },
-        frame: (f) => (mine() ? this.#frame(f) : Promise.resolve()),
+        acks: () => this.#frames.acks(),
+        frame: (f) => (mine() ? this.#frames.take(f) : Promise.resolve()),
         state: (s) => mine() && this.#connected(s),
       },
     });
@@ -256,13 +244,11 @@ export class Client implements Host {
 
   #lost(): void {
     this.#leading++;
-    this.#later?.();
-    this.#later = null;
     this.#lists.stop();
     this.#outbox.stop();
     this.#reading.stop();
     this.link?.close();
-    this.#acks.clear(); // what is not said by now, a list brings again
+    this.#frames.stop(); // after that: it says the last acks
   }
 
   #connected(connection: ConnectionState): void {
@@ -282,14 +268,11 @@ export class Client implements Host {
   /** Up to where everything is stored. */
   async #positions(life: number) {
     if (this.#options.user === undefined) await (this.#verified ??= this.#verify());
-    this.#entered.clear();
+    this.#frames.entered.clear();
     await this.#commits.idle();
     if (life !== this.#life) throw new ChatdError("closed", "the client was closed");
     if (this.link.by === "poll") this.#lists.all(true);
-    const after: [string, string | number][] = [];
-    for (const [id, { log }] of this.state.groups) if (log.end >= 0) after.push([id, log.cursor || log.end]);
-    const { inbox } = this.state;
-    return { after: Object.fromEntries(after), ...(inbox.epoch !== "" && { inbox_after: inbox.cursor || inbox.to }) };
+    return this.#frames.positions();
   }
 
   /** The user of the last time may be another one than the token's: their store and their outbox are not touched with it. */
@@ -348,15 +331,10 @@ export class Client implements Host {
   #event(name: string, value: any): void {
     switch (name) {
       case "sent":
-        this.waits.get(value.key)?.done(value.message);
-        this.waits.delete(value.key);
-        return;
-      case "failed": {
-        const err = new ChatdError(value.error.code, value.error.detail);
-        this.waits.get(value.key)?.fail(err);
-        this.waits.delete(value.key);
-        return this.emit("failed", value);
-      }
+        return this.outcomes.settle(value.key, (w) => w.done(value.message));
+      case "failed":
+        this.outcomes.settle(value.key, (w) => w.fail(new ChatdError(value.error.code, value.error.detail)));
+        break;
       case "forget":
         if (value !== this.#id) queueMicrotask(() => this.#ended("closed")); // once the other tabs know
         return;
@@ -377,65 +355,6 @@ export class Client implements Host {
     } catch (err) {
       this.log("error", `${what} failed.`, err);
     }
-  }
-
-  // Frames.
-
-  async #frame(f: Frame): Promise<void> {
-    switch (f.op) {
-      case "messages": {
-        const b = f as unknown as Batch;
-        if ((await this.#commits.add((d) => sync.received(d, b))) === "hole") throw new ChatdError("conflict", `Messages of ${b.group} are missing.`);
-        if (b.messages.length > 0) this.#ack(b.group);
-        return;
-      }
-      case "inbox":
-        if ((await this.#commits.add((d) => sync.items(d, f as any))) === "hole") throw new ChatdError("conflict", "Items of the inbox are missing.");
-        return;
-      case "cursor":
-        return this.#commits.add((d) => sync.moved(d, f as any));
-      case "typing":
-        if (f.user !== this.state.me) this.state.type(f.group, f.user, this.clock.now() + TYPING_MS);
-        return this.#expire();
-      case "joined":
-        this.#lists.memberships++;
-        return this.#lists.some([f.group]);
-      case "left":
-        this.#lists.memberships++;
-        return this.#commits.add((d) => sync.left(d, f.group));
-      case "welcome":
-        await (f.user ? this.#isUser(f.user) : (this.#verified ??= this.#verify()));
-        this.#lists.all();
-        if (f.groups && (await this.#commits.add((d) => sync.welcomed(d, f, this.#entered)))) return this.link.restart("positions");
-        return this.#failed(f.errors ?? []);
-      case "errors":
-        return this.#failed(f.errors);
-    }
-  }
-
-  #ack(group: string): void {
-    const log = this.state.groups.get(group)?.log;
-    if (log) this.#acks.set(group, log.cursor || log.end);
-  }
-
-  async #failed(errors: any[]): Promise<void> {
-    if (errors.length === 0) return;
-    const { given, later } = await this.#commits.add((d) => sync.failed(d, errors));
-    if (given) this.link.restart("positions"); // a session leaves those groups out
-    else if (later) {
-      this.#later ??= this.clock.after(LATER_MS, () => {
-        this.#later = null;
-        this.link.restart("groups");
-      });
-    }
-  }
-
-  #expire(): void {
-    this.#expiry ??= this.clock.after(TYPING_MS, () => {
-      this.#expiry = null;
-      this.state.expire(this.clock.now());
-      if (this.state.typing().length > 0) this.#expire();
-    });
   }
 
   // Other tabs.
@@ -480,7 +399,7 @@ export class Client implements Host {
     done: (d: sync.Draft, seq: number) => sync.done(d, seq),
     known: (d: sync.Draft, group: any) => {
       this.#lists.memberships++;
-      this.#entered.add(group.id);
+      this.#frames.entered.add(group.id);
       sync.described1(d, group);
     },
     gone: (d: sync.Draft, group: string) => {
@@ -521,31 +440,6 @@ export class Client implements Host {
     this.state.connect(connection.phase === "live" ? { phase: "live", by: "tab" } : connection);
     this.state.share(typing, sending);
     if (connection.phase === "live") for (const t of this.open) t.retry();
-  }
-
-  /** The outcome of what is sent under a key. */
-  wait(task: Task): Promise<any> {
-    const done = new Promise((done, fail) => this.waits.set(task.key, { task, done, fail }));
-    done.catch(() => {}); // whoever does not look at it sees the item
-    return done;
-  }
-
-  /** From now on the store says what becomes of it. */
-  stored(key: string): void {
-    const w = this.waits.get(key);
-    if (w) w.stored = true;
-  }
-
-  /** The commit that told the outcome of a task may be among those that this tab missed. */
-  async #missed({ n, key, group, after }: Task): Promise<void> {
-    const { me, outbox } = this.state;
-    const t = outbox.get(n);
-    if (t && t.id === undefined && !t.error) return;
-    const entries = t ? [] : await this.store.range(keyOf.entry(group, after), ending(keyOf.entries(group)));
-    const m: any = entries.map(([, e]) => e as any).find((e) => e.client_id === key && e.from === me);
-    if (m) this.#event("sent", { key, message: m });
-    else if (t?.id !== undefined) this.#event("sent", { key, message: sentMessage(t, me, t as { id: number }) });
-    else this.#event("failed", { key, group, error: t?.error ?? { code: "unknown_outcome", detail: "it is not known what became of it" } });
   }
 
   // Timelines.

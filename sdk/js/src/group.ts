@@ -91,9 +91,7 @@ export class Group {
     if (!client.loaded) throw new ChatdError("closed", "the client is not connected");
     const given = JSON.parse(JSON.stringify(fields)) as typeof fields; // as it is now; what JSON cannot say is refused here
     await client.loaded;
-    let waiting = client.state.outbox.size;
-    for (const w of client.waits.values()) if (!w.stored && !client.state.outbox.has(w.task.n)) waiting++; // about to be stored
-    if (waiting >= OUTBOX_MAX) throw new ChatdError("outbox_full", "Too many messages are waiting to be sent.");
+    if (client.state.outbox.size + client.outcomes.coming >= OUTBOX_MAX) throw new ChatdError("outbox_full", "Too many messages are waiting to be sent.");
     const key = newKey();
     const now = client.clock.now();
     const behind = parseInt([...client.state.outbox.keys()].at(-1) ?? "0", 10); // the clock may have been set back since
@@ -101,15 +99,7 @@ export class Group {
     const record = client.state.groups.get(this.id);
     const after = Math.max(0, record?.g.last ?? 0, record?.log.end ?? 0);
     const task: Task = { ...given, n: `${pad(last)}-${key}`, key, group: this.id, queued_at: now, after };
-    const done = client.wait(task);
-    try {
-      await client.keep(keyOf.task(task.n), task, "queue", task);
-      client.stored(key);
-    } catch (err) {
-      client.waits.delete(key);
-      throw err;
-    }
-    return { key, done };
+    return client.outcomes.send(task, () => client.keep(keyOf.task(task.n), task, "queue", task));
   }
 
   /** Sends a message that was refused once more, under its key. Fulfilled once that is stored; `done` is over, watch the item. */
