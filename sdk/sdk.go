@@ -13,7 +13,7 @@ import (
 
 // What browsers load, and not what is for Node.
 //
-//go:embed js/dist/chatd.js js/dist/chatd.js.map js/dist/indexeddb.js js/dist/indexeddb.js.map
+//go:embed js/dist/chatd.js js/dist/chatd.js.map js/dist/indexeddb.js js/dist/indexeddb.js.map js/dist/widget.js js/dist/widget.js.map
 var files embed.FS
 
 // Served returns what a server gives to browsers, by name: modules and their source maps.

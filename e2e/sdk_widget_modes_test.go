@@ -1,0 +1,190 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/chatd/chatd/client"
+)
+
+// TestSDKWidgetList picks conversations from the list, wide and narrow, by keys.
+func TestSDKWidgetList(t *testing.T) {
+	t.Parallel()
+	s := startWidgetSite(t)
+	s.talk(t)
+	name := `<img src=x onerror=alert(1)>"'&`
+	must(s.node.Client("chen").UpdateMe(t.Context(), client.ProfileChange{Name: &name}))(t)
+	ada := s.open(t, startBrowser(t), "ada", "mode", "list")
+	ada.see(in(`$$(".item").length === 3 && $$(".item strong")[0].textContent === ` + fmt.Sprintf("%q", name) + ` && !$("img")`))
+	ada.see(in(`$$(".item")[2].querySelector(".badge").textContent === "3" && $$(".item")[2].querySelector(".said").textContent === "Bob Lindgren: And we are out of sesame 🌾"`))
+
+	ada.see(in(`($$(".item")[2].focus(), true)`))
+	ada.enter()
+	ada.see(widgetSays("And we are out of sesame 🌾"))
+	ada.see(in(`$(".item[aria-current]")?.textContent.includes("Morning shift") && chat.shadowRoot.activeElement === $("textarea")`))
+	ada.see(`heard.some((h) => h.type === "chatd-group" && h.group === "shift")`)
+	ada.press("not sent")
+	ada.see(in(`($$(".item")[1].click(), true)`))
+	ada.see(widgetSays("Flour comes on Thursday, not Wednesday."))
+	ada.see(in(`$("textarea").value === ""`))
+
+	// Where there is no room for both, one leads to the other and back.
+	ada.size(390, 780)
+	ada.see(in(`!$(".list").checkVisibility() && $(".back").checkVisibility()`))
+	ada.within(".back")
+	ada.see(in(`$(".list").checkVisibility() && chat.shadowRoot.activeElement?.textContent.includes("Suppliers")`))
+	ada.see(in(`($$(".item").find((i) => i.textContent.includes("Morning shift")).click(), true)`))
+	ada.see(in(`$("textarea")?.value === "not sent" && $(".back").checkVisibility()`))
+	ada.see(`document.documentElement.scrollWidth <= innerWidth`)
+}
+
+// TestSDKWidgetLauncher opens and closes the panel.
+func TestSDKWidgetLauncher(t *testing.T) {
+	t.Parallel()
+	s := startWidgetSite(t)
+	s.talk(t)
+	ada := s.open(t, startBrowser(t), "ada", "mode", "launcher")
+	ada.see(in(`$(".launch .badge").textContent === "5" && !$(".launch .badge").hidden && $(".launch").getAttribute("aria-label") === "Open chat, 5 unread" && $(".panel").hidden`))
+	ada.within(".launch")
+	ada.see(in(`!$(".panel").hidden && $(".launch").ariaExpanded === "true" && chat.open && $(".launch .badge").hidden`))
+	ada.see(in(`chat.shadowRoot.activeElement?.matches(".item")`))
+	ada.enter()
+	ada.see(widgetSays("Do you have a minute after the shift?"))
+	ada.see(in(`chat.shadowRoot.activeElement === $("textarea")`))
+	ada.press(kb.Escape)
+	ada.see(in(`$(".panel").hidden && chat.shadowRoot.activeElement === $(".launch") && !chat.hasAttribute("open")`))
+	ada.see(`heard.filter((h) => h.type === "chatd-toggle").map((h) => h.open).join() === "true,false"`)
+
+	// What comes while it is closed counts, and is not read.
+	chen := s.node.Client("chen")
+	must(chen.Send(t.Context(), must(chen.Direct(t.Context(), "ada"))(t).ID, client.Text("Now?")))(t)
+	ada.see(in(`$(".launch .badge").textContent === "5" && !$(".launch .badge").hidden`))
+	ada.see(`(chat.open = true)`)
+	ada.see(in(`$(".launch .badge").hidden`) + ` && ` + widgetSays("Now?"))
+	ada.see(`chat.chat.snapshot().groups.find((g) => g.direct).unread === 0`)
+	ada.size(390, 780)
+	ada.see(in(`$(".panel").getBoundingClientRect().width === innerWidth && !$(".launch").checkVisibility()`))
+	ada.within(".talk .shut")
+	ada.see(in(`$(".panel").hidden && $(".launch").checkVisibility()`))
+}
+
+// TestSDKWidgetLanguages is in the language of its attribute, else of the page, and from right to left where that is written so.
+func TestSDKWidgetLanguages(t *testing.T) {
+	t.Parallel()
+	s := startWidgetSite(t)
+	group := s.talk(t)
+	browser := startBrowser(t)
+	zh := s.open(t, browser, "ada", "mode", "direct", "user", "chen", "pageLang", "zh-CN")
+	zh.see(widgetSays("Do you have a minute after the shift?"))
+	zh.see(in(`$("h2").textContent === "陈晓" && $(".mark.day").textContent === "今天" && $(".mark.new").textContent === "新消息" && $(".whole").dir === "ltr"`))
+
+	ar := s.open(t, browser, "ada", "mode", "group", "group", group, "lang", "ar")
+	ar.see(in(`$(".whole").dir === "rtl" && ` + row("On my way") + ` === undefined && $(".row.own")`))
+	ar.see(in(`((own, other) => own.left < other.left && own.right < other.right)($(".row.own .bubble").getBoundingClientRect(), $(".row:not(.own) .bubble").getBoundingClientRect())`))
+	ar.see(in(`$(".row time").textContent === new Intl.DateTimeFormat("ar", { hour: "numeric", minute: "2-digit" }).format(new Date($(".row time").dateTime))`))
+	ask[bool](ar, `(chat.words = { write: "اكتب رسالة" }, true)`)
+	ar.see(in(`$("textarea").placeholder === "اكتب رسالة"`))
+	ask[bool](ar, `(chat.lang = "he", chat.dir = "ltr", true)`)
+	ar.see(in(`$(".whole").dir === "ltr" && $(".whole").lang === "he"`))
+
+	// It takes the colours of the attribute, else of the system; a page has the last word.
+	ground := func(colour string) {
+		t.Helper()
+		ar.see(in(`getComputedStyle($(".frame")).backgroundColor`) + fmt.Sprintf(` === %q`, colour))
+	}
+	ar.scheme("light")
+	ground("rgb(255, 255, 255)")
+	ar.scheme("dark")
+	ground("rgb(22, 25, 29)")
+	ask[bool](ar, `(chat.setAttribute("theme", "light"), true)`)
+	ground("rgb(255, 255, 255)")
+	ask[bool](ar, `(chat.style.setProperty("--chatd-ground", "rgb(1, 2, 3)"), true)`)
+	ground("rgb(1, 2, 3)")
+}
+
+// TestSDKWidgetLives comes, moves and goes: elements share one client, and the last one leaves nothing behind.
+func TestSDKWidgetLives(t *testing.T) {
+	t.Parallel()
+	s := startWidgetSite(t)
+	group := s.talk(t)
+	ada := s.open(t, startBrowser(t), "ada", "mode", "group", "group", group)
+	ada.see(widgetSays("And we are out of sesame 🌾"))
+	ask[bool](ada, `!!(globalThis.first = chat.chat, globalThis.other = put({ url: chat.getAttribute("url"), mode: "direct", user: "chen" }))`)
+	ada.see(`other.shadowRoot.querySelector(".row") && other.chat === chat.chat && sockets.size === 1`)
+
+	// Moving one, and removing one of two, ends nothing.
+	ask[bool](ada, `(document.querySelector("main").append(chat), other.remove(), true)`)
+	ada.see(widgetSays("And we are out of sesame 🌾"))
+	ada.see(`chat.chat === first && opened === 1 && sockets.size === 1 && first.state.phase === "live" && !other.chat`)
+
+	ask[bool](ada, `(chat.remove(), true)`)
+	ada.see(`first.state.phase === "closed" && sockets.size === 0 && timers.size === 0`)
+	ask[bool](ada, `(document.body.append(chat), true)`)
+	ada.see(widgetSays("And we are out of sesame 🌾"))
+	ada.see(`chat.chat !== first && sockets.size === 1 && opened === 2`)
+	ada.inWidget("back again")
+	ada.see(widgetSays("back again"))
+
+	// Attributes that are set later are followed.
+	ask[bool](ada, `(chat.setAttribute("mode", "list"), true)`)
+	ada.see(in(`$$(".item").length === 3`))
+
+	// Tokens by an address of the page's backend, which may say that the person has signed out.
+	ask[bool](ada, `(chat.remove(), chat = put({ url: chat.getAttribute("url"), mode: "list", "token-url": "/token" }), true)`)
+	ada.see(in(`$$(".item").length === 3 && chat.chat.state.phase === "live"`))
+	ask[bool](ada, `(chat.remove(), true)`)
+	s.signedOut.Store(true)
+	ada.refused(true)
+	ada.see(`sockets.size === 0`)
+	ask[bool](ada, `(document.body.append(chat), true)`)
+	ada.see(in(`!$(".state").hidden && $(".state").textContent === "You are signed out"`))
+	ada.see(`heard.some((h) => h.type === "chatd-signed-out")`)
+
+	// Where the server does not know the person as a member.
+	s.signedOut.Store(false)
+	ask[bool](ada, `(chat.remove(), chat = put({ url: chat.getAttribute("url"), mode: "group", group: "nowhere", "token-url": "/token" }), true)`)
+	ada.see(in(`$(".empty").textContent === "You are not a member of this conversation" && $(".composer").hidden`))
+}
+
+// TestSDKWidgetPictures shows every mode in every look. CHATD_PICTURES names a folder to keep the pictures in.
+func TestSDKWidgetPictures(t *testing.T) {
+	t.Parallel()
+	s := startWidgetSite(t)
+	group := s.talk(t)
+	browser := startBrowser(t)
+	dir := picturesDir(t)
+	for _, c := range []struct {
+		name       string
+		attributes []string
+	}{
+		{"group", []string{"mode", "group", "group", group}},
+		{"direct", []string{"mode", "direct", "user", "chen"}},
+		{"list", []string{"mode", "list", "group", group}},
+		{"launcher", []string{"mode", "launcher", "open", ""}},
+		{"zh", []string{"mode", "list", "group", group, "lang", "zh"}},
+		{"rtl", []string{"mode", "list", "group", group, "lang", "ar"}},
+	} {
+		s.pictures(t, browser, dir, c.name, c.attributes)
+	}
+}
+
+func (s *widgetSite) pictures(t *testing.T, browser context.Context, dir, name string, attributes []string) {
+	t.Helper()
+	p := s.open(t, browser, "ada", attributes...)
+	p.see(in(`$(".row .bubble") || $$(".panel .item").length === 3`))
+	for _, scheme := range []string{"light", "dark"} {
+		p.scheme(scheme)
+		for _, screen := range []struct {
+			name          string
+			width, height int64
+		}{{"desktop", 1100, 760}, {"phone", 390, 780}} {
+			p.size(screen.width, screen.height)
+			p.frames(2)
+			p.see(`document.documentElement.scrollWidth <= innerWidth`)
+			p.picture(dir, "widget-"+name+"-"+screen.name+"-"+scheme+".png")
+		}
+	}
+}
