@@ -115,15 +115,16 @@ const dense = (b: Batch) => b.to - b.from + 1 === b.messages.length && b.message
 /**
  * Takes what the server sent after a position. "hole": ids are missing without a word, so nothing of it may be shown;
  * null: all of it is known.
+ * @param first of what the person may see; who was out of a group for a while may not see what was written then
  */
-export function append(was: Log, b: Batch): Step | "hole" | null {
+export function append(was: Log, b: Batch, first = 1): Step | "hole" | null {
   if (!dense(b)) return "hole";
   const cursor = b.cursor ?? "";
   const placed = was.end >= 0;
   const other = was.epoch !== "" && was.epoch !== b.epoch;
   if (!other && placed) {
     if (b.complete ? b.to <= was.end : cursor !== "" && cursor === was.cursor) return null;
-    if (b.complete && b.from > was.end + 1) return "hole";
+    if (b.complete && b.from > was.end + 1 && b.from !== first) return "hole";
   }
   const rewritten = other || (placed && !b.complete && b.from <= was.end);
   const anew = rewritten || missed(was, b.from);
@@ -133,7 +134,7 @@ export function append(was: Log, b: Batch): Step | "hole" | null {
   if (rewritten) {
     gap = [b.from, 0];
     log = { ...log, gaps: [gap] };
-  } else if (placed && !b.complete && b.from > was.end + 1) {
+  } else if (placed && b.from > was.end + 1) {
     gap = [was.end + 1, b.from - 1];
     log = lost(log, gap);
   } else if (!placed && log.gaps.some(isAnew)) {

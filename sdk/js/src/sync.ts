@@ -2,7 +2,7 @@
  * What frames, pages and lists mean: each function looks at the state, reads of the store what it needs, and returns what is
  * to be written and told. One at a time, by the leader; nothing here changes anything.
  */
-import { type Asked, type Batch, type Entry, type Log, append, around, changed, cut, emptyLog, entry, insert, isLine, loosened, lost, missed, revised, unplaced } from "./log.js";
+import { type Asked, type Batch, type Entry, type Log, type Step, append, around, changed, cut, emptyLog, entry, insert, isLine, loosened, lost, missed, revised, unplaced } from "./log.js";
 import { type Commit, type Described, type GroupRecord, type InboxRecord, type State, type Task, emptyInbox, ending, keyOf, unknownGroup } from "./state.js";
 import type { Change, Store } from "./store.js";
 import type { InboxItem, Json, Message } from "./types.js";
@@ -47,7 +47,7 @@ const size = (value: unknown) => JSON.stringify(value).length;
 /** Messages that the server pushed, or a sync brought. "hole": ids are missing silently; ask again from the positions. */
 export async function received(d: Draft, b: Batch): Promise<"hole" | null> {
   const was = d.record(b.group);
-  const step = append(was.log, b);
+  const step = append(was.log, b, b.first ?? was.g.first);
   if (step === "hole" || step === null) return step;
   const { s } = d;
   const held = step.anew ? [] : was.log.held;
@@ -75,7 +75,7 @@ export async function received(d: Draft, b: Batch): Promise<"hole" | null> {
     if (!around(held, id)) bytes += size(e);
     d.put(keyOf.entry(b.group, id), e);
   }
-  const record = counted({ ...was, log, bytes }, b, step.fresh, step.anew, d);
+  const record = counted({ ...was, log, bytes }, b, step, d);
   d.put(keyOf.group(b.group), record);
   settle(d, b.group, log.end, step.fresh, step.anew);
   if (step.gap) d.tell("gap", { group: b.group, from: step.gap[0], to: step.gap[1] });
@@ -98,10 +98,10 @@ function settle(d: Draft, group: string, end: number, fresh: Message[], anew: bo
 const concerned = (m: Message) => m.users ?? (m.user === undefined ? [] : [m.user]);
 
 /** The group after a batch: what is unread, the newest message, the name. */
-function counted(record: GroupRecord, b: Batch, fresh: Message[], anew: boolean, d: Draft): GroupRecord {
+function counted(record: GroupRecord, b: Batch, { fresh, anew, gap }: Step, d: Draft): GroupRecord {
   const g: { -readonly [K in keyof Described]: Described[K] } & Record<string, any> = { ...record.g, epoch: b.epoch };
   if (anew) g.last_message = null;
-  const goesOn = b.complete && !anew;
+  const goesOn = b.complete && !anew && !gap;
   g.last = goesOn ? Math.max(g.last, b.to) : b.to;
   if (b.first !== undefined) g.first = b.first;
   const { me } = d.s;
@@ -225,7 +225,10 @@ export function welcomed(d: Draft, f: any, entered: ReadonlySet<string>): boolea
     if (!was?.known) d.stale.add(id);
     if (was && was.log.end >= 0) {
       // From a bare id the server cannot tell that it is of another life of the log.
-      if (was.log.cursor !== "" || was.log.epoch === "" || was.log.epoch === at.epoch) continue;
+      if (was.log.cursor !== "" || was.log.epoch === "" || was.log.epoch === at.epoch) {
+        if (at.first > was.log.end + 1) d.put(keyOf.group(id), { ...was, g: { ...was.g, first: at.first } });
+        continue;
+      }
       giveUp(d, was);
       given = true;
       continue;

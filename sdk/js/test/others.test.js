@@ -162,3 +162,23 @@ test("positions that a hello cannot hold come by a sync before it", async () => 
   assert.equal(a.link.by, "websocket");
   a.link.close();
 });
+
+test("who was out of a group for a while, and may not see what was written then, goes on behind a gap", async () => {
+  const { server, client } = await begun();
+  const gaps = [];
+  client.listeners.set("gap", new Set([(gap) => gaps.push(gap)]));
+  const timeline = new Timeline(client, "general", "end", 100);
+  await quiet();
+  await offline(server);
+  for (let i = 4; i <= 8; i++) server.append("general", { body: `m${i}` });
+  server.trim("general", 6);
+  server.start = (log, at) => ({ from: Math.max(log.first, Number(String(at).split(".")[1]) + 1), complete: true }); // nothing is missing of what may be seen
+  server.up = true;
+  await server.clock.pass(30_000);
+  await quiet();
+  assert.equal(client.state.connection.phase, "live");
+  assert.deepEqual(timeline.snapshot().items.map((i) => i.body ?? `${i.from} to ${i.to}`), ["m1", "m2", "m3", "4 to 6", "m7", "m8"]);
+  assert.deepEqual(gaps, [{ group: "general", from: 4, to: 6 }]);
+  assert.equal(client.state.snapshot().groups[0].unread, 2);
+  await client.close();
+});
