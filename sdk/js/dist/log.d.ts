@@ -74,8 +74,9 @@ export type Step = {
 /**
  * Takes what the server sent after a position. "hole": ids are missing without a word, so nothing of it may be shown;
  * null: all of it is known.
+ * @param first of what the person may see; who was out of a group for a while may not see what was written then
  */
-export declare function append(was: Log, b: Batch): Step | "hole" | null;
+export declare function append(was: Log, b: Batch, first?: number): Step | "hole" | null;
 /** Whether what is held of a log without a position lacks changes, if it goes on from an id. */
 export declare const missed: (log: Log, from: number) => boolean;
 /** What a page is an answer to. */
