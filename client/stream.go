@@ -56,6 +56,8 @@ type Stream struct {
 	wake chan struct{} // an event was queued, or run has ended
 	room chan struct{} // an event was taken, or a call waits for its reply
 	idle chan struct{} // all events were handled
+
+	hurried chan struct{}
 }
 
 // Stream opens a stream that lives until ctx ends or Close is called. It returns before the first session has begun;
@@ -82,6 +84,8 @@ func (c *Client) Stream(ctx context.Context, opts StreamOptions) (*Stream, error
 		wake:   make(chan struct{}, 1),
 		room:   make(chan struct{}, 1),
 		idle:   make(chan struct{}, 1),
+
+		hurried: make(chan struct{}),
 	}
 	s.fallback = &fallback{stream: s}
 	s.acks = newAcks(at)
@@ -142,6 +146,14 @@ func (s *Stream) Commit(ctx context.Context) error {
 
 // Events ranges over Next until it fails. The last pair carries the error.
 func (s *Stream) Events(ctx context.Context) iter.Seq2[Event, error] { return events(ctx, s.Next) }
+
+// Hurry tries at once if the stream waits to connect: the network is back, or a person wants it.
+func (s *Stream) Hurry() {
+	select {
+	case s.hurried <- struct{}{}:
+	default:
+	}
+}
 
 // Restart drops what Next has not returned yet, ends the session, and goes on in another one from the positions of Cursors.
 // For a caller that keeps messages and finds that some are missing.
@@ -296,10 +308,14 @@ func (s *Stream) sessions(ctx context.Context) error {
 		}
 		due, stop := clock.Timer(ctx, delay)
 		s.turn(func() { s.status.retry = now.Add(delay) })
-		err = clock.Wait(ctx, due)
+		select {
+		case <-ctx.Done():
+		case <-due:
+		case <-s.hurried:
+		}
 		stop()
-		if err != nil {
-			return err
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 }

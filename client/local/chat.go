@@ -346,6 +346,9 @@ func (c *Chat) groupLocked(r record) Group {
 	return g
 }
 
+// Hurry tries at once if the chat waits to connect: the network is back, or a person wants it.
+func (c *Chat) Hurry() { c.stream.Hurry() }
+
 // Close ends it, and waits until everything has ended that it started. What is in the outbox is sent the next time.
 func (c *Chat) Close() {
 	c.end(ErrClosed)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,7 +37,7 @@ func TestConformance(t *testing.T) {
 func startDriver(t *testing.T) *conformance.Driver {
 	commands, in := io.Pipe()
 	out, answers := io.Pipe()
-	d := &driver{clock: &scripted{}, store: &MemoryStore{}, timelines: map[string]*Timeline{}, log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	d := &driver{clock: &scripted{}, store: &crashing{}, timelines: map[string]*Timeline{}, log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 	var running sync.WaitGroup
 	running.Go(func() { d.serve(commands, answers) })
 	t.Cleanup(func() {
@@ -125,6 +127,20 @@ func settle() {
 	}
 }
 
+// crashing is a store that takes nothing from some moment on, as if the process was gone.
+type crashing struct {
+	MemoryStore
+	crashed, refused atomic.Bool
+}
+
+func (c *crashing) Write(ctx context.Context, changes []Change) error {
+	if c.crashed.Load() {
+		c.refused.Store(true)
+		return errors.New("the process is gone")
+	}
+	return c.MemoryStore.Write(ctx, changes)
+}
+
 // command is one of the runner.
 type command struct {
 	Do       string
@@ -147,7 +163,7 @@ type object = map[string]any
 
 type driver struct {
 	clock     *scripted
-	store     Store
+	store     *crashing
 	settings  command
 	chat      *Chat
 	timelines map[string]*Timeline
@@ -225,7 +241,13 @@ func (d *driver) do(c command) (object, error) {
 	case "reload":
 		clear(d.timelines)
 		d.chat.Close()
+		d.store.crashed.Store(false)
 		return nil, d.connect()
+	case "crash":
+		d.store.refused.Store(false)
+		d.store.crashed.Store(true)
+	case "writes":
+		return object{"refused": d.store.refused.Load()}, nil
 	case "close":
 		d.chat.Close()
 	case "advance":
@@ -256,6 +278,8 @@ func (d *driver) do(c command) (object, error) {
 	case "before":
 		t := d.timelines[c.Group]
 		go func() { _ = t.LoadBefore(ctx) }() // its end is that of the chat
+	case "hurry":
+		d.chat.Hurry()
 	case "send":
 		return sent("")
 	case "edit", "delete":

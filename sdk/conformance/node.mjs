@@ -34,7 +34,17 @@ async function settled() {
 let chat;
 let settings;
 let given = 0; // tokens
-let store = memoryStore();
+let crashed = false;
+let refused = false; // a write, since then
+const memory = memoryStore();
+const store = {
+  ...memory,
+  write(changes, expect) {
+    if (!crashed) return memory.write(changes, expect);
+    refused = true;
+    return Promise.reject(new Error("the process is gone"));
+  },
+};
 const timelines = new Map();
 
 function getToken() {
@@ -66,8 +76,13 @@ const commands = {
   async reload() {
     timelines.clear();
     await chat.close();
+    crashed = false;
     connect();
   },
+  crash() {
+    [crashed, refused] = [true, false];
+  },
+  writes: () => ({ refused }),
   async close() {
     await chat.close();
   },
