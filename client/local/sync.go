@@ -1,6 +1,7 @@
 package local
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -101,12 +102,10 @@ func (d *draft) counted(was record, log groupLog, b client.Messages, step step, 
 			last := revised(*g.LastMessage, m.Content, m.Files, m.SentAt)
 			g.LastMessage = &last
 		}
-		if m.Kind == client.KindNotice && m.Notice != "" && m.ID > was.Counted {
-			d.stale = append(d.stale, b.Group) // members, the name, the settings
-		}
 		if m.ID <= was.Counted {
 			continue
 		}
+		noticed(g, m)
 		mine := m.From == d.me
 		if mine && g.Read == m.ID-1 {
 			g.Read = m.ID // as the server does
@@ -123,6 +122,24 @@ func (d *draft) counted(was record, log groupLog, b client.Messages, step step, 
 		}
 	}
 	return next
+}
+
+// noticed applies a notice to what describes a group.
+func noticed(g *client.GroupState, m client.Message) {
+	concerned := int64(max(1, len(m.Users)))
+	switch {
+	case m.Kind != client.KindNotice:
+	case m.Notice == "renamed" && m.Name != nil:
+		g.Name = *m.Name
+	case m.Notice == "settings" && m.Settings != nil:
+		if text, err := json.Marshal(m.Settings); err == nil {
+			_ = json.Unmarshal(text, &g.Group) // the names of settings are those of the group's fields
+		}
+	case m.Notice == "joined":
+		g.Members += concerned
+	case m.Notice == "left" || m.Notice == "removed":
+		g.Members -= concerned
+	}
 }
 
 // vanished notes that the server no longer has what is between, though no message follows.
