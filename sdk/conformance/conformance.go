@@ -106,6 +106,9 @@ func (p *player) step(step Object) error {
 		if !ok {
 			continue
 		}
+		if kind != "say" {
+			p.server.listed()
+		}
 		switch kind {
 		case "do":
 			return p.do(value.(Object), step)

@@ -32,6 +32,9 @@ type server struct {
 	frames []Object // of the present session, not yet expected
 	calls  []*call
 	last   func(Object) error // answers what came last
+	// holds: the list of groups waits, so that it comes after what is said with a welcome.
+	holds bool
+	pongs int
 }
 
 // call is a request that waits for the scenario to answer it.
@@ -53,7 +56,8 @@ func newServer(t *testing.T, of Scenario) *server {
 		for _, c := range s.calls {
 			close(c.answer)
 		}
-		s.calls = nil
+		s.calls, s.holds = nil, false
+		s.turn.Broadcast()
 		if s.socket != nil {
 			_ = s.socket.Close()
 		}
@@ -100,6 +104,9 @@ func (s *server) set(mode string) {
 func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
 	s.mu.Lock()
+	for s.holds && path == "/v1/groups" {
+		s.turn.Wait()
+	}
 	groups, canned := s.groups, s.canned[r.Method+" "+path]
 	s.mu.Unlock()
 	switch {
@@ -202,6 +209,13 @@ func (s *server) websocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer func() { _ = conn.Close() }()
+	conn.SetPongHandler(func(string) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.pongs++
+		s.turn.Broadcast()
+		return nil
+	})
 	for {
 		_, text, err := conn.ReadMessage()
 		if err != nil {
@@ -352,6 +366,23 @@ func (s *server) answer(with Object) error {
 	return last(with)
 }
 
+// listed answers with the list of groups what waits for it, once the client has read what was said.
+func (s *server) listed() {
+	s.mu.Lock()
+	conn, holds, pongs := s.socket, s.holds, s.pongs
+	s.mu.Unlock()
+	if !holds {
+		return
+	}
+	if conn != nil && conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(stepTime)) == nil {
+		_ = s.within(stepTime/30, nil, func() bool { return s.pongs > pongs }) // a client that does not answer is no worse for it
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holds = false
+	s.turn.Broadcast()
+}
+
 // say sends a frame. A welcome has all groups.
 func (s *server) say(frame Object) error {
 	s.mu.Lock()
@@ -361,6 +392,9 @@ func (s *server) say(frame Object) error {
 		return fmt.Errorf("there is no session")
 	}
 	if frame["op"] == "welcome" {
+		s.mu.Lock()
+		s.holds = true
+		s.mu.Unlock()
 		stands := Object{}
 		for _, g := range groups {
 			g := g.(Object)
