@@ -42,6 +42,7 @@ type Store struct {
 	*Erasures
 	*Files
 	*Groups
+	*Health
 	*Holds
 	*Imports
 	*Index
@@ -79,7 +80,7 @@ func assemble(b *base) *Store {
 	inboxes.begins = conn.Join(beginsJoined, beginsPause, inboxes.readBeginnings)
 	groups.standings = conn.Join(beginsJoined, beginsPause, groups.readStandings)
 	return &Store{base: b, Accounts: &Accounts{b}, Announcements: &Announcements{b, logs}, Archive: &Archive{b}, Cursors: &Cursors{b, logs}, Directory: &Directory{b, groups}, Erasures: &Erasures{b}, Files: files,
-		Groups: groups, Holds: &Holds{b}, Imports: &Imports{b}, Index: &Index{b, inboxes}, Inboxes: inboxes, Invites: &Invites{b}, Layout: &Layout{b}, Logs: logs,
+		Groups: groups, Health: &Health{b}, Holds: &Holds{b}, Imports: &Imports{b}, Index: &Index{b, inboxes}, Inboxes: inboxes, Invites: &Invites{b}, Layout: &Layout{b}, Logs: logs,
 		Notifications: &Notifications{b}, Profiles: &Profiles{b}, Retention: &Retention{b}, RetryKeys: &RetryKeys{b}, Schedules: &Schedules{b, logs, inboxes},
 		Signals: &Signals{b, tables}, Tables: tables, Tasks: &Tasks{b}, Webhooks: &Webhooks{b}}
 }

@@ -111,6 +111,8 @@ var matrix = map[string]struct{ private, public string }{
 	"GET /v1/users/{user}/sessions":    {"401 403 403 403 403 403 200", ""},
 
 	"GET /v1/doctor":                            {"401 403 403 403 403 403 200", ""},
+	"GET /v1/problems":                          {"401 403 403 403 403 403 200", ""},
+	"GET /v1/stats":                             {"401 403 403 403 403 403 200", ""},
 	"GET /v1/tasks":                             {"401 403 403 403 403 403 200", ""},
 	"POST /v1/tasks/bulk":                       {"401 403 403 403 403 403 200", ""},
 	"GET /v1/tasks/queues":                      {"401 403 403 403 403 403 200", ""},

@@ -37,6 +37,12 @@ func (s *Server) trace(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// mayWait reports whether a request may wait for something to happen, or lasts as long as its client: how long it took says nothing then.
+func mayWait(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.Contains(r.URL.RawQuery, "wait=") ||
+		r.URL.Path == "/v1/sync" || r.URL.Path == websocketPath || strings.HasSuffix(r.URL.Path, "/export") || strings.Contains(r.URL.Path, "/files")
+}
+
 // observe counts and times requests by route template, and logs them at debug level. Neither contains any user data.
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
@@ -54,6 +60,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 			name, method = r.template, r.method
 		}
 		s.metrics.observe(method, name, c.Response().Status, took)
+		s.opt.Meter.Observe(c.Response().Status, took, mayWait(c.Request()))
 		if s.log.Enabled(c.Request().Context(), slog.LevelDebug) {
 			s.log.LogAttrs(c.Request().Context(), slog.LevelDebug, "request", slog.String("method", method), slog.String("route", name),
 				slog.Int("status", c.Response().Status), slog.Duration("took", took), slog.String("ip", s.opt.Proxies.Address(c.Request()).String()))

@@ -3,8 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
-
-	"github.com/prometheus/client_golang/prometheus"
+	"sync/atomic"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/profiles"
@@ -17,7 +16,7 @@ type inboxHandlers struct {
 	core      *chat.Service
 	profiles  *profiles.Service
 	schedules *schedule.Service
-	sent      prometheus.Counter
+	sent      *atomic.Int64
 }
 
 // SendDirect serves POST /v1/users/{user}/messages.
@@ -36,7 +35,7 @@ func (h inboxHandlers) SendDirect(ctx context.Context, r api.SendDirectRequestOb
 	if err != nil {
 		return nil, err
 	}
-	h.sent.Inc()
+	h.sent.Add(1)
 	return directAnswer{item, duplicate}, nil
 }
 

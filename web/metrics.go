@@ -12,6 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/chatd/chatd/chat/health"
 )
 
 // metrics are the metrics of one server. Labels are route templates, methods, statuses and codes, but never users or groups,
@@ -21,12 +23,11 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	errors   *prometheus.CounterVec
-	sent     prometheus.Counter
 	panics   prometheus.Counter
 	inFlight prometheus.Gauge
 }
 
-func newMetrics(sessions SessionHandler) *metrics {
+func newMetrics(sessions SessionHandler, meter *health.Meter) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -39,13 +40,14 @@ func newMetrics(sessions SessionHandler) *metrics {
 		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "chatd_errors_total", Help: "Requests refused or failed, by code.",
 		}, []string{"code"}),
-		sent: prometheus.NewCounter(prometheus.CounterOpts{Name: "chatd_messages_sent_total", Help: "Messages taken over HTTP."}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "chatd_requests_in_flight", Help: "HTTP requests that are being answered, long polls included.",
 		}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "chatd_panics_total", Help: "Handlers that panicked."}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.errors, m.sent, m.panics, m.inFlight,
+	m.registry.MustRegister(m.requests, m.seconds, m.errors, m.panics, m.inFlight,
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "chatd_messages_sent_total", Help: "Messages taken, over HTTP and websockets."},
+			func() float64 { return float64(meter.Messages.Load()) }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if sessions != nil {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{

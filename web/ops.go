@@ -270,7 +270,7 @@ func (h batchHandlers) sendAll(ctx context.Context, callers *opCallers, ops []*o
 		if h.durability == "" {
 			out.Sent.Durability = ""
 		}
-		h.messageHandlers.sent.Inc()
+		h.messageHandlers.sent.Add(1)
 		admitted[i].result = resultOf(sentAnswer{out.Sent}.VisitSendMessageResponse)
 	}
 }

@@ -102,6 +102,7 @@ func describedRoutes() routes {
 		"GET /v1/oidc/login": {id: "signInByProvider", method: "GET", template: "/v1/oidc/login", open: true, query: map[string]parameter{
 			"return": {lengthMax: 1000},
 		}},
+		"GET /v1/problems": {id: "listProblems", method: "GET", template: "/v1/problems", admin: true, scope: "ops"},
 		"GET /v1/push/key": {id: "getPushKey", method: "GET", template: "/v1/push/key", scope: "read"},
 		"GET /v1/schedules": {id: "listSchedules", method: "GET", template: "/v1/schedules", scope: "read", query: map[string]parameter{
 			"cursor": {lengthMax: 1024},
@@ -120,6 +121,7 @@ func describedRoutes() routes {
 			"until":  {},
 		}},
 		"GET /v1/server": {id: "getServer", method: "GET", template: "/v1/server", open: true},
+		"GET /v1/stats":  {id: "getStats", method: "GET", template: "/v1/stats", admin: true, scope: "ops"},
 		"GET /v1/tasks": {id: "listTasks", method: "GET", template: "/v1/tasks", admin: true, scope: "tasks", query: map[string]parameter{
 			"cursor": {lengthMax: 1024},
 			"limit":  {integer: true, min: 1},

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -20,6 +21,7 @@ import (
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/files"
+	"github.com/chatd/chatd/chat/health"
 	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/chat/live"
@@ -63,6 +65,7 @@ type Options struct {
 	Tasks        admin.Tasks                                         // the background work, for operators
 	Doctor       func(ctx context.Context) (api.DoctorReport, error) // checks the server and the queues, in bounded time
 	Ready        func(ctx context.Context) error
+	Meter        *health.Meter          // counts requests and messages; nil: for the metrics only
 	Again        auth.Again             // asked after keys have changed; see Recheck
 	Away         func() []string        // what the server does without at the moment; nil: nothing ever
 	ServeMetrics bool                   // /metrics is on this address, for clients of the same host
@@ -95,6 +98,7 @@ type Services struct {
 	Members       *bulk.Service
 	Batches       *batch.Service
 	Profiles      *profiles.Service
+	Health        *health.Service
 	Accounts      *accounts.Service // nil: nobody signs in here
 }
 
@@ -115,11 +119,12 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
+	opt.Meter = cmp.Or(opt.Meter, &health.Meter{})
 	if opt.Origins == nil {
 		opt.Origins = origin.New(nil, opt.Proxies, opt.Log)
 	}
 	e := echo.New()
-	s := &Server{polls: newPolls(opt.Limits.WaitMax), opt: opt, log: opt.Log, routes: describedRoutes(), metrics: newMetrics(opt.Sessions), echo: e}
+	s := &Server{polls: newPolls(opt.Limits.WaitMax), opt: opt, log: opt.Log, routes: describedRoutes(), metrics: newMetrics(opt.Sessions, opt.Meter), echo: e}
 	s.metrics.registry.MustRegister(opt.Collectors...)
 	admits := &admitter{
 		verify: verify, again: opt.Again, core: services.Chat, routes: s.routes, limits: &s.opt.Limits, callers: opt.Callers, line: opt.Line, unsent: opt.Unsent,

@@ -141,6 +141,11 @@ func (s *Service) reportFailed(ctx context.Context, t FailedTask) error {
 	if err := s.core.PutItem(ctx, t.Owner, item, fmt.Sprintf("%s %s %d", chat.ItemScheduleFailed, t.Schedule, t.Version)); err != nil {
 		return err
 	}
+	if s.Failed != nil {
+		if err := s.Failed(ctx, t, reason); err != nil {
+			return err
+		}
+	}
 	return s.webhooks.Publish(ctx, t.Owner, webhook.Event{Type: webhook.EventScheduleFailed, Key: fmt.Sprintf("%s %d", t.Schedule, t.Version),
 		At: chat.TimeMs(now), Data: failedData(t, t.Owner)})
 }

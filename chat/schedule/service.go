@@ -20,6 +20,9 @@ type Service struct {
 	store    Store
 	webhooks *webhook.Service
 	opt      chat.Options
+
+	// Failed, if set, is told what was not sent. It may be called again for the same occurrence.
+	Failed func(ctx context.Context, t FailedTask, reason string) error
 }
 
 // New makes a Service that sends with the rights and limits of core, and publishes failures to webhooks.

@@ -22,6 +22,7 @@ import (
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/files"
+	"github.com/chatd/chatd/chat/health"
 	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/chat/live"
@@ -69,6 +70,7 @@ type Node struct {
 	taskAdmin   *admin.Admin
 	taskMetrics *metrics.Metrics
 	watch       *storeWatch
+	meter       health.Meter
 	verifier    *auth.Verifier
 	gate        *auth.Gate
 	tables      *table.Follower
@@ -226,6 +228,7 @@ func (n *Node) openServices() {
 		Batches:       batch.New(core, n.store.Logs),
 		Members:       bulk.New(core, n.store.Groups),
 	}
+	n.services.Health, schedules.Failed = n.openHealth(), n.noteFailed
 	n.gate = &auth.Gate{Tokens: n.verifier, Keys: n.services.Keys, Users: n.services.Users, Profiles: shown}
 	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks(),
 		shown.Published(), n.services.Invites.Table())
@@ -281,7 +284,7 @@ func (n *Node) openWeb() (err error) {
 		Again:           n.gate.Again,
 		SessionsUserMax: n.set.limits.SessionsUserMax, SessionsNodeMax: n.set.limits.SessionsNodeMax,
 		Origins: origins, Durability: n.set.durability,
-		Address: origin.Proxies(n.set.proxies).Address, Limits: n.callers, Line: line, Unsent: room, Traces: n.traces, Log: n.log,
+		Address: origin.Proxies(n.set.proxies).Address, Limits: n.callers, Meter: &n.meter, Line: line, Unsent: room, Traces: n.traces, Log: n.log,
 	})
 	n.services.Users.Attach(callers{n.sessions, n})
 	if n.services.Accounts != nil {
@@ -293,7 +296,7 @@ func (n *Node) openWeb() (err error) {
 	}
 	opt := web.Options{
 		Limits: n.set.limits, Callers: n.callers, Line: line, Unsent: room, Durability: n.set.durability, Origins: origins, Proxies: n.set.proxies,
-		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.ready, Again: n.gate.Again, Away: n.away,
+		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Ready: n.ready, Meter: &n.meter, Again: n.gate.Again, Away: n.away,
 		ServeMetrics: n.set.AdminAddr == "", Version: build.Read().Version, Features: n.features(), Traces: n.traces, Log: n.log,
 		Collectors: append(archiveMetrics(n.archiver, n.services.Search),
 			buildInfo(), n.taskMetrics, n.watch.gauge, n.callers.Metrics(), line, room, &webhookMetrics{totals: n.services.Webhooks.Totals}),
@@ -388,6 +391,7 @@ func (n *Node) Run(ctx context.Context) error {
 	if n.services.Accounts != nil {
 		background.Go(func() { report(loops, failed, "accounts", n.services.Accounts.Run(loops)) })
 	}
+	background.Go(func() { report(loops, failed, "health", n.services.Health.Run(loops)) })
 	background.Go(func() { n.services.Files.Run(loops) })
 	background.Go(func() { n.watch.run(loops) })
 	background.Go(func() { n.causes.run(loops, n.log) })

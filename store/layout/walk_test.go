@@ -41,11 +41,11 @@ const known = `
 string blobs push_key g:*:id u:*:erasing u:*:files:bytes u:*:account q:*:paused
 list u:*:inbox a:*:to:* q:*:ready:critical q:*:ready:high q:*:ready:normal q:*:ready:low
 set reachable unused e:*:groups e:*:held
-hash layout wants grown erased files invited avatars retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
+hash layout health wants grown erased files invited avatars retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
 hash g:*:meta g:*:members g:*:data g:*:invites g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
 hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:profile u:*:avatar u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
-zset public named users last_seen names live nodes served orphans announcements t:*:at t:*:gone
+zset public named users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
 zset g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
 zset g:*:import:msgs g:*:import:skip g:*:import:reacted g:*:import:reactions
@@ -60,7 +60,7 @@ var unseen = map[string]string{
 }
 
 // notCarried are the keys that an import into another number of partitions does not bring.
-var notCarried = []string{"live", "nodes", "served", "blobs", "orphans", "grown", "erased"}
+var notCarried = []string{"live", "nodes", "served", "blobs", "orphans", "health", "health:ends", "grown", "erased"}
 
 // patterns are the keys of known, with their types.
 func patterns() map[string]string {
@@ -346,6 +346,8 @@ func (f filler) users() {
 func (f filler) features() {
 	hello, at := "hello", time.Now().Add(24*time.Hour)
 	_, err := f.Store.PushKey(f.Ctx, "key")
+	f.Must(err)
+	_, err = f.Store.PutNote(f.Ctx, "n", "{}", time.Hour, 10)
 	f.Must(err)
 	_, err = f.Store.RecordRetention(f.Ctx, 30)
 	f.Must(err)

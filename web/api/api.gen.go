@@ -18,6 +18,7 @@ import (
 	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/directory"
 	"github.com/chatd/chatd/chat/erase"
+	"github.com/chatd/chatd/chat/health"
 	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/chat/live"
@@ -1003,6 +1004,9 @@ type Misfire = schedule.Misfire
 // Next The `cursor` of the next page; null at the end.
 type Next = string
 
+// NodeStats defines model for NodeStats.
+type NodeStats = health.Node
+
 // Notify defines model for Notify.
 type Notify = notify.Setting
 
@@ -1014,6 +1018,9 @@ type NotifyDraft struct {
 
 // NotifyLevel defines model for NotifyLevel.
 type NotifyLevel = notify.Level
+
+// OpsProblem defines model for OpsProblem.
+type OpsProblem = health.Problem
 
 // OptionalTime A time, or null.
 type OptionalTime = *chat.Time
@@ -1120,6 +1127,11 @@ type Problem struct {
 
 	// Blockers With `backlog_full`: the members that the send has to wait for, the slowest first, at most 10.
 	Blockers *[]Blocker `json:"blockers,omitempty"`
+}
+
+// ProblemList defines model for ProblemList.
+type ProblemList struct {
+	Problems []OpsProblem `json:"problems"`
 }
 
 // ProfileVersions The versions of the profiles of those who sent messages or items of the batch and who are mentioned in messages. Users without a
@@ -1361,6 +1373,9 @@ type Snippet struct {
 	// follow the body, a line each.
 	Text string `json:"text"`
 }
+
+// Stats defines model for Stats.
+type Stats = health.Stats
 
 // StoreServer defines model for StoreServer.
 type StoreServer struct {
@@ -2479,6 +2494,9 @@ type ServerInterface interface {
 	// ChangePassword Change the password
 	// (PUT /v1/me/password)
 	ChangePassword(ctx echo.Context) error
+	// ListProblems List what is wrong
+	// (GET /v1/problems)
+	ListProblems(ctx echo.Context) error
 	// GetPushKey Get the server's VAPID public key
 	// (GET /v1/push/key)
 	GetPushKey(ctx echo.Context) error
@@ -2503,6 +2521,9 @@ type ServerInterface interface {
 	// Search Search messages
 	// (GET /v1/search)
 	Search(ctx echo.Context, params SearchParams) error
+	// GetStats Show how the nodes do
+	// (GET /v1/stats)
+	GetStats(ctx echo.Context) error
 	// Sync Ack, then get everything new
 	// (POST /v1/sync)
 	Sync(ctx echo.Context) error
@@ -3893,6 +3914,15 @@ func (w *ServerInterfaceWrapper) ChangePassword(ctx echo.Context) error {
 	return err
 }
 
+// ListProblems converts echo context to params.
+func (w *ServerInterfaceWrapper) ListProblems(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListProblems(ctx)
+	return err
+}
+
 // GetPushKey converts echo context to params.
 func (w *ServerInterfaceWrapper) GetPushKey(ctx echo.Context) error {
 	var err error
@@ -4111,6 +4141,15 @@ func (w *ServerInterfaceWrapper) Search(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.Search(ctx, params)
+	return err
+}
+
+// GetStats converts echo context to params.
+func (w *ServerInterfaceWrapper) GetStats(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetStats(ctx)
 	return err
 }
 
@@ -4829,6 +4868,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/me/logins", wrapper.ListLogins, options.OperationMiddlewares["listLogins"]...)
 	router.DELETE(options.BaseURL+"/v1/me/logins/:login", wrapper.EndLogin, options.OperationMiddlewares["endLogin"]...)
 	router.PUT(options.BaseURL+"/v1/me/password", wrapper.ChangePassword, options.OperationMiddlewares["changePassword"]...)
+	router.GET(options.BaseURL+"/v1/problems", wrapper.ListProblems, options.OperationMiddlewares["listProblems"]...)
 	router.GET(options.BaseURL+"/v1/push/key", wrapper.GetPushKey, options.OperationMiddlewares["getPushKey"]...)
 	router.GET(options.BaseURL+"/v1/schedules", wrapper.ListSchedules, options.OperationMiddlewares["listSchedules"]...)
 	router.POST(options.BaseURL+"/v1/schedules", wrapper.CreateSchedule, options.OperationMiddlewares["createSchedule"]...)
@@ -4837,6 +4877,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PATCH(options.BaseURL+"/v1/schedules/:schedule", wrapper.UpdateSchedule, options.OperationMiddlewares["updateSchedule"]...)
 	router.POST(options.BaseURL+"/v1/schedules/:schedule/run", wrapper.RunSchedule, options.OperationMiddlewares["runSchedule"]...)
 	router.GET(options.BaseURL+"/v1/search", wrapper.Search, options.OperationMiddlewares["search"]...)
+	router.GET(options.BaseURL+"/v1/stats", wrapper.GetStats, options.OperationMiddlewares["getStats"]...)
 	router.POST(options.BaseURL+"/v1/sync", wrapper.Sync, options.OperationMiddlewares["sync"]...)
 	router.GET(options.BaseURL+"/v1/tasks", wrapper.ListTasks, options.OperationMiddlewares["listTasks"]...)
 	router.DELETE(options.BaseURL+"/v1/tasks/:task", wrapper.DeleteTask, options.OperationMiddlewares["deleteTask"]...)
@@ -7931,6 +7972,54 @@ func (response ChangePassworddefaultApplicationProblemPlusJSONResponse) VisitCha
 	return err
 }
 
+type ListProblemsRequestObject struct {
+}
+
+type ListProblemsResponseObject interface {
+	VisitListProblemsResponse(w http.ResponseWriter) error
+}
+
+type ListProblems200JSONResponse ProblemList
+
+func (response ListProblems200JSONResponse) VisitListProblemsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListProblemsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListProblemsdefaultApplicationProblemPlusJSONResponse) VisitListProblemsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetPushKeyRequestObject struct {
 }
 
@@ -8319,6 +8408,54 @@ type SearchdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response SearchdefaultApplicationProblemPlusJSONResponse) VisitSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetStatsRequestObject struct {
+}
+
+type GetStatsResponseObject interface {
+	VisitGetStatsResponse(w http.ResponseWriter) error
+}
+
+type GetStats200JSONResponse Stats
+
+func (response GetStats200JSONResponse) VisitGetStatsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetStatsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetStatsdefaultApplicationProblemPlusJSONResponse) VisitGetStatsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -10050,6 +10187,9 @@ type StrictServerInterface interface {
 	// ChangePassword Change the password
 	// (PUT /v1/me/password)
 	ChangePassword(ctx context.Context, request ChangePasswordRequestObject) (ChangePasswordResponseObject, error)
+	// ListProblems List what is wrong
+	// (GET /v1/problems)
+	ListProblems(ctx context.Context, request ListProblemsRequestObject) (ListProblemsResponseObject, error)
 	// GetPushKey Get the server's VAPID public key
 	// (GET /v1/push/key)
 	GetPushKey(ctx context.Context, request GetPushKeyRequestObject) (GetPushKeyResponseObject, error)
@@ -10074,6 +10214,9 @@ type StrictServerInterface interface {
 	// Search Search messages
 	// (GET /v1/search)
 	Search(ctx context.Context, request SearchRequestObject) (SearchResponseObject, error)
+	// GetStats Show how the nodes do
+	// (GET /v1/stats)
+	GetStats(ctx context.Context, request GetStatsRequestObject) (GetStatsResponseObject, error)
 	// Sync Ack, then get everything new
 	// (POST /v1/sync)
 	Sync(ctx context.Context, request SyncRequestObject) (SyncResponseObject, error)
@@ -12186,6 +12329,29 @@ func (sh *strictHandler) ChangePassword(ctx echo.Context) error {
 	return nil
 }
 
+// ListProblems operation middleware
+func (sh *strictHandler) ListProblems(ctx echo.Context) error {
+	var request ListProblemsRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListProblems(ctx.Request().Context(), request.(ListProblemsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListProblems")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListProblemsResponseObject); ok {
+		return validResponse.VisitListProblemsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetPushKey operation middleware
 func (sh *strictHandler) GetPushKey(ctx echo.Context) error {
 	var request GetPushKeyRequestObject
@@ -12425,6 +12591,29 @@ func (sh *strictHandler) Search(ctx echo.Context, params SearchParams) error {
 		return err
 	} else if validResponse, ok := response.(SearchResponseObject); ok {
 		return validResponse.VisitSearchResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetStats operation middleware
+func (sh *strictHandler) GetStats(ctx echo.Context) error {
+	var request GetStatsRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetStats(ctx.Request().Context(), request.(GetStatsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetStats")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetStatsResponseObject); ok {
+		return validResponse.VisitGetStatsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -367,6 +367,7 @@ func (s *session) send(ctx context.Context, by chat.Caller, args *sendArgs) (fun
 	if err != nil {
 		return nil, err
 	}
+	s.all.opt.Meter.Messages.Add(1)
 	return func(buf *bytes.Buffer) {
 		wire.Plain(buf, `,"group":`, args.Group)
 		wire.Int(buf, `,"id":`, sent.ID)

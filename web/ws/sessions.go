@@ -16,6 +16,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/health"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/profiles"
@@ -58,6 +59,7 @@ type SessionOptions struct {
 	// Again tells whether a caller who was let in still would be; nil: everybody would. See Recheck.
 	Again  auth.Again
 	Limits *limit.Limits   // on each caller; nil: none
+	Meter  *health.Meter   // counts messages; nil: nothing is counted
 	Line   *admission.Line // where commands wait for their turn; nil: none
 	Unsent *unsent.Budget  // what welcomes may hold for clients that do not take them; nil: no bound
 	Traces *tracing.Tracer // nil: nothing is traced
@@ -79,6 +81,7 @@ const (
 )
 
 func (o *SessionOptions) setDefaults() {
+	o.Meter = cmp.Or(o.Meter, &health.Meter{})
 	o.SessionsUserMax = cmp.Or(o.SessionsUserMax, 20)
 	o.SessionsNodeMax = cmp.Or(o.SessionsNodeMax, 10_000)
 	o.SilentMax = cmp.Or(o.SilentMax, max(1, o.SessionsNodeMax/2))
