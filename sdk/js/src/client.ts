@@ -254,7 +254,8 @@ export class Client implements Host {
   #connected(connection: ConnectionState): void {
     this.state.connect(connection);
     if (connection.phase !== "live") return;
-    this.#pump();
+    // Only the welcome tells which logs are others by now: there, what waits means something else.
+    void this.#frames.greeted.then(() => this.#pump(), () => {});
     this.#lists.soon();
     for (const t of this.open) t.retry();
   }

@@ -24,6 +24,8 @@ export class Frames {
   #acks = new Map<string, string | number>();
   /** Groups that were entered since the session said hello: its welcome may not know of them. */
   readonly entered = new Set<string>();
+  /** Fulfilled once what the last welcome says is stored. */
+  greeted: Promise<void> = Promise.resolve();
   #later: (() => void) | null = null;
   #expiry: (() => void) | null = null;
 
@@ -63,7 +65,7 @@ export class Frames {
 
   async take(f: Frame): Promise<void> {
     const { lists } = this;
-    const { commit, state, clock, link, verified } = this.host;
+    const { commit, state, clock } = this.host;
     switch (f.op) {
       case "messages":
         if ((await commit((d) => sync.received(d, f as unknown as Batch))) === "hole") throw new ChatdError("conflict", `Messages of ${f.group} are missing.`);
@@ -84,13 +86,18 @@ export class Frames {
         lists.memberships++;
         return commit((d) => sync.left(d, f.group));
       case "welcome":
-        await verified(f.user);
-        lists.all();
-        if (f.groups && (await commit((d) => sync.welcomed(d, f, this.entered)))) return link.restart("positions");
-        return this.#failed(f.errors ?? []);
+        return (this.greeted = this.#greet(f));
       case "errors":
         return this.#failed(f.errors);
     }
+  }
+
+  async #greet(f: Frame): Promise<void> {
+    const { commit, link, verified } = this.host;
+    await verified(f.user);
+    this.lists.all();
+    if (f.groups && (await commit((d) => sync.welcomed(d, f, this.entered)))) link.restart("positions");
+    else await this.#failed(f.errors ?? []);
   }
 
   async #failed(errors: any[]): Promise<void> {

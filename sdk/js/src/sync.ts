@@ -47,6 +47,7 @@ const size = (value: unknown) => JSON.stringify(value).length;
 /** Messages that the server pushed, or a sync brought. "hole": ids are missing silently; ask again from the positions. */
 export async function received(d: Draft, b: Batch): Promise<"hole" | null> {
   const was = d.record(b.group);
+  if (was.log.epoch !== "" && was.log.epoch !== b.epoch) renumbered(d, b.group);
   const step = append(was.log, b, b.first ?? was.g.first);
   if (step === "hole" || step === null) return step;
   const { s } = d;
@@ -223,6 +224,7 @@ export function welcomed(d: Draft, f: any, entered: ReadonlySet<string>): boolea
   for (const [id, at] of Object.entries<any>(f.groups)) {
     const was = d.s.groups.get(id);
     if (!was?.known) d.stale.add(id);
+    if (was && was.log.epoch !== "" && was.log.epoch !== at.epoch) renumbered(d, id);
     if (was && was.log.end >= 0) {
       // From a bare id the server cannot tell that it is of another life of the log.
       if (was.log.cursor !== "" || was.log.epoch === "" || was.log.epoch === at.epoch) {
@@ -241,6 +243,14 @@ export function welcomed(d: Draft, f: any, entered: ReadonlySet<string>): boolea
     d.put(keyOf.group(id), { ...held, log, ...(late && { bytes: 0 }), counted: Math.max(held.counted, at.last), g: { ...held.g, ...at } });
   }
   return given;
+}
+
+/** The group was deleted and made again: ids are of other messages now, and what was to be done with one is not done to another. */
+function renumbered(d: Draft, group: string): void {
+  d.remove(keyOf.read(group));
+  for (const t of d.s.tasks(group)) {
+    if (t.id === undefined && !t.error && (t.target ?? t.reply_to) !== undefined) refused(d, t, { code: "not_found", detail: "the group was deleted and made again" });
+  }
 }
 
 /** Gives up a position that means nothing to the server. */

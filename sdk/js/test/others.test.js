@@ -182,3 +182,22 @@ test("who was out of a group for a while, and may not see what was written then,
   assert.equal(client.state.snapshot().groups[0].unread, 2);
   await client.close();
 });
+
+test("what was to be done with a message is not done to another one, in a group that was made again", async () => {
+  const { server, client, group } = await begun();
+  await offline(server);
+  const waiting = await Promise.all([group.edit(2, { body: "edited" }), group.delete(1), group.react(3, "x"), group.send({ body: "reply", replyTo: 2 }), group.send({ body: "plain" })]);
+  const outcomes = Promise.all(waiting.map(({ done }) => done.then((m) => m.body, (err) => err.code)));
+  await group.read(3);
+  server.renew("general");
+  for (let i = 1; i <= 4; i++) server.append("general", { body: `new ${i}` });
+  server.up = true;
+  await server.clock.pass(30_000);
+  await quiet();
+  assert.deepEqual(await outcomes, ["not_found", "not_found", "not_found", "not_found", "plain"]);
+  assert.deepEqual(server.group("general").entries.map((m) => m.body), ["new 1", "new 2", "new 3", "new 4", "plain"]);
+  assert.equal(server.read.get("general/alice"), undefined);
+  const { unread, failed, queued } = client.state.snapshot();
+  assert.deepEqual([unread, failed, queued], [4, 1, 0]);
+  await client.close();
+});
