@@ -16,6 +16,8 @@ export declare class Frames {
     private readonly lists;
     /** Groups that were entered since the session said hello: its welcome may not know of them. */
     readonly entered: Set<string>;
+    /** Fulfilled once what the last welcome says is stored. */
+    greeted: Promise<void>;
     constructor(host: FramesHost, lists: Lists);
     stop(): void;
     /** Forgets who types. */
