@@ -19,6 +19,9 @@ type Options struct {
 	Store Store        // nil: in memory
 	User  string       // who the caller is; empty: whom the store is of, or whom the server takes the token for
 	Log   *slog.Logger // of what goes wrong and is tried again; nil: slog.Default
+	// MaxBytes is about how many bytes of messages are kept: beyond it the oldest go, of groups that were not opened for
+	// longest, and can be loaded again. 0: 50 MiB.
+	MaxBytes int64
 }
 
 var (
@@ -34,6 +37,7 @@ type Chat struct {
 	stream *client.Stream
 	store  Store
 	log    *slog.Logger
+	most   int64 // bytes of messages
 	clock  clock.Clock
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -77,7 +81,7 @@ func Open(ctx context.Context, c *client.Client, opts Options) (*Chat, error) {
 		return nil, err
 	}
 	chat := &Chat{
-		client: c, store: opts.Store, log: cmp.Or(opts.Log, slog.Default()), clock: clock.From(ctx), state: held, list: make(chan struct{}, 1),
+		client: c, store: opts.Store, most: cmp.Or(opts.MaxBytes, 50<<20), log: cmp.Or(opts.Log, slog.Default()), clock: clock.From(ctx), state: held, list: make(chan struct{}, 1),
 		stale: map[string]bool{}, sending: map[string]string{}, reading: map[string]bool{}, tries: map[string]int{},
 		waits: map[string]*Sending{}, timelines: map[*Timeline]bool{}, watchers: map[chan struct{}]bool{},
 	}

@@ -14,6 +14,7 @@ type draft struct {
 	apply   []func()
 	touched map[string]*touch
 	stale   []string // groups whose counts only the server can say
+	grew    bool     // messages came
 }
 
 // touch is what a commit changed of one group.
@@ -49,6 +50,9 @@ func (c *Chat) commitLocked(ctx context.Context, make func(d *draft) error) erro
 		if touch := d.touched[t.group]; touch != nil {
 			t.touchedLocked(touch)
 		}
+	}
+	if d.grew {
+		c.pruneLocked(ctx)
 	}
 	for _, group := range d.stale {
 		c.stale[group] = true
@@ -86,10 +90,14 @@ func (d *draft) removeRecord(group string) {
 	d.add(group, Change{Key: keyGroup(group)}, func() { delete(d.groups, group) })
 }
 
-func (d *draft) putEntry(group string, e entry) {
-	d.changes = append(d.changes, put(keyEntry(group, e.ID), e))
+// putEntry returns how many bytes the line has.
+func (d *draft) putEntry(group string, e entry) int64 {
+	change := put(keyEntry(group, e.ID), e)
+	d.changes = append(d.changes, change)
+	d.grew = true
 	t := d.touch(group)
 	t.entries = append(t.entries, e)
+	return int64(len(change.Value))
 }
 
 // entry reads a line that is held.

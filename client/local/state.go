@@ -27,6 +27,8 @@ type record struct {
 	Log     groupLog          `json:"log"`
 	Counted int64             `json:"counted"` // up to which id the counts of Group are right
 	Listed  bool              `json:"listed"`  // false: only its messages have been seen, and no description
+	Bytes   int64             `json:"bytes"`   // of the messages that are held, about
+	Opened  time.Time         `json:"opened"`  // when a timeline of it was last opened
 }
 
 // task is something to send.

@@ -54,15 +54,24 @@ func (d *draft) received(b client.Messages, gap *client.Gap) (hole bool, err err
 	}
 	log, forgotten := step.log.loosened(loose)
 	d.removeLoose(b.Group, forgotten)
-	for _, id := range slices.Sorted(maps.Keys(lines)) {
-		d.putEntry(b.Group, lines[id])
-	}
-	d.putRecord(d.counted(was, log, b, step, gap))
+	next := d.counted(was, log, b, step, gap)
+	next.Bytes += d.putEntries(b.Group, lines, held)
+	d.putRecord(next)
 	d.settle(b.Group, log.End, step.fresh)
 	if !was.Listed {
 		d.stale = append(d.stale, b.Group)
 	}
 	return false, nil
+}
+
+// putEntries puts lines, and returns how many bytes those have that were not held.
+func (d *draft) putEntries(group string, lines map[int64]entry, held []span) (bytes int64) {
+	for _, id := range slices.Sorted(maps.Keys(lines)) {
+		if n := d.putEntry(group, lines[id]); !holds(held, id) {
+			bytes += n
+		}
+	}
+	return bytes
 }
 
 // settle takes out of the outbox what the log has by now.
@@ -83,7 +92,8 @@ func (d *draft) settle(group string, end int64, fresh []client.Message) {
 
 // counted is the group after a batch: what is unread, the newest message, the name.
 func (d *draft) counted(was record, log groupLog, b client.Messages, step step, gap *client.Gap) record {
-	next := record{Group: was.Group, Log: log, Counted: max(was.Counted, b.To), Listed: was.Listed}
+	next := was
+	next.Log, next.Counted = log, max(was.Counted, b.To)
 	g := &next.Group
 	g.Epoch = b.Epoch
 	g.Last = max(g.Last, b.To)
@@ -92,7 +102,7 @@ func (d *draft) counted(was record, log groupLog, b client.Messages, step step, 
 		d.stale = append(d.stale, b.Group)
 	}
 	if step.anew {
-		g.LastMessage = nil
+		g.LastMessage, next.Bytes = nil, 0
 	}
 	for _, m := range step.fresh {
 		said := m.Kind == client.KindText || m.Kind == client.KindData
@@ -186,10 +196,8 @@ func (d *draft) paged(page client.Batch, before, after int64) (taken bool, err e
 			lines[m.Target] = e.changed(m, d.me)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(lines)) {
-		d.putEntry(page.Group, lines[id])
-	}
 	next := was
+	next.Bytes += d.putEntries(page.Group, lines, was.Log.Held)
 	next.Log, next.Group.Epoch, next.Group.Last, next.Group.First = log, page.Epoch, max(was.Group.Last, last), max(page.First, 1)
 	d.putRecord(next)
 	return true, nil
@@ -254,7 +262,7 @@ func (d *draft) welcomed(e client.Connected) {
 		next := was
 		if was.Log.missed(at.Last + 1) {
 			d.drop(group)
-			next.Log = emptyLog()
+			next.Log, next.Bytes = emptyLog(), 0
 		}
 		next.Log.Epoch, next.Log.End, next.Log.Since = at.Epoch, at.Last, at.Last+1
 		next.Counted = max(was.Counted, at.Last)

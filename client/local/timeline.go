@@ -64,8 +64,17 @@ func (c *Chat) Timeline(ctx context.Context, group string, at At) (*Timeline, er
 		return nil, c.endedLocked()
 	}
 	c.timelines[t] = true
+	err := c.commitLocked(ctx, func(d *draft) error {
+		if r, ok := c.groups[group]; ok && c.clock.Now().Sub(r.Opened) > time.Minute {
+			r.Opened = c.clock.Now()
+			d.putRecord(r)
+		}
+		return nil
+	})
 	c.mu.Unlock()
-	err := t.Jump(ctx, at)
+	if err == nil {
+		err = t.Jump(ctx, at)
+	}
 	if err != nil {
 		t.Close()
 		return nil, err
