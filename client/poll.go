@@ -179,7 +179,7 @@ func (p *Poll) poll(ctx context.Context) error {
 	p.queue = append(p.queue, p.track.foreign(answer.Errors)...)
 	for _, b := range answer.Groups {
 		events, err := p.track.batch(batch{
-			Group: b.Group, Epoch: b.Epoch, From: b.From, To: b.To, Cursor: b.Cursor, Complete: b.Complete, Messages: b.Messages,
+			Group: b.Group, Epoch: b.Epoch, From: b.From, To: b.To, First: b.First, Cursor: b.Cursor, Complete: b.Complete, Messages: b.Messages,
 			Profiles: b.Profiles,
 		})
 		if err != nil {

@@ -33,6 +33,7 @@ type batch struct {
 	Epoch    string    `json:"epoch"`
 	From     int64     `json:"from"`
 	To       int64     `json:"to"`
+	First    int64     `json:"first"`
 	Cursor   Position  `json:"cursor"`
 	Complete bool      `json:"complete"`
 	Messages []Message `json:"messages"`
@@ -47,6 +48,7 @@ type tracker struct {
 	only   map[string]bool // nil: all groups
 	out    map[string]bool // of only: the caller is not in them, which was said
 	groups map[string]groupEnd
+	first  map[string]int64 // the lowest ids that the caller may read
 	inbox  inboxEnd
 	count  *counters
 }
@@ -71,7 +73,7 @@ type inboxEnd struct {
 
 // newTracker begins at saved positions. Those of groups that only leaves out stay as they are.
 func newTracker(at map[string]Position, start string, only []string, count *counters) *tracker {
-	t := &tracker{newest: start == StartNewest, out: map[string]bool{}, groups: make(map[string]groupEnd, len(at)), count: count}
+	t := &tracker{newest: start == StartNewest, out: map[string]bool{}, first: map[string]int64{}, groups: make(map[string]groupEnd, len(at)), count: count}
 	if only != nil {
 		t.only = make(map[string]bool, len(only))
 		for _, group := range only {
@@ -110,6 +112,7 @@ func (t *tracker) covers(group string) bool { return t.only == nil || t.only[gro
 func (t *tracker) pin(groups map[string]GroupPosition) map[string]Position {
 	pinned := map[string]Position{}
 	for group, g := range groups {
+		t.first[group] = g.First
 		if !t.covers(group) || t.newest && g.Last > g.Seen {
 			continue
 		}
@@ -163,12 +166,17 @@ func (t *tracker) batch(b batch) ([]Event, error) {
 	}
 	delete(t.out, b.Group)
 	p := t.groups[b.Group]
+	if b.First == 0 {
+		b.First = t.first[b.Group]
+	}
+	// Who was out of a group that hides its history is served from the joining on, and nothing counts as missing.
+	away := p.counted && b.From > p.id+1 && b.From == b.First
 	var events []Event
 	anew := p.lost || p.epoch != "" && p.epoch != b.Epoch
 	if !anew && !b.Complete && b.Cursor != "" && b.Cursor == p.at {
 		return nil, nil // the gap was reported
 	}
-	if !b.Complete || anew {
+	if !b.Complete || anew || away {
 		t.count.gaps.Add(1)
 		events = append(events, Gap{Group: b.Group, Epoch: b.Epoch, After: p.id, From: b.From, Anew: anew})
 	} else if p.counted {
@@ -191,7 +199,7 @@ func (t *tracker) batch(b batch) ([]Event, error) {
 	t.groups[b.Group] = groupEnd{at: at, id: b.To, counted: true, epoch: b.Epoch}
 	if len(b.Messages) > 0 {
 		t.count.messages.Add(int64(len(b.Messages)))
-		events = append(events, Messages{Group: b.Group, Epoch: b.Epoch, From: b.From, To: b.To, Cursor: at, Messages: b.Messages, Profiles: b.Profiles})
+		events = append(events, Messages{Group: b.Group, Epoch: b.Epoch, From: b.From, To: b.To, First: b.First, Cursor: at, Messages: b.Messages, Profiles: b.Profiles})
 	}
 	return events, nil
 }

@@ -137,3 +137,19 @@ func TestTrackerLeavesOutItemsThatItHandedOut(t *testing.T) {
 		t.Errorf("another inbox: got %v, %v, want all three", got, fresh)
 	}
 }
+
+// TestTrackerOfAGroupThatTheCallerWasOutOf: what was written meanwhile is a gap, and no hole to ask for again and again.
+func TestTrackerOfAGroupThatTheCallerWasOutOf(t *testing.T) {
+	track := newTracker(nil, StartNewest, nil, &counters{})
+	if _, err := track.batch(numbered("e", 1, 3, true)); err != nil {
+		t.Fatal(err)
+	}
+	track.pin(map[string]GroupPosition{"g": {Epoch: "e", First: 8, Last: 9}})
+	if _, err := track.batch(numbered("e", 7, 9, true)); err == nil {
+		t.Error("ids that may be read are missing, and it takes what follows")
+	}
+	events, err := track.batch(numbered("e", 8, 9, true))
+	if want := []span{{"gap", 3, 8}, {"messages", 8, 9}}; err != nil || !reflect.DeepEqual(spans(events), want) {
+		t.Errorf("got %v, %v, want %v", spans(events), err, want)
+	}
+}

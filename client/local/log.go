@@ -133,6 +133,7 @@ type step struct {
 	log   groupLog
 	fresh []client.Message
 	anew  bool // what was held is of another life of the log, or of an end that it lost: it goes
+	gap   bool // it begins behind a gap
 	hole  bool // ids are missing silently: nothing of the batch may be taken
 	known bool // all of it is
 }
@@ -145,7 +146,7 @@ func (l groupLog) append(b client.Messages, gap *client.Gap) step {
 	case other || gap != nil || !l.placed():
 	case b.To <= l.End:
 		return step{known: true}
-	case b.From > l.End+1:
+	case b.From > l.End+1 && b.From != b.First: // who was out of a group may not see what was written then
 		return step{hole: true}
 	}
 	rewritten := other || gap != nil && l.placed() && (gap.Anew || b.From <= l.End)
@@ -161,7 +162,7 @@ func (l groupLog) append(b client.Messages, gap *client.Gap) step {
 	switch {
 	case rewritten:
 		next.Gaps = []span{{b.From, 0}}
-	case gap != nil && l.placed() && b.From > l.End+1:
+	case l.placed() && b.From > l.End+1:
 		next = next.lost(span{l.End + 1, b.From - 1})
 	case !l.placed() && slices.ContainsFunc(l.Gaps, span.anew):
 		_, lost := parted(l.Gaps)
@@ -175,7 +176,7 @@ func (l groupLog) append(b client.Messages, gap *client.Gap) step {
 	if !l.placed() || shows {
 		next.Since = b.From
 	}
-	return step{log: next, fresh: fresh, anew: anew}
+	return step{log: next, fresh: fresh, anew: anew, gap: shows}
 }
 
 // missed reports whether what is held of a log without a position lacks changes, if it goes on from an id.

@@ -96,8 +96,8 @@ func (d *draft) counted(was record, log groupLog, b client.Messages, step step, 
 	next.Log, next.Counted = log, max(was.Counted, b.To)
 	g := &next.Group
 	g.Epoch = b.Epoch
-	g.Last = max(g.Last, b.To)
-	if step.anew || gap != nil {
+	g.Last, g.First = max(g.Last, b.To), max(g.First, b.First)
+	if step.anew || step.gap || gap != nil {
 		g.Last, next.Counted = b.To, b.To
 		d.stale = append(d.stale, b.Group)
 	}
