@@ -2,9 +2,13 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatd/chatd/client"
@@ -103,6 +107,39 @@ func TestSDKWidgetLanguages(t *testing.T) {
 	ground("rgb(255, 255, 255)")
 	ask[bool](ar, `(chat.style.setProperty("--chatd-ground", "rgb(1, 2, 3)"), true)`)
 	ground("rgb(1, 2, 3)")
+}
+
+// TestSDKWidgetSaysWhatItIs looks at the widget as a screen reader does: everything that can be used has a name.
+func TestSDKWidgetSaysWhatItIs(t *testing.T) {
+	t.Parallel()
+	s := startWidgetSite(t)
+	group := s.talk(t)
+	ada := s.open(t, startBrowser(t), "ada", "mode", "list", "group", group)
+	ada.see(widgetSays("And we are out of sesame 🌾"))
+	ada.see(in(`$$(".item").length === 3`))
+	tree, err := chromedp.Call(ada.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(v *accessibility.Value) (said string) {
+		if v != nil {
+			_ = json.Unmarshal(v.Value, &said)
+		}
+		return said
+	}
+	found := map[string]bool{}
+	for _, node := range tree.Nodes {
+		role, name := text(node.Role), text(node.Name)
+		found[role+" "+name] = true
+		if slices.Contains([]string{"button", "textbox", "link", "log", "region", "dialog", "heading"}, role) && name == "" && !node.Ignored {
+			t.Errorf("a %s has no name", role)
+		}
+	}
+	for _, want := range []string{"log Messages", "textbox Write a message", "button Send", "region Conversations", "region Morning shift", "list Conversations", "button 👍, 2"} {
+		if !found[want] {
+			t.Errorf("there is no %s", want)
+		}
+	}
 }
 
 // TestSDKWidgetLives comes, moves and goes: elements share one client, and the last one leaves nothing behind.

@@ -13,6 +13,7 @@ import (
 const consumer = `import { Chatd, ChatdError, SignedOut, memoryStore, type MessageItem, type Store, type TimelineItem, type Wire } from "@chatd/client";
 import { fileStore } from "@chatd/client/file";
 import { indexedDBStore } from "@chatd/client/indexeddb";
+import { ChatdChat, type WidgetEvents, type Words } from "@chatd/client/widget"; // on a server, too
 
 const stores: Store[] = [memoryStore(), fileStore("data"), indexedDBStore({ name: "app" })];
 const chat = new Chatd({
@@ -37,6 +38,14 @@ export async function calls(): Promise<Wire.SearchPage> {
   const { members } = await group.members({ limit: 10 });
   return chat.search({ q: members[0]?.user ?? "x" });
 }
+export const embedded = (words: Partial<Words>): ChatdChat => {
+  const element = document.createElement("chatd-chat");
+  element.getToken = async () => "token";
+  element.words = { ...words, members: (n) => String(n) };
+  element.addEventListener("chatd-unread", (e) => console.log((e as CustomEvent<WidgetEvents["chatd-unread"]>).detail.unread));
+  return element;
+};
+if (typeof ChatdChat !== "function") throw new Error("widget");
 // @ts-expect-error what is no field of a message
 export const wrong = () => group.send({ bodi: "hi" });
 // @ts-expect-error a search needs words

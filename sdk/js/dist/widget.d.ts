@@ -33,7 +33,12 @@ export type WidgetEvents = {
     "chatd-error": unknown;
     "chatd-signed-out": unknown;
 };
-export declare class ChatdChat extends HTMLElement {
+/** Absent where pages are rendered on a server, which may import this all the same. */
+declare const Base: {
+    new (): HTMLElement;
+    prototype: HTMLElement;
+};
+export declare class ChatdChat extends Base {
     #private;
     static readonly observedAttributes: string[];
     /** Gives a token whenever one is needed; throw SignedOut to stop. In the place of the attribute token-url. */

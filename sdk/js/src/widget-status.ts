@@ -14,6 +14,7 @@ export class Status {
     const { phase } = this.chat.state;
     const what = phase === "waiting" ? "offline" : phase === "connecting" ? "connecting" : phase === "signed-out" ? "signedOut" : "";
     this.element.hidden = what === "";
+    this.element.dataset.what = what;
     if (this.#said === what) return;
     this.#said = what;
     this.element.replaceChildren(...(what === "" ? [] : [what === "connecting" ? h("span", { class: "spinner" }) : icon("offline"), h("span", {}, this.language[what])]));

@@ -83,6 +83,7 @@ h2, p, ul, pre { margin: 0; padding: 0; }
 .ghost-2 { width: 64%; height: 58px; animation-delay: 0.15s; } .ghost-3 { width: 30%; animation-delay: 0.3s; }
 .ghost-item { height: 42px; margin-block-end: 10px; border-radius: var(--radius); background: var(--bubble); animation: pulse 1.4s ease-in-out infinite; }
 .empty:has(.ghost-item) { align-items: stretch; justify-content: start; gap: 0; padding: 16px; }
+.middle:has(> [data-what="signedOut"]) :is(.ghost, .ghost-item) { display: none; }
 [data-why="notMember"] { animation: appear 0.2s 0.6s backwards; }
 .avatar { display: grid; place-items: center; flex: none; width: 32px; height: 32px; border-radius: 50%; font-size: 12px; font-weight: 600; line-height: 1; user-select: none; }
 .head .avatar { width: 38px; height: 38px; font-size: 14px; }
@@ -129,6 +130,7 @@ h2, p, ul, pre { margin: 0; padding: 0; }
 .body { display: block; white-space: pre-wrap; overflow-wrap: anywhere; }
 .body a { color: inherit; text-underline-offset: 2px; }
 .gone .body { font-size: 14px; font-style: italic; }
+:lang(zh) .gone .body { font-style: normal; }
 pre.body { max-height: 220px; overflow: auto; font: 13px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 .quote { display: grid; width: 100%; margin: 1px 0 5px; padding: 1px 10px; border: 0; border-inline-start: 3px solid color-mix(in srgb, currentColor 45%, transparent); background: none; font-size: 13px; line-height: 1.4; text-align: start; }
 .quote > * { overflow: hidden; text-overflow: ellipsis; }

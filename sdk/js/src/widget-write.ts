@@ -1,6 +1,6 @@
 /** Where a person writes. */
 import type { Group } from "./group.js";
-import { h, icon } from "./widget-dom.js";
+import { h, icon, set } from "./widget-dom.js";
 import type { Language } from "./widget-words.js";
 
 export class Write {
@@ -12,7 +12,7 @@ export class Write {
   /** @param sent called once a message is stored on this device */
   constructor(private readonly group: Group, language: Language, private readonly sent: () => void) {
     this.#input = h("textarea", {
-      rows: "1", dir: "auto", part: "input", placeholder: language.write, "aria-label": language.write, enterkeyhint: "send",
+      rows: "1", part: "input", placeholder: language.write, "aria-label": language.write, enterkeyhint: "send",
       oninput: () => this.#changed(true), onkeydown: (e: KeyboardEvent) => this.#key(e),
     });
     this.#send = h("button", { type: "submit", class: "send", part: "send", "aria-label": language.send, title: language.send, disabled: true }, icon("send"));
@@ -39,6 +39,7 @@ export class Write {
   }
 
   #changed(typed: boolean): void {
+    set(this.#input, "dir", this.text !== "" && "auto"); // what stands there while it is empty is in the widget's language
     this.#send.disabled = !this.#ready || this.text.trim() === "";
     if (typed && !this.#send.disabled) this.group.typing();
     if (CSS.supports("field-sizing", "content")) return;

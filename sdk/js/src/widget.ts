@@ -31,7 +31,10 @@ export type WidgetEvents = {
 /** Those that can be set before the element is defined. */
 const PROPERTIES = ["getToken", "words"] as const;
 
-export class ChatdChat extends HTMLElement {
+/** Absent where pages are rendered on a server, which may import this all the same. */
+const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
+
+export class ChatdChat extends Base {
   static readonly observedAttributes = ["url", "token-url", "mode", "group", "user", "lang", "dir", "open"];
 
   readonly #root = this.attachShadow({ mode: "open" });
@@ -318,4 +321,4 @@ declare global {
   }
 }
 
-if (!customElements.get("chatd-chat")) customElements.define("chatd-chat", ChatdChat);
+if (globalThis.customElements?.get("chatd-chat") === undefined) globalThis.customElements?.define("chatd-chat", ChatdChat);
