@@ -37,7 +37,7 @@ func ExampleClient_Stream() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	stream, err := bot.Stream(ctx, client.StreamOptions{Cursors: positions})
+	stream, err := bot.Stream(ctx, client.StreamOptions{Cursors: positions, Ack: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -57,9 +57,6 @@ func ExampleClient_Stream() {
 				if _, err := stream.Send(ctx, e.Group, answer); err != nil {
 					log.Print(err)
 				}
-			}
-			if err := stream.AckAt(ctx, e.Group, e.Cursor); err != nil {
-				log.Print(err)
 			}
 		case client.Gap:
 			log.Printf("messages %d to %d of %s are gone", e.After+1, e.From-1, e.Group)

@@ -395,5 +395,3 @@ func transient(err error) (time.Duration, bool) {
 	}
 	return e.RetryAfter, e.Status >= 500 && e.Status < 600
 }
-
-var retry = client.Backoff{Base: 500 * time.Millisecond, Max: 20 * time.Second}
