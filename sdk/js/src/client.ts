@@ -114,7 +114,7 @@ export class Client implements Host {
     await this.#keeping.open(user, (err) => this.log("warn", "The store cannot be used, so nothing is kept over a reload.", err), this.#options.user === undefined);
     if (!goesOn()) return;
     this.state.stored = this.store.durable;
-    this.store.onlost = (cause) => this.#forgotten(cause);
+    this.store.onlost = (cause) => this.#inMemory("was deleted", cause);
     await new Promise<void>((done, fail) => {
       const { tabsEnvironment } = this.#options;
       const tabs = (this.store.tabs ?? alone)({
@@ -208,6 +208,7 @@ export class Client implements Host {
       },
       stale: (groups: Set<string>) => this.#lists.some(groups),
       ready: () => this.#isReady(),
+      full: (cause: unknown) => this.#inMemory("is full", cause),
       ack: (group: string) => this.#frames.ack(group),
       event: (name: string, value: unknown) => this.#event(name, value),
       verified: (user?: string) => (user ? this.#isUser(user) : (this.#verified ??= this.#verify())),
@@ -286,11 +287,11 @@ export class Client implements Host {
     }
   }
 
-  /** The store is gone, and what is in memory does not fit an empty one: it goes on in memory, with what waits to be sent. */
-  #forgotten(cause: unknown): void {
+  /** The store is gone, and what is in memory does not fit an empty one; or it is full. It goes on in memory, with what waits to be sent. */
+  #inMemory(why: string, cause: unknown): void {
     this.store.onlost = undefined;
     if (!this.loaded) return;
-    this.log("warn", "The store was deleted, so nothing is kept over a reload.", cause);
+    this.log("warn", `The store ${why}, so nothing is kept over a reload.`, cause);
     const tasks = [...this.state.outbox.values()];
     void this.close().then(() => {
       this.#keeping.store = memoryStore();

@@ -15,6 +15,8 @@ export type CommitsHost = {
   shown(): Map<string, number>;
   /** Groups whose counts may be wrong. */
   stale(groups: Set<string>): void;
+  /** The store is full, and stays so. */
+  full(cause: unknown): void;
   log(level: "error", text: string, cause: unknown): void;
 };
 
@@ -37,10 +39,15 @@ export class Commits {
         try {
           await this.#write(d);
         } catch (err) {
-          await this.#makeRoom(err);
-          d = this.#draft(); // what was worked out before holds what is gone now
-          result = await make(d);
-          await this.#write(d);
+          try {
+            await this.#makeRoom(err);
+            d = this.#draft(); // what was worked out before holds what is gone now
+            result = await make(d);
+            await this.#write(d);
+          } catch (last) {
+            if ((last as Error).name === "QuotaExceededError") this.host.full(last); // deleting frees nothing soon, and may need room itself
+            throw last;
+          }
         }
         await this.#fit();
       }

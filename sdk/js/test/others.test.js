@@ -201,3 +201,30 @@ test("what was to be done with a message is not done to another one, in a group 
   assert.deepEqual([unread, failed, queued], [4, 1, 0]);
   await client.close();
 });
+
+test("a store that is full and stays so: it goes on in memory, says so, and sends what waited", async () => {
+  const disk = memoryStore();
+  let full = false;
+  const store = Object.assign(Object.create(disk), disk, {
+    durable: true,
+    write: async (...args) => {
+      if (full) throw new DOMException("", "QuotaExceededError");
+      return disk.write(...args);
+    },
+  });
+  const { server, client, group } = await begun({ store });
+  await offline(server);
+  await group.send({ body: "waits" });
+  full = true;
+  server.append("general", { body: "m4" });
+  server.up = true;
+  await server.clock.pass(30_000);
+  await quiet();
+  assert.equal(client.state.connection.phase, "live");
+  assert.equal(client.state.snapshot().stored, false);
+  assert.deepEqual(server.lines("general").map((m) => m.body), ["m1", "m2", "m3", "m4", "waits"]);
+  assert.equal(client.state.groups.get("general").log.end, 5);
+  assert.ok(client.logged.some(([level, text]) => level === "warn" && text === "The store is full, so nothing is kept over a reload."));
+  await client.close();
+  assert.deepEqual(server.clock.timers, []);
+});
