@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -73,6 +74,62 @@ func TestSDKWidgetLauncher(t *testing.T) {
 	ada.see(in(`$(".panel").getBoundingClientRect().width === innerWidth && !$(".launch").checkVisibility()`))
 	ada.within(".talk .shut")
 	ada.see(in(`$(".panel").hidden && $(".launch").checkVisibility()`))
+}
+
+// TestSDKWidgetActs does what can be done with a message, by the mouse and by keys.
+func TestSDKWidgetActs(t *testing.T) {
+	t.Parallel()
+	s := startWidgetSite(t)
+	group := s.talk(t)
+	ada := s.open(t, startBrowser(t), "ada", "mode", "group", "group", group)
+	ada.see(widgetSays("And we are out of sesame 🌾"))
+	peel := "Can somebody bring the long peel?"
+	id := ask[string](ada, in(row(peel)+`.dataset.id`))
+	tool := func(id string, n int) string { return fmt.Sprintf(".row[data-id='%s'] .tool:nth-child(%d)", id, n) }
+	over := func(id string) {
+		t.Helper()
+		at := ask[[]float64](ada, in(fmt.Sprintf(`((r) => [r.x + 8, r.y + r.height / 2])($(".row[data-id='%s'] .bubble").getBoundingClientRect())`, id)))
+		ada.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]))
+		ada.see(in(fmt.Sprintf(`getComputedStyle($(".row[data-id='%s'] .tools")).visibility === "visible"`, id)))
+	}
+
+	over(id)
+	ada.within(tool(id, 1))
+	ada.within(tool(id, 2))
+	ada.see(in(row(peel) + `.querySelector(".reaction[aria-pressed=true]").textContent === "❤️1"`))
+
+	over(id)
+	ada.within(tool(id, 2))
+	ada.see(in(`$(".about").textContent === "Reply to Bob Lindgren" + ` + fmt.Sprintf("%q", peel)))
+	ada.inWidget("I have it")
+	ada.see(in(row("I have it") + `.querySelector(".quote").textContent === "Bob Lindgren" + ` + fmt.Sprintf("%q", peel)))
+	ada.see(widgetSays("I have it"))
+	ada.see(in(`$(".about").hidden`))
+
+	// From the lines, the arrows lead to messages, and the Tab key to what can be done with one.
+	ada.press("a draft")
+	ada.see(in(`($(".scroller").focus(), true)`))
+	ada.press(kb.ArrowUp)
+	ada.see(in(`chat.shadowRoot.activeElement === ` + row("I have it")))
+	ada.press(kb.Tab + kb.Tab + kb.Tab + kb.Tab) // the quote, react, reply, edit
+	ada.see(in(`chat.shadowRoot.activeElement.ariaLabel === "Edit"`))
+	ada.enter()
+	ada.see(in(`$("textarea").value === "I have it" && $(".about strong").textContent === "Edit message"`))
+	ada.press(kb.Escape)
+	ada.see(in(`$("textarea").value === "a draft" && $(".about").hidden`))
+	own := ask[string](ada, in(row("I have it")+`.dataset.id`))
+	over(own)
+	ada.within(tool(own, 3))
+	ada.press(" here")
+	ada.enter()
+	ada.see(in(row("I have it here") + ` && $("textarea").value === "a draft"`))
+
+	over(own)
+	ada.within(tool(own, 4))
+	ada.see(in(`$(".tool.danger").textContent === "Delete for everyone"`))
+	ada.within(".tool.danger")
+	ada.see(in(row("This message was deleted") + ` && !` + row("I have it here")))
+	ada.see(in(`!$(".row[data-id='` + own + `'] .tools")`))
 }
 
 // TestSDKWidgetLanguages is in the language of its attribute, else of the page, and from right to left where that is written so.

@@ -48,7 +48,7 @@ export class Lines {
     this.#o = o;
     const { language } = o;
     this.#log = h("div", { class: "log", role: "log", "aria-label": language.messages, part: "log" });
-    this.#scroller = h("div", { class: "scroller", tabindex: "0", part: "scroller", onscroll: () => this.#scrolled() }, this.#edge, this.#log, this.#typing);
+    this.#scroller = h("div", { class: "scroller", tabindex: "0", part: "scroller", onscroll: () => this.#scrolled(), onkeydown: (e: KeyboardEvent) => this.#key(e) }, this.#edge, this.#log, this.#typing);
     this.#newest = iconButton("down", language.newest, () => void this.end(), { class: "newest", part: "newest", hidden: true });
     this.#newest.append(this.#newestText);
     this.element = h("div", { class: "lines" }, this.#scroller, this.#newest);
@@ -125,7 +125,9 @@ export class Lines {
       if (!held || row.parts.some((p, i) => p !== held!.row.parts[i])) {
         const element = row.draw();
         if (at === held?.element) at = element;
+        const focused = held?.element.matches(":focus-within");
         held?.element.replaceWith(element);
+        if (focused) element.focus({ preventScroll: true });
         this.#rows.set(row.key, (held = { row, element }));
       }
       if (held.element === at) at = at.nextSibling;
@@ -181,6 +183,17 @@ export class Lines {
     if (state.error) this.#load(state, s.scrollHeight - s.scrollTop - s.clientHeight); // a person tries again
     cancelAnimationFrame(this.#frame);
     this.#frame = requestAnimationFrame(() => this.#settle());
+  }
+
+  /** The arrows go from message to message. */
+  #key(e: KeyboardEvent): void {
+    if (e.key !== "ArrowUp" && e.key !== "ArrowDown") return;
+    const rows = [...this.#log.querySelectorAll<HTMLElement>(".row")];
+    const at = rows.findIndex((r) => r.contains(e.target as Node));
+    const to = at < 0 ? (e.key === "ArrowUp" ? rows.at(-1) : undefined) : rows[e.key === "ArrowUp" ? at - 1 : at + 1];
+    if (!to) return;
+    e.preventDefault();
+    to.focus();
   }
 
   /** Says what was on screen, and nothing else. */

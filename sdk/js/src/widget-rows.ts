@@ -2,6 +2,7 @@
 import type { Group } from "./group.js";
 import type { FileInfo, MessageItem, TimelineItem, TimelineState } from "./types.js";
 import { avatar, h, icon, linked } from "./widget-dom.js";
+import { tools } from "./widget-tools.js";
 import type { Language } from "./widget-words.js";
 
 /** Messages of one author that come this close together are a run: it has one head and one time. */
@@ -13,6 +14,8 @@ export type Drawing = {
   nameOf(user: string): string;
   /** Shows a message that is somewhere else. */
   jump(id: number): void;
+  /** Has a person write about a message. */
+  write(about: "reply" | "edit", item: MessageItem): void;
 };
 
 /** A row as it is to be. A row of the same key is drawn anew where one of its parts is another. */
@@ -52,18 +55,18 @@ function message(item: MessageItem, { first, last }: { first: boolean; last: boo
   const own = item.from === d.me;
   const name = own ? language.you : d.nameOf(item.from);
   const bubble = h("div", { class: "bubble", part: own ? "bubble bubble-own" : "bubble", title: language.full(item.sent_at) },
-    item.reply_to !== undefined && quote(item.reply_to, quoted, d), ...(item.deleted_at ? [] : (item.files ?? []).map((f) => file(f, language))), content(item, language));
+    item.reply_to !== undefined && !item.deleted_at && quote(item.reply_to, quoted, d), ...(item.deleted_at ? [] : (item.files ?? []).map((f) => file(f, language))), content(item, language));
   const reactions = [...item.reactions].map(([emoji, { count, mine }]) => h("button", {
     type: "button", class: "reaction", part: "reaction", "aria-pressed": String(mine), "aria-label": language.reactions(emoji, count),
     onclick: () => void group.react(item.id, emoji, !mine).catch(() => {}),
   }, h("span", {}, emoji), String(count)));
   const time = h("time", { datetime: item.sent_at }, language.time(item.sent_at));
   const classes = ["row", own && "own", first && "first", last && "last", item.state, item.deleted_at && "gone"];
-  return h("div", { class: classes.filter(Boolean).join(" "), part: own ? "row row-own" : "row", "data-id": item.id > 0 && item.id, "data-state": item.state },
+  return h("div", { class: classes.filter(Boolean).join(" "), part: own ? "row row-own" : "row", tabindex: "-1", "data-id": item.id > 0 && item.id, "data-state": item.state },
     !own && !d.direct && h("span", { class: "face" }, first && avatar(item.from, name)),
     h("div", { class: "column" },
       h("span", { class: first && !own && !d.direct ? "author" : "unseen", part: "author" }, h("bdi", {}, name)),
-      bubble, reactions.length > 0 && h("div", { class: "reactions" }, ...reactions), foot(item, last, time, d)));
+      h("div", { class: "held" }, bubble, item.state === "sent" && item.id > 0 && !item.deleted_at && tools(item, own, d)), reactions.length > 0 && h("div", { class: "reactions" }, ...reactions), foot(item, last, time, d)));
 }
 
 /** What stands below a bubble: the time of a run, or what became of what was written here. */

@@ -26,7 +26,7 @@ button { cursor: pointer; -webkit-tap-highlight-color: transparent; }
 :focus-visible { outline: 2px solid var(--ink); outline-offset: 2px; }
 h2, p, ul, pre { margin: 0; padding: 0; }
 .icon { display: block; flex: none; width: 20px; height: 20px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round; }
-[dir="rtl"] .icon-back { transform: scaleX(-1); }
+[dir="rtl"] :is(.icon-back, .icon-reply) { transform: scaleX(-1); }
 .unseen { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
 .whole { height: 100%; }
@@ -118,6 +118,18 @@ h2, p, ul, pre { margin: 0; padding: 0; }
 .column { display: flex; flex-direction: column; align-items: start; min-width: 0; max-width: min(80%, 560px); }
 .own .column { align-items: end; }
 .author { max-width: 100%; overflow: hidden; padding: 0 13px 3px; color: var(--muted); font-size: 12.5px; font-weight: 550; line-height: 17px; text-overflow: ellipsis; white-space: nowrap; }
+.held { position: relative; max-width: 100%; }
+.row:focus-visible { outline: none; }
+.row:focus-visible .bubble { outline: 2px solid var(--ink); outline-offset: 2px; }
+.tools { position: absolute; z-index: 1; inset-block-start: -22px; inset-inline-end: -12px; display: flex; visibility: hidden; padding: 2px; border: 1px solid var(--line); border-radius: 999px; background: var(--ground); color: var(--muted); box-shadow: var(--shadow); white-space: nowrap; }
+.own .tools { inset-inline: -12px auto; }
+.row:hover .tools, .row:focus-within .tools { visibility: visible; }
+.tool { display: grid; place-items: center; min-width: 30px; height: 30px; padding: 0; border: 0; border-radius: 999px; background: none; }
+.tool:hover { background: var(--hover); color: var(--text); }
+.tool:focus-visible { outline-offset: -2px; }
+.tool .icon { width: 18px; height: 18px; }
+.tool, .reaction { font-variant-emoji: emoji; }
+.tool.danger { padding: 0 12px; color: var(--bad); font-size: 13px; font-weight: 600; }
 .bubble { max-width: 100%; padding: 8px 13px; border-radius: var(--radius); border-start-start-radius: var(--small); border-end-start-radius: var(--small); background: var(--bubble); }
 .first .bubble { border-start-start-radius: var(--radius); }
 .last .bubble { border-end-start-radius: var(--radius); }
@@ -155,6 +167,12 @@ pre.body { max-height: 220px; overflow: auto; font: 13px/1.5 ui-monospace, SFMon
 .newest:has(span:empty) { width: 36px; margin-inline: auto 16px; padding: 0; justify-content: center; }
 .newest:hover { background: var(--hover); }
 .newest .icon { color: var(--ink); }
+.write { flex: none; }
+.about { display: flex; align-items: center; gap: 10px; margin: 4px 12px; padding: 4px 4px 4px 12px; border-radius: calc(var(--radius) * 0.75); background: var(--bubble); font-size: 13px; }
+[dir="rtl"] .about { padding: 4px 12px 4px 4px; }
+.about .icon-reply, .about .icon-edit { width: 16px; height: 16px; color: var(--ink); }
+.about strong { font-weight: 600; }
+.about .names span { color: var(--muted); }
 .composer { display: flex; align-items: end; gap: 4px; flex: none; margin: 4px 12px 12px; padding: 4px; border: 1px solid var(--line); border-radius: 23px; background: var(--ground); transition: border-color 0.15s, box-shadow 0.15s; }
 .composer:focus-within { border-color: var(--ink); box-shadow: 0 0 0 3px var(--soft); }
 textarea { flex: 1; min-width: 0; max-height: 144px; padding: 7px 8px 7px 12px; border: 0; background: none; line-height: 1.45; resize: none; field-sizing: content; scrollbar-width: thin; }

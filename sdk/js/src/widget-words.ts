@@ -10,6 +10,7 @@ export type Words = {
   messages: string; noMessages: string; sayHello: string; newest: string; earlier: string; unread: string; gap: string; notLoaded: string;
   write: string; send: string; sending: string; queued: string; retry: string; discard: string; failed(why: string): string;
   you: string; edited: string; deleted: string; data: string; file: string; original: string; today: string; yesterday: string;
+  actions: string; react: string; reply: string; replyTo(name: string): string; edit: string; editing: string; remove: string; removeNow: string; cancel: string;
   connecting: string; offline: string; reconnect: string; signedOut: string; notMember: string;
   members(n: number): string; fresh(n: number): string; unreadCount(n: number): string; reactions(emoji: string, n: number): string;
   /** names: at most three. */
@@ -32,6 +33,8 @@ const en: Words = {
   write: "Write a message", send: "Send", sending: "Sending…", queued: "Sends when you are back online", retry: "Retry", discard: "Discard",
   failed: (why) => `Not sent: ${why}`,
   you: "You", edited: "edited", deleted: "This message was deleted", data: "Data", file: "File", original: "Show the original message", today: "Today", yesterday: "Yesterday",
+  actions: "Message actions", react: "Add reaction", reply: "Reply", replyTo: (name) => `Reply to ${name}`, edit: "Edit", editing: "Edit message",
+  remove: "Delete", removeNow: "Delete for everyone", cancel: "Cancel",
   connecting: "Connecting…", offline: "You are offline", reconnect: "Reconnect", signedOut: "You are signed out", notMember: "You are not a member of this conversation",
   members: (n) => (n === 1 ? "1 member" : `${n} members`),
   fresh: (n) => (n === 1 ? "1 new message" : `${n} new messages`),
@@ -61,6 +64,8 @@ const zh: Words = {
   write: "输入消息", send: "发送", sending: "发送中…", queued: "恢复连接后自动发送", retry: "重试", discard: "放弃",
   failed: (why) => `未发送：${why}`,
   you: "我", edited: "已编辑", deleted: "此消息已删除", data: "数据", file: "文件", original: "查看原消息", today: "今天", yesterday: "昨天",
+  actions: "消息操作", react: "添加表情", reply: "回复", replyTo: (name) => `回复${name}`, edit: "编辑", editing: "编辑消息",
+  remove: "删除", removeNow: "为所有人删除", cancel: "取消",
   connecting: "正在连接…", offline: "网络已断开", reconnect: "重新连接", signedOut: "您已退出登录", notMember: "您不是该会话的成员",
   members: (n) => `${n} 位成员`,
   fresh: (n) => `${n} 条新消息`,
