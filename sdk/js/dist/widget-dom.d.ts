@@ -16,8 +16,12 @@ declare const ICONS: {
     clock: string;
     close: string;
     down: string;
+    edit: string;
     file: string;
     offline: string;
+    react: string;
+    remove: string;
+    reply: string;
     send: string;
     warn: string;
 };

@@ -33,6 +33,15 @@ export type Words = {
     original: string;
     today: string;
     yesterday: string;
+    actions: string;
+    react: string;
+    reply: string;
+    replyTo(name: string): string;
+    edit: string;
+    editing: string;
+    remove: string;
+    removeNow: string;
+    cancel: string;
     connecting: string;
     offline: string;
     reconnect: string;
