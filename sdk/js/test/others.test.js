@@ -228,3 +228,17 @@ test("a store that is full and stays so: it goes on in memory, says so, and send
   await client.close();
   assert.deepEqual(server.clock.timers, []);
 });
+
+test("50 MiB of messages are kept where the store says nothing else", async () => {
+  const { server, client } = await begun({ store: { ...memoryStore(), maxBytes: undefined } });
+  const { groups } = client.state;
+  const oldest = async (bytes) => {
+    groups.set("general", { ...groups.get("general"), bytes });
+    server.append("general", { body: "one more" });
+    await quiet(30);
+    return groups.get("general").log.held[0]?.[0];
+  };
+  assert.equal(await oldest(50 * 2 ** 20 - 1000), 1);
+  assert.equal(await oldest(50 * 2 ** 20), undefined);
+  await client.close();
+});
