@@ -221,16 +221,6 @@ func (l groupLog) insert(page client.Batch, before, after int64) (groupLog, bool
 	return l.holding(span{page.From, page.To}), true
 }
 
-// unplaced gives the position up, and with it what is held: the log goes on wherever the server begins, behind a gap.
-func (l groupLog) unplaced() groupLog {
-	next := emptyLog()
-	next.Gaps = l.Gaps
-	if l.placed() {
-		next.Gaps = []span{{1, 0}}
-	}
-	return next
-}
-
 // loosened remembers changes whose messages are not held, and returns those that are forgotten for them.
 func (l groupLog) loosened(ids []int64) (groupLog, []int64) {
 	all := append(slices.Clone(l.Loose), ids...)

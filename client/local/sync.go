@@ -25,10 +25,10 @@ func (d *draft) received(b client.Messages, gap *client.Gap) (hole bool, err err
 	var loose []int64
 	for _, m := range step.fresh {
 		if isLine(m.Kind) {
-			e, known := entry{Message: m, At: m.ID}, false
+			e := entry{Message: m, At: m.ID}
 			if holds(held, m.ID) { // a page brought it before
-				var there entry
-				if there, known, err = d.entry(b.Group, m.ID); err != nil {
+				there, known, err := d.entry(b.Group, m.ID)
+				if err != nil {
 					return false, err
 				}
 				if known {

@@ -10,6 +10,6 @@ func diskOf(dir string) (free, size uint64, known bool) {
 	if err := syscall.Statfs(dir, &fs); err != nil {
 		return 0, 0, false
 	}
-	block := uint64(fs.Bsize)                                 //nolint:gosec,unconvert // no file system has blocks of a negative size
+	block := uint64(fs.Bsize)                                 //nolint:gosec // no file system has blocks of a negative size
 	return uint64(fs.Bavail) * block, fs.Blocks * block, true //nolint:gosec,unconvert // it is signed on FreeBSD
 }
