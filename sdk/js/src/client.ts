@@ -64,7 +64,7 @@ export class Client implements Host {
   constructor(options: Options & Injected) {
     this.#options = options;
     this.clock = options.clock ?? systemClock;
-    this.tokens = createTokens({ getToken: options.getToken, clock: this.clock, signedOut: (why) => this.#ended("signed-out", why), switched: () => this.#switched() });
+    this.tokens = createTokens({ getToken: options.getToken, clock: this.clock, signedOut: (why) => this.#ended("signed-out", why), switched: () => this.#switched(), warn: (text, cause) => this.log("warn", text, cause) });
     this.http = createHttp({ url: options.url, tokens: this.tokens, fetch: options.fetch, clock: this.clock, ended: () => this.#control.signal });
     this.#keeping = new Keeping(options.store ?? memoryStore(), baseOf(options.url), this.http, this.clock);
     this.ready = new Promise((done) => (this.#isReady = done));
@@ -160,7 +160,10 @@ export class Client implements Host {
     this.#life++;
     const failure = why instanceof ChatdError ? why : new ChatdError("closed", "the client was closed");
     if (phase === "signed-out") this.emit("signed-out", failure);
-    else if (why) this.emit("error", failure);
+    else if (why) {
+      this.log("error", "The client has stopped.", why);
+      this.emit("error", failure);
+    }
     this.#lost();
     this.#tabs?.stop();
     this.#tabs = null;

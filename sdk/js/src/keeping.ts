@@ -29,8 +29,8 @@ export class Keeping {
       try {
         return (await this.http.request("GET", "/v1/me", { signal })).user;
       } catch (err) {
-        const { retryable, retryAfter } = err as ChatdError;
-        if (!retryable || signal.aborted) throw err;
+        const { code, retryable, retryAfter } = err as ChatdError;
+        if ((!retryable && code !== "unauthenticated") || signal.aborted) throw err;
         await new Promise<void>((done, fail) => {
           const cancel = this.clock.after(Math.max(1000 * retryAfter, wait * (0.5 + this.clock.random() / 2)), done);
           signal.addEventListener("abort", () => (cancel(), fail(signal.reason)));

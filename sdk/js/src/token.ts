@@ -36,9 +36,11 @@ export type TokensOptions = {
   signedOut(why: ChatdError): void;
   /** A token is another person's than the one before: it is given to nobody. */
   switched?(): void;
+  /** Told once when getToken begins to fail, and when a token and the next one are refused. */
+  warn?(text: string, cause: unknown): void;
 };
 
-export function createTokens({ getToken, clock, signedOut, switched }: TokensOptions): Tokens {
+export function createTokens({ getToken, clock, signedOut, switched, warn }: TokensOptions): Tokens {
   const onRenewed = new Set<(token: string) => void>();
   const onEnded = new Set<() => void>();
   let current = "";
@@ -131,7 +133,8 @@ export function createTokens({ getToken, clock, signedOut, switched }: TokensOpt
       return over!;
     }
     const error = err?.name === "ChatdError" ? (err as ChatdError) : new ChatdError("offline", `getToken: ${err?.message ?? err}`);
-    const wait = backoff(clock, ++failures, error.retryAfter * 1000);
+    if (++failures === 1) warn?.("getToken fails. It is asked again.", err);
+    const wait = backoff(clock, failures, error.retryAfter * 1000);
     closed = { until: clock.now() + wait, error };
     return later(error, wait);
   }
@@ -142,7 +145,9 @@ export function createTokens({ getToken, clock, signedOut, switched }: TokensOpt
     const now = clock.now();
     refusals = got.reason === "refused" && now - got.at < YOUNG_MS ? refusals + 1 : 0;
     if (refusals > 0) {
-      closed = { until: now + backoff(clock, refusals), error: new ChatdError("unauthenticated", "the server refuses the new token too", 401) };
+      const error = new ChatdError("unauthenticated", "the server refuses the new token too", 401);
+      if (refusals === 1) warn?.("The server refuses the tokens of getToken; `chatd token check` says why.", error);
+      closed = { until: now + backoff(clock, refusals), error };
     }
     current = "";
     next = "refused";

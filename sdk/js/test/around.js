@@ -113,10 +113,11 @@ export function around({ answers = ["t1", "t2", "t3", "t4"], WebSocket = FakeSoc
   const net = fakeFetch();
   const asked = [];
   const outs = [];
+  const warned = [];
   const env = { online: null, visible: null };
   const rest = { frames: [], states: [], at: {}, acks: {}, stored: () => Promise.resolve(), place: () => Promise.resolve() };
   const tokens = createTokens({
-    clock, signedOut: (why) => outs.push(why.code),
+    clock, signedOut: (why) => outs.push(why.code), warn: (text) => warned.push(text),
     getToken: async (why) => {
       const answer = answers[Math.min(asked.push(why) - 1, answers.length - 1)];
       return typeof answer === "function" ? answer(why) : answer;
@@ -141,7 +142,7 @@ export function around({ answers = ["t1", "t2", "t3", "t4"], WebSocket = FakeSoc
     },
   });
   return {
-    clock, net, asked, outs, env, rest, tokens, http, link,
+    clock, net, asked, outs, warned, env, rest, tokens, http, link,
     get socket() { return FakeSocket.all.at(-1); },
     get sockets() { return FakeSocket.all; },
     get state() { return rest.states.at(-1); },

@@ -442,6 +442,30 @@ test("another person's store is not touched: the token says whose it is", async 
   await alice.client.close();
 });
 
+test("tokens that are refused at the start are asked for until one is taken", async () => {
+  const server = new Server();
+  server.append("general", { body: "m1" });
+  let good = false;
+  const fetch = server.fetch("alice");
+  const refusing = (url, init) => (good ? fetch(url, init) : Promise.resolve(new Response("{}", { status: 401 })));
+  const { client, of } = await begun({ server, messages: 0, fetch: refusing });
+  await server.clock.pass(60_000);
+  assert.deepEqual([client.state.connection.phase, of("error"), client.logged.length], ["connecting", [], 1]);
+  good = true;
+  await server.clock.pass(20_000);
+  await quiet();
+  assert.equal(client.state.connection.phase, "live");
+  await client.close();
+});
+
+test("what stops the client is logged", async () => {
+  const server = new Server();
+  const fetch = () => Promise.resolve(new Response("{}", { status: 403 }));
+  const { client, of } = await begun({ server, fetch });
+  assert.deepEqual([client.state.connection.phase, of("error").map((e) => e.code)], ["closed", ["forbidden"]]);
+  assert.deepEqual(client.logged.map(([level, text]) => [level, text]), [["error", "The client has stopped."]]);
+});
+
 test("forget leaves nothing", async () => {
   const store = memoryStore();
   const { client } = await begun({ store });

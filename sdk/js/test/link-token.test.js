@@ -127,6 +127,25 @@ test("a getToken that hangs is aborted, and asked again later", async () => {
   assert.equal(await next, "t2");
 });
 
+test("a developer is told once of a getToken that fails, and of tokens that are refused", async () => {
+  const a = around({ answers: [() => Promise.reject(new Error("down"))] });
+  a.clock.chance = 1;
+  for (let i = 0; i < 3; i++) {
+    await assert.rejects(a.tokens.get(), { detail: "getToken: down" });
+    await a.clock.pass(20_000);
+  }
+  assert.deepEqual(a.warned.map((text) => text.split(" ")[0]), ["getToken"]);
+  const b = around({ answers: ["bad"] });
+  await b.tokens.refused(await b.tokens.get());
+  assert.deepEqual(b.warned, []);
+  for (let i = 0; i < 3; i++) {
+    await assert.rejects(b.tokens.refused("bad"), { code: "unauthenticated" });
+    await b.clock.pass(20_000);
+    await b.tokens.get();
+  }
+  assert.equal(b.warned.length, 1);
+});
+
 test("a person's wish asks a getToken again that failed", async () => {
   const a = around({ answers: [() => { throw new Error("down"); }, "t2"] });
   a.link.open();
