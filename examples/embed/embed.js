@@ -13,7 +13,8 @@ const timeline = group.timeline({ at: "end" });
 timeline.subscribe(() => {
   document.getElementById("lines").replaceChildren(...timeline.snapshot().items.map((item) => {
     const line = document.createElement("li");
-    line.textContent = item.type === "gap" ? "Messages are missing here." : `${item.from}: ${item.body ?? item.kind}`;
+    line.textContent = item.type === "gap" ? "Messages are missing here." : `${item.user ?? item.from}: ${item.body ?? item.notice ?? item.kind}`;
+    if (item.type !== "gap" && item.state !== "sent") line.append(` (${item.state})`);
     return line;
   }));
 });

@@ -48,15 +48,13 @@ func TestEmbedded(t *testing.T) {
 	if policy == nil || command == nil {
 		t.Fatal("the guide names no policy, or no command for the hash")
 	}
-	for path, name := range map[string]string{"/{$}": "index.html", "/embed.js": "embed.js"} {
-		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+	for name, kind := range map[string]string{"index.html": "text/html", "embed.js": "text/javascript", "embed.css": "text/css"} {
+		mux.HandleFunc("/"+name, func(w http.ResponseWriter, r *http.Request) {
 			body, err := os.ReadFile(name)
 			if err != nil {
 				t.Error(err)
 			}
-			if name == "embed.js" {
-				w.Header().Set("Content-Type", "text/javascript")
-			}
+			w.Header().Set("Content-Type", kind)
 			w.Header().Set("Content-Security-Policy", strings.Join(strings.Fields(fill(string(policy[1]))), " ")+"; "+
 				"form-action 'none'; base-uri 'none'")
 			_, _ = w.Write([]byte(fill(string(body))))
@@ -86,7 +84,7 @@ func TestEmbedded(t *testing.T) {
 
 	browser := jstest.Browser(t)
 	hash = string(computed)
-	if err := chromedp.Do(browser, chromedp.Navigate(site.URL)); err != nil {
+	if err := chromedp.Do(browser, chromedp.Navigate(site.URL+"/index.html")); err != nil {
 		t.Fatal(err)
 	}
 	jstest.See(t, browser, `document.body.innerText.includes("ann: hello")`)
@@ -95,7 +93,7 @@ func TestEmbedded(t *testing.T) {
 
 	other := sha512.Sum384([]byte("something else"))
 	hash = base64.StdEncoding.EncodeToString(other[:])
-	if err := chromedp.Do(browser, chromedp.Navigate(site.URL+"/?other")); err != nil {
+	if err := chromedp.Do(browser, chromedp.Navigate(site.URL+"/index.html?other")); err != nil {
 		t.Fatal(err)
 	}
 	failed := jstest.Eval[bool](t, browser, fmt.Sprintf(`import(%q).then(() => false, () => true)`, node.URL()+version))

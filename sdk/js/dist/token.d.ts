@@ -26,5 +26,7 @@ export type TokensOptions = {
     signedOut(why: ChatdError): void;
     /** A token is another person's than the one before: it is given to nobody. */
     switched?(): void;
+    /** Told once when getToken begins to fail, and when a token and the next one are refused. */
+    warn?(text: string, cause: unknown): void;
 };
-export declare function createTokens({ getToken, clock, signedOut, switched }: TokensOptions): Tokens;
+export declare function createTokens({ getToken, clock, signedOut, switched, warn }: TokensOptions): Tokens;

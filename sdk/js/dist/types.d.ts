@@ -66,6 +66,9 @@ export type GapItem = {
     readonly key: string;
     readonly from: number;
     readonly to: number;
+    /** Never there: any item may be asked for it. */
+    readonly id?: undefined;
+    readonly state?: undefined;
 };
 export type TimelineItem = MessageItem | GapItem;
 export type TimelineState = {

@@ -79,7 +79,7 @@ export function createTokens({ getToken, clock, signedOut, switched, warn }: Tok
     const cancel = clock.after(ANSWER_MS, () => mine.abort(new ChatdError("timeout", "getToken: no token in time")));
     try {
       const token: unknown = await Promise.race([Promise.resolve().then(() => getToken({ reason, signal: mine.signal })), aborted]);
-      if (typeof token !== "string" || token === "") throw new TypeError("want a token");
+      if (typeof token !== "string" || token === "") throw new TypeError("it returned no token");
       take(token, reason);
       if (mine !== control) throw new ChatdError("closed", "another person has signed in");
       return token;

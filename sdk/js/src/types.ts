@@ -52,7 +52,11 @@ export type MessageItem = Omit<Message, "kind" | "target" | "emoji" | "removed">
 };
 
 /** Messages that once were there and cannot be had any more: ids from..to; to is 0 where the log began anew. */
-export type GapItem = { readonly type: "gap"; readonly key: string; readonly from: number; readonly to: number };
+export type GapItem = {
+  readonly type: "gap"; readonly key: string; readonly from: number; readonly to: number;
+  /** Never there: any item may be asked for it. */
+  readonly id?: undefined; readonly state?: undefined;
+};
 
 export type TimelineItem = MessageItem | GapItem;
 

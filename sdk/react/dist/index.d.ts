@@ -18,6 +18,8 @@ export declare function useUnread(group?: string): number;
 export declare function useTyping(group: string): readonly string[];
 /** Sends to a group: a text, or a draft. Resolves once the message is kept to be sent; it is in the timeline then. */
 export declare function useSend(group: string): (message: string | Draft) => Promise<Sending>;
+/** Says that the person has read a group up to a message, once the page is visible. undefined: nothing yet. */
+export declare function useRead(group: string, id: number | undefined): void;
 /**
  * A part of a group's log, which follows new messages at its end. It opens at options.at (the first unread message) when the
  * component is mounted and when the group changes; later on, jump.

@@ -59,6 +59,21 @@ export function useSend(group: string): (message: string | Draft) => Promise<Sen
   return useCallback((message) => chat.group(group).send(typeof message === "string" ? { body: message } : message), [chat, group]);
 }
 
+const onVisible = (fn: () => void) => {
+  document.addEventListener("visibilitychange", fn);
+  return () => document.removeEventListener("visibilitychange", fn);
+};
+const isVisible = () => document.visibilityState === "visible";
+
+/** Says that the person has read a group up to a message, once the page is visible. undefined: nothing yet. */
+export function useRead(group: string, id: number | undefined): void {
+  const chat = useChatd();
+  const visible = useSyncExternalStore(onVisible, isVisible, () => false);
+  useEffect(() => {
+    if (visible && id) chat.group(group).read(id).catch(() => {}); // the client is closed: it is said again when this is shown anew
+  }, [chat, group, id, visible]);
+}
+
 const opening: TimelineState = { items: [], before: "loading", after: "loading", unread: null, error: null };
 const ignore = () => () => {};
 const whileOpening = () => opening;
