@@ -117,6 +117,7 @@ export function fileStore(dir: string, { message }: { message?: Take } = {}): St
     ...(message && { tabs: giving(message) }),
 
     async open(name) {
+      await this.close();
       memory = memoryStore({ maxBytes: Infinity });
       // File systems have short names, and some do not tell upper case from lower case.
       path = join(dir, encodeURIComponent(name).slice(0, 80) + "-" + createHash("sha256").update(name).digest("hex").slice(0, 16) + ".jsonl");

@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtemp, readFile, readdir, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, readdir, readlink, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -102,6 +102,15 @@ test("a journal is written anew, and stays near the size of its content", async 
   await store.close();
   store = await opened(dir);
   assert.deepEqual((await store.range("", "\uffff")).map(([, value]) => value.n), Array.from({ length: 10 }, (_, i) => 390 + i));
+});
+
+test("a store that opens another name lets go of the first journal", async (t) => {
+  const dir = await folder(t);
+  const store = await opened(dir, "one");
+  await store.open("two");
+  const held = await Promise.all((await readdir("/proc/self/fd")).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")));
+  assert.equal(held.filter((path) => path.startsWith(dir)).length, 1);
+  await store.close();
 });
 
 test("a folder that cannot be made refuses storage", async (t) => {
