@@ -3,8 +3,10 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,35 +24,46 @@ type sdkCase struct {
 }
 
 // nodeCase has the client in Node, with or without WebSockets.
-func nodeCase(t *testing.T, sockets bool) *sdkCase {
+func nodeCase(t *testing.T, sockets bool, settings ...string) *sdkCase {
 	t.Helper()
-	c := &sdkCase{t: t, ctx: bounded(t, browserTimeout), node: harness.StartNode(t, harness.Config{Env: withoutArchive})}
+	env := maps.Clone(withoutArchive)
+	set(env, settings)
+	c := &sdkCase{t: t, ctx: bounded(t, browserTimeout), node: harness.StartNode(t, harness.Config{Env: env})}
 	c.wire = startWire(t, c.node.Addr)
 	c.start = func(tokenFor time.Duration) *driven { return inNode(t, c.wire.url(), tokenFor, sockets) }
 	return c
 }
 
 // pageCase has it in a page of Chromium, from another origin.
-func pageCase(t *testing.T) *sdkCase {
+func pageCase(t *testing.T, settings ...string) *sdkCase {
 	t.Helper()
 	site := sdkSite(t)
 	env := map[string]string{"CHATD_ORIGINS": site.URL}
+	set(env, settings)
 	c := &sdkCase{t: t, ctx: bounded(t, browserTimeout), node: harness.StartNode(t, harness.Config{Env: env})}
 	c.wire = startWire(t, c.node.Addr)
 	c.start = func(tokenFor time.Duration) *driven { return inPage(t, startBrowser(t), site, c.wire.url(), tokenFor) }
 	return c
 }
 
-// inNodeAndPage runs a test with the client in Node and in Chromium.
-func inNodeAndPage(t *testing.T, test func(*sdkCase)) {
+// set adds settings of a node: NAME=VALUE.
+func set(env map[string]string, settings []string) {
+	for _, setting := range settings {
+		name, value, _ := strings.Cut(setting, "=")
+		env[name] = value
+	}
+}
+
+// inNodeAndPage runs a test with the client in Node and in Chromium, each with a node that has these settings.
+func inNodeAndPage(t *testing.T, test func(*sdkCase), settings ...string) {
 	t.Helper()
 	t.Run("node", func(t *testing.T) {
 		t.Parallel()
-		test(nodeCase(t, true))
+		test(nodeCase(t, true, settings...))
 	})
 	t.Run("chromium", func(t *testing.T) {
 		t.Parallel()
-		test(pageCase(t))
+		test(pageCase(t, settings...))
 	})
 }
 
@@ -193,7 +206,7 @@ func TestSDKWithoutWebsocket(t *testing.T) {
 		{"refused to node", func(t *testing.T) *sdkCase { return nodeCase(t, true) }, refuseThem, true},
 		{"unanswered to node", func(t *testing.T) *sdkCase { return nodeCase(t, true) }, holdThem, true},
 		{"none in node", func(t *testing.T) *sdkCase { return nodeCase(t, false) }, letPass, false},
-		{"unanswered to chromium", pageCase, holdThem, true},
+		{"unanswered to chromium", func(t *testing.T) *sdkCase { return pageCase(t) }, holdThem, true},
 	} {
 		t.Run(by.name, func(t *testing.T) {
 			t.Parallel()

@@ -40,6 +40,7 @@ export function drive({ Chatd, url, secret, tokenS = 3600, options = {} }) {
   });
   bob.chat.on("gap", (gap) => log.gaps.push(gap));
   const timelines = new Map();
+  const uploads = [];
 
   return {
     /** Connects, and opens bob's timelines of some groups. */
@@ -80,6 +81,22 @@ export function drive({ Chatd, url, secret, tokenS = 3600, options = {} }) {
         .map((i) => (i.type === "gap" ? { gap: true, id: i.from, to: i.to } : { id: i.id, body: i.body })),
       unread: bob.chat.group(group).snapshot()?.unread ?? -1,
     }),
+    /** Begins an upload of alice's: what is told of it fills in. aborted: after the first bytes. */
+    upload(group, size, { name = "numbers.bin", aborted = false } = {}) {
+      const control = new AbortController();
+      const told = { progress: [], file: null, error: null };
+      const onProgress = (sent, of) => {
+        told.progress.push(sent);
+        if (of !== size) told.error = { code: `of ${of}` };
+        if (aborted && sent > 0) control.abort();
+      };
+      const bytes = new Uint8Array(size).map((_, i) => i * 31 + (i >> 8));
+      alice.chat.group(group).upload(new File([bytes], name, { type: "image/x-numbers" }), { onProgress, signal: control.signal }).then(
+        (file) => (told.file = file), ({ name, code, detail }) => (told.error = { name, code: typeof code === "string" ? code : "", detail: detail ?? "" }));
+      return uploads.push(told) - 1;
+    },
+    uploaded: (n) => uploads[n],
+    sendFile: async (group, n) => (await (await alice.chat.group(group).send({ files: [uploads[n].file] })).done).id,
     async close() {
       await Promise.all([alice.chat.close(), bob.chat.close()]);
     },

@@ -2,6 +2,7 @@ import type { GroupCalls, Schedule } from "./calls.gen.js";
 import type { Client } from "./client.js";
 import { type At, Timeline } from "./timeline.js";
 import type { FileInfo, GroupState, Json, Message } from "./types.js";
+import { type UploadOptions } from "./upload.js";
 /** What a message says. A body, data or files have to be there. */
 export type Draft = {
     body?: string;
@@ -59,6 +60,14 @@ export declare class Group {
     markUnread(id: number): Promise<void>;
     /** Says that the person is typing: call it with each key; it is said every 3 s at most, and lost while offline. */
     typing(): void;
+    /**
+     * Uploads a file for the files of a message. After a broken connection it goes on from where the server is. Rejects with a
+     * ChatdError, such as `too_large` or `quota_full`, with the last one after 10 attempts in a row that got no further, and with
+     * the reason of the signal.
+     */
+    upload(file: Blob & {
+        readonly name?: string;
+    }, options?: UploadOptions): Promise<FileInfo>;
     /** Adds a member, or changes the role of one. */
     add(user: string, role?: "member" | "admin" | "owner"): Promise<void>;
     /** Removes a member. */

@@ -8,3 +8,4 @@ export type { Options } from "./options.js";
 export type { Change, Expect, Store } from "./store.js";
 export type { At, Timeline } from "./timeline.js";
 export type * from "./types.js";
+export type { UploadOptions } from "./upload.js";

@@ -6,6 +6,7 @@ import { newKey } from "./outbox.js";
 import { type Task, keyOf, pad } from "./state.js";
 import { type At, Timeline } from "./timeline.js";
 import type { FileInfo, GroupState, Json, Message } from "./types.js";
+import { type UploadOptions, upload } from "./upload.js";
 
 /** More messages than this are not kept for sending: something is wrong, and a person should know. */
 const OUTBOX_MAX = 1000;
@@ -129,6 +130,15 @@ export class Group {
     if (now - this.#typed < TYPING_MS) return;
     this.#typed = now;
     this.client.typing(this.id);
+  }
+
+  /**
+   * Uploads a file for the files of a message. After a broken connection it goes on from where the server is. Rejects with a
+   * ChatdError, such as `too_large` or `quota_full`, with the last one after 10 attempts in a row that got no further, and with
+   * the reason of the signal.
+   */
+  upload(file: Blob & { readonly name?: string }, options?: UploadOptions): Promise<FileInfo> {
+    return upload(this.client.http, this.client.clock, this.id, file, options);
   }
 
   /** Adds a member, or changes the role of one. */
