@@ -3,6 +3,7 @@ package jstest
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,7 +66,11 @@ func Eval[T any](tb testing.TB, page context.Context, expression string) T {
 func See(tb testing.TB, page context.Context, expression string) {
 	tb.Helper()
 	wait := chromedp.Poll[bool](expression, chromedp.WithPollingInterval(seeEvery), chromedp.WithPollingTimeout(seeTimeout))
-	if _, err := chromedp.Run(page, wait); err != nil {
+	_, err := chromedp.Run(page, wait)
+	for err != nil && strings.Contains(err.Error(), "Cannot find context") { // that of the document before, which has just gone
+		_, err = chromedp.Run(page, wait)
+	}
+	if err != nil {
 		text, _ := chromedp.Run(page, chromedp.Evaluate[string](`document.body.innerText`))
 		tb.Fatalf("%v, of %s; the page shows %q", err, expression, text)
 	}
