@@ -240,7 +240,7 @@ func TestSDKWidgetLives(t *testing.T) {
 	// Where the server does not know the person as a member.
 	s.signedOut.Store(false)
 	ask[bool](ada, `(chat.remove(), chat = put({ url: chat.getAttribute("url"), mode: "group", group: "nowhere", "token-url": "/token" }), true)`)
-	ada.see(in(`$(".empty").textContent === "You are not a member of this conversation" && $(".composer").hidden`))
+	ada.see(in(`$(".empty").textContent === "You are not a member of this conversation" && $(".write").hidden`))
 }
 
 // TestSDKWidgetPictures shows every mode in every look. CHATD_PICTURES names a folder to keep the pictures in.
