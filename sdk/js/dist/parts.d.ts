@@ -55,7 +55,7 @@ export type RequestOptions = {
     /** Idempotency-Key of a call that may be repeated. */
     key?: string;
     headers?: Record<string, string>;
-    signal?: AbortSignal;
+    signal?: AbortSignal | undefined;
     /** How long the answer may take, ms; default: 30 s, for a Blob no bound; 0: none. */
     timeoutMs?: number;
     /** What to return of a good answer; default: its JSON, null for an empty one. */

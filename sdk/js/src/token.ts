@@ -79,7 +79,7 @@ export function createTokens({ getToken, clock, signedOut, switched, warn }: Tok
     const cancel = clock.after(ANSWER_MS, () => mine.abort(new ChatdError("timeout", "getToken: no token in time")));
     try {
       const token: unknown = await Promise.race([Promise.resolve().then(() => getToken({ reason, signal: mine.signal })), aborted]);
-      if (typeof token !== "string" || token === "") throw new TypeError("it returned no token");
+      if (typeof token !== "string" || token === "") throw new TypeError("no token");
       take(token, reason);
       if (mine !== control) throw new ChatdError("closed", "another person has signed in");
       return token;
@@ -133,7 +133,7 @@ export function createTokens({ getToken, clock, signedOut, switched, warn }: Tok
       return over!;
     }
     const error = err?.name === "ChatdError" ? (err as ChatdError) : new ChatdError("offline", `getToken: ${err?.message ?? err}`);
-    if (++failures === 1) warn?.("getToken fails. It is asked again.", err);
+    if (++failures === 1) warn?.("getToken fails; it is asked again", err);
     const wait = backoff(clock, failures, error.retryAfter * 1000);
     closed = { until: clock.now() + wait, error };
     return later(error, wait);
@@ -146,7 +146,7 @@ export function createTokens({ getToken, clock, signedOut, switched, warn }: Tok
     refusals = got.reason === "refused" && now - got.at < YOUNG_MS ? refusals + 1 : 0;
     if (refusals > 0) {
       const error = new ChatdError("unauthenticated", "the server refuses the new token too", 401);
-      if (refusals === 1) warn?.("The server refuses the tokens of getToken; `chatd token check` says why.", error);
+      if (refusals === 1) warn?.("The server refuses the tokens.", error);
       closed = { until: now + backoff(clock, refusals), error };
     }
     current = "";

@@ -25,7 +25,6 @@ export async function upload(http: Http, clock: Clock, group: string, file: Blob
   const { name = file.name ?? "file", onProgress, signal } = options;
   const files = `/v1/groups/${encodeURIComponent(group)}/files`;
   const { size, type } = file;
-  const given = { ...(signal && { signal }) };
   const offsetOf = (res: Response) => Number(res.headers.get("Upload-Offset"));
   const key = newKey();
   let id = "";
@@ -33,11 +32,11 @@ export async function upload(http: Http, clock: Clock, group: string, file: Blob
 
   /** Everything from where the server is. */
   async function rest(): Promise<void> {
-    if (id) sent = await http.request("HEAD", `${files}/${id}`, { ...given, read: offsetOf });
-    else ({ id } = await http.request("POST", files, { ...given, key, body: { name, size, ...(type && { type }) } }));
+    if (id) sent = await http.request("HEAD", `${files}/${id}`, { signal, read: offsetOf });
+    else ({ id } = await http.request("POST", files, { signal, key, body: { name, size, ...(type && { type }) } }));
     for (onProgress?.(sent, size); sent < size; onProgress?.(sent, size)) {
       sent = await http.request("PATCH", `${files}/${id}`, {
-        ...given, body: file.slice(sent, sent + PIECE_BYTES_MAX), timeoutMs: PIECE_MS, read: offsetOf,
+        signal, body: file.slice(sent, sent + PIECE_BYTES_MAX), timeoutMs: PIECE_MS, read: offsetOf,
         headers: { "Content-Type": "application/offset+octet-stream", "Upload-Offset": String(sent) },
       });
     }
