@@ -181,7 +181,11 @@ func (p *person) do(actions ...chromedp.Action[chromedp.Void]) {
 func (p *person) see(expression string) {
 	p.t.Helper()
 	poll := chromedp.Poll[chromedp.Void]("!!("+expression+")", chromedp.WithPollingInterval(waitEvery), chromedp.WithPollingTimeout(waitTimeout))
-	if _, err := chromedp.Run(p.ctx, poll); err != nil {
+	_, err := chromedp.Run(p.ctx, poll)
+	for err != nil && strings.Contains(err.Error(), "Cannot find context") { // that of the document before, which has just gone
+		_, err = chromedp.Run(p.ctx, poll)
+	}
+	if err != nil {
 		p.t.Fatalf("%s does not see %s: %v\nThe page:\n%s", p.name, expression, err, p.text())
 	}
 }

@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/node"
 	"github.com/chatd/chatd/internal/redistest"
+	"github.com/chatd/chatd/store"
 )
 
 const rightWord = "correct horse battery"
@@ -217,6 +219,28 @@ func TestLoginsOfAUser(t *testing.T) {
 		t.Errorf("got %d %s", a.status, a.body)
 	}
 	checkProblem(t, "an erased user", s.with(phone.Token, "GET", "/v1/me", ""), 401, "unauthenticated")
+}
+
+// TestErasureEndsLogins: whatever comes first, and though nobody does it besides.
+func TestErasureEndsLogins(t *testing.T) {
+	server := redistest.Start(t)
+	s := start(t, func(c *node.Config) { c.Accounts, c.Registration, c.Redis = "on", "open", server.URL() })
+	s.registers("alice")
+	alice := s.logs("alice")
+	beside, err := store.Open(t.Context(), store.Options{URL: server.URL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = beside.Close() })
+	if _, err := beside.BeginErasure(t.Context(), "alice"); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, time.Minute, "the token is refused", func() error {
+		if a := s.with(alice.Token, "GET", "/v1/me", ""); a.status != http.StatusUnauthorized {
+			return fmt.Errorf("got %d %s", a.status, a.body)
+		}
+		return nil
+	})
 }
 
 // TestCodesAndOperators: what operators do for others, and how the first comes to be.

@@ -108,7 +108,7 @@ func (s *Service) goneNodes(ctx context.Context, _ chat.Caller) (found []Problem
 func (s *Service) Run(ctx context.Context) error {
 	ticker := time.NewTicker(s.opt.Beat)
 	defer ticker.Stop()
-	var values series
+	values := series{}
 	last, next := s.opt.Sample(), s.opt.Now().Add(Step)
 	text := s.report(values)
 	for {

@@ -22,6 +22,14 @@ func (n *Node) openAccounts() {
 	n.tables.Add(n.services.Accounts.EndedLogins(), n.services.Accounts.State())
 }
 
+// endLogins ends the logins of a person who is erased: once the account is gone, nobody knows them.
+func (n *Node) endLogins(ctx context.Context, user string) error {
+	if n.services.Accounts == nil {
+		return nil
+	}
+	return n.services.Accounts.EndOthers(ctx, user, "")
+}
+
 // invitations are those of the server and of groups, as accounts ask for them.
 type invitations struct{ *invite.Service }
 
