@@ -29,10 +29,7 @@ export function createHttp({ url, tokens, fetch, clock, ended }: HttpOptions): H
     const control = new AbortController();
     const within = opt.timeoutMs ?? (body instanceof Blob ? 0 : ANSWER_MS);
     const cancel = within > 0 ? clock.after(within, () => control.abort(new ChatdError("timeout", "the server did not answer in time"))) : () => {};
-    const signals = [opt.signal, end];
-    const follow = () => control.abort(signals.find((s) => s?.aborted)?.reason);
-    for (const s of signals) s?.addEventListener("abort", follow);
-    if (signals.some((s) => s?.aborted)) follow();
+    const leave = [opt.signal, end].map((signal) => follow(signal, control));
     let res: Response | undefined;
     try {
       const content = raw ? (body ?? null) : JSON.stringify(body);
@@ -47,7 +44,7 @@ export function createHttp({ url, tokens, fetch, clock, ended }: HttpOptions): H
       throw new ChatdError("offline", res?.ok ? "the answer is cut off, or not the server's" : "the server cannot be reached");
     } finally {
       cancel();
-      for (const s of signals) s?.removeEventListener("abort", follow);
+      for (const done of leave) done();
     }
   }
 
@@ -63,6 +60,22 @@ export function createHttp({ url, tokens, fetch, clock, ended }: HttpOptions): H
       return attempt(method, path, options, await tokens.refused(token), end);
     },
   };
+}
+
+/** The calls that end with a signal: one listener for all of them, since Node warns of more than ten. */
+const following = new WeakMap<AbortSignal, Set<AbortController>>();
+
+function follow(signal: AbortSignal | undefined, call: AbortController): () => void {
+  if (!signal) return () => {};
+  let calls = following.get(signal);
+  if (!calls) {
+    const all = (calls = new Set());
+    following.set(signal, all);
+    signal.addEventListener("abort", () => all.forEach((one) => one.abort(signal.reason)), { once: true });
+  }
+  const all = calls.add(call);
+  if (signal.aborted) call.abort(signal.reason);
+  return () => void all.delete(call);
 }
 
 /** The address of the server without a slash at its end; in a page it may be relative. */

@@ -64,6 +64,7 @@ export class Lines {
   /** Draws what changed. typing: what is said of who types. unread: how many messages wait. */
   draw(state: TimelineState, rows: Row[], typing: string, unread: number): void {
     this.#unread = unread;
+    if (this.#placed && this.#scroller.clientHeight > 0) this.#following &&= this.#below() < END_PX; // a scroll may not have been told yet
     this.#keepPlace(rows, () => {
       this.#bound(state, rows.length === 0);
       this.#put(rows);
@@ -146,6 +147,12 @@ export class Lines {
     else if (anchor) this.#scroller.scrollTop += this.#rows.get(anchor.row.key)!.element.getBoundingClientRect().top - was;
   }
 
+  /** How much there is below what is shown, px. */
+  #below(): number {
+    const s = this.#scroller;
+    return s.scrollHeight - s.scrollTop - s.clientHeight;
+  }
+
   #toEnd(): void {
     this.#scroller.scrollTop = this.#scroller.scrollHeight;
   }
@@ -162,7 +169,7 @@ export class Lines {
     }
     if (this.#wanted) this.#show();
     const state = timeline.snapshot();
-    const below = s.scrollHeight - s.scrollTop - s.clientHeight;
+    const below = this.#below();
     this.#following = below < END_PX && !state.after;
     if (!state.error) this.#load(state, below);
     this.#newest.hidden = this.#following;
@@ -179,8 +186,7 @@ export class Lines {
 
   #scrolled(): void {
     const state = this.#o.timeline.snapshot();
-    const s = this.#scroller;
-    if (state.error) this.#load(state, s.scrollHeight - s.scrollTop - s.clientHeight); // a person tries again
+    if (state.error) this.#load(state, this.#below()); // a person tries again
     cancelAnimationFrame(this.#frame);
     this.#frame = requestAnimationFrame(() => this.#settle());
   }
