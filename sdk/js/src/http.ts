@@ -7,7 +7,7 @@ const ANSWER_MS = 30_000;
 /** Codes of answers that say none: a proxy's, for example. */
 const CODES: Record<number, string> = {
   400: "invalid_request", 401: "unauthenticated", 403: "forbidden", 404: "not_found", 408: "timeout", 409: "conflict", 413: "too_large", 429: "rate_limited",
-  502: "unavailable", 503: "unavailable", 504: "unavailable",
+  500: "internal", 501: "internal",
 };
 
 export type HttpOptions = {
@@ -29,7 +29,11 @@ export function createHttp({ url, tokens, fetch, clock, ended }: HttpOptions): H
     const control = new AbortController();
     const within = opt.timeoutMs ?? (body instanceof Blob ? 0 : ANSWER_MS);
     const cancel = within > 0 ? clock.after(within, () => control.abort(new ChatdError("timeout", "the server did not answer in time"))) : () => {};
-    const leave = [opt.signal, end].map((signal) => follow(signal, control));
+    const signals = [opt.signal, end].filter((signal) => signal !== undefined);
+    for (const signal of signals) {
+      callsOf(signal).add(control);
+      if (signal.aborted) control.abort(signal.reason);
+    }
     let res: Response | undefined;
     try {
       const content = raw ? (body ?? null) : JSON.stringify(body);
@@ -44,7 +48,7 @@ export function createHttp({ url, tokens, fetch, clock, ended }: HttpOptions): H
       throw new ChatdError("offline", res?.ok ? "the answer is cut off, or not the server's" : "the server cannot be reached");
     } finally {
       cancel();
-      for (const done of leave) done();
+      for (const signal of signals) callsOf(signal).delete(control);
     }
   }
 
@@ -65,17 +69,11 @@ export function createHttp({ url, tokens, fetch, clock, ended }: HttpOptions): H
 /** The calls that end with a signal: one listener for all of them, since Node warns of more than ten. */
 const following = new WeakMap<AbortSignal, Set<AbortController>>();
 
-function follow(signal: AbortSignal | undefined, call: AbortController): () => void {
-  if (!signal) return () => {};
-  let calls = following.get(signal);
-  if (!calls) {
-    const all = (calls = new Set());
-    following.set(signal, all);
-    signal.addEventListener("abort", () => all.forEach((one) => one.abort(signal.reason)), { once: true });
-  }
-  const all = calls.add(call);
-  if (signal.aborted) call.abort(signal.reason);
-  return () => void all.delete(call);
+function callsOf(signal: AbortSignal): Set<AbortController> {
+  const calls = following.get(signal) ?? new Set();
+  if (!following.has(signal)) signal.addEventListener("abort", () => calls.forEach((call) => call.abort(signal.reason)));
+  following.set(signal, calls);
+  return calls;
 }
 
 /** The address of the server without a slash at its end; in a page it may be relative. */
@@ -94,7 +92,7 @@ function problem(res: Response, text: string, clock: Clock): ChatdError {
   const after = res.headers.get("Retry-After") ?? "";
   const seconds = /^\d+$/.test(after) ? Number(after) : Math.max(0, (Date.parse(after) - clock.now()) / 1000) || 0;
   return new ChatdError(
-    typeof code === "string" ? code : CODES[res.status] ?? (res.status >= 500 ? "internal" : "error"),
+    typeof code === "string" ? code : CODES[res.status] ?? (res.status > 501 ? "unavailable" : "error"),
     detail || title || `the server answers ${res.status}`, res.status, seconds,
   );
 }
