@@ -57,7 +57,6 @@ type Check struct {
 type Options struct {
 	Node    string // the id of this node
 	Version string
-	Beat    time.Duration // between two heartbeats; 0: 3 s
 	Checks  []Check
 	Sample  func() Totals // what this node has done so far
 	// Holds tells whether a problem that was remembered is still there.
@@ -82,7 +81,6 @@ type sighting struct{ first, last time.Time }
 
 // New makes a Service.
 func New(store Store, o Options) *Service {
-	o.Beat = cmp.Or(o.Beat, beatEvery)
 	s := &Service{store: store, opt: o, started: o.Now(), known: map[string]*sighting{}}
 	s.checks = append(o.Checks, Check{"nodes", s.goneNodes}, Check{"what failed", s.remembered})
 	return s

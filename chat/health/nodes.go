@@ -106,7 +106,7 @@ func (s *Service) goneNodes(ctx context.Context, _ chat.Caller) (found []Problem
 
 // Run reports this node until ctx ends, and takes the report back then.
 func (s *Service) Run(ctx context.Context) error {
-	ticker := time.NewTicker(s.opt.Beat)
+	ticker := time.NewTicker(beatEvery)
 	defer ticker.Stop()
 	values := series{}
 	last, next := s.opt.Sample(), s.opt.Now().Add(Step)

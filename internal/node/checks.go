@@ -49,7 +49,7 @@ func (n *Node) sample() health.Totals {
 	return t
 }
 
-// storeProblems are the conditions of the server that users notice, or that lose something.
+// criticalConditions are those of the server that users notice, or that lose something.
 var criticalConditions = map[conn.ConditionKind]bool{conn.ConditionPersistence: true, conn.ConditionMemory: true, conn.ConditionReplica: true}
 
 func (n *Node) checkStore(ctx context.Context, _ chat.Caller) (found []health.Problem, err error) {
@@ -144,10 +144,12 @@ func (n *Node) checkTasks(ctx context.Context, _ chat.Caller) (found []health.Pr
 		switch {
 		case q.Paused:
 			add("queue_paused", health.Warning, "chatd tasks resume "+q.Queue, "the queue is paused, with %d tasks waiting", q.ReadyAll())
-		case late > lateCritical:
-			add("tasks_late", health.Critical, "start more nodes, or see what the workers do: chatd tasks ls -state leased", "%d tasks wait, the oldest for %s", q.ReadyAll(), late.Round(time.Second))
 		case late > lateMax:
-			add("tasks_late", health.Warning, "start more nodes, or see what the workers do: chatd tasks ls -state leased", "%d tasks wait, the oldest for %s", q.ReadyAll(), late.Round(time.Second))
+			severity := health.Warning
+			if late > lateCritical {
+				severity = health.Critical
+			}
+			add("tasks_late", severity, "start more nodes, or see what the workers do: chatd tasks ls -state leased", "%d tasks wait, the oldest for %s", q.ReadyAll(), late.Round(time.Second))
 		}
 		if q.Dead > 0 {
 			add("tasks_dead", health.Warning, "mend the cause that chatd tasks ls -state dead shows, then chatd tasks retry", "%d tasks failed too often and were given up", q.Dead)
