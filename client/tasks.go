@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -190,6 +191,7 @@ type TasksQuery struct {
 	Kind   string     `json:"kind,omitempty"`
 	Error  string     `json:"error,omitempty"`  // text that the error of the last run contains
 	Before *time.Time `json:"before,omitempty"` // dead tasks that died before, delayed ones that are due before
+	Tasks  []string   `json:"tasks,omitempty"`  // ids: only these, at most 100
 	Act    string     `json:"act"`              // retry, delete or run
 	Cursor string     `json:"cursor,omitempty"` // TasksChanged.Next of the call before
 }
@@ -198,6 +200,7 @@ type TasksQuery struct {
 type TasksChanged struct {
 	Looked  int64  `json:"looked"`  // tasks that the call looked at
 	Changed int64  `json:"changed"` // those that it retried, deleted or ran
+	Left    int64  `json:"left"`    // tasks of the queue that are in the state now, selected or not
 	Next    string `json:"next"`    // empty: there are no more
 }
 
@@ -205,6 +208,20 @@ type TasksChanged struct {
 // is unknown; calling it again without a cursor goes on with what is left.
 func (c *Client) ChangeTasks(ctx context.Context, q TasksQuery) (TasksChanged, error) {
 	return answerTo[TasksChanged](ctx, c, call{method: http.MethodPost, path: []string{"tasks", "bulk"}, body: q})
+}
+
+// TaskPayload is what a task is given to work on: one of JSON, Text and Base64.
+type TaskPayload struct {
+	Bytes     int64           `json:"bytes"`
+	Truncated bool            `json:"truncated"` // there is only the first part of Text or Base64
+	JSON      json.RawMessage `json:"json,omitempty"`
+	Text      *string         `json:"text,omitempty"`
+	Base64    *string         `json:"base64,omitempty"`
+}
+
+// Payload reads the payload of a task, which may hold messages of users: for operators, and keys with the scope ops.
+func (c *Client) Payload(ctx context.Context, id string) (TaskPayload, error) {
+	return answerTo[TaskPayload](ctx, c, call{method: http.MethodGet, path: []string{"tasks", id, "payload"}, again: true})
 }
 
 // Periodic is a periodic task of the server as operators see it.

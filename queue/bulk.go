@@ -32,20 +32,23 @@ type BulkQuery struct {
 	// Before, if set, takes only dead tasks that died, or delayed ones that are due, before this time, rounded down to ms,
 	// by the clock of Redis.
 	Before time.Time
+	// IDs, if there are any, are the only tasks to look at: at most 100. Those that are not in State are passed over, so that
+	// repeating a call changes nothing twice (with Before, not even what has died again since). Cursor says nothing then.
+	IDs []string
 	// Cursor is BulkResult.Next of the call before; empty = begin at the first task.
 	Cursor string
 }
 
 // BulkResult says what one call of Bulk did.
 type BulkResult struct {
-	Looked  int    // tasks that it looked at
+	Looked  int    // tasks that it looked at; of IDs, those that may exist
 	Changed int    // those that it retried or deleted
 	Next    string // cursor of the next call; empty: it has been through all of them
 }
 
 // Bulk retries or deletes the next tasks in a state. One call is one atomic step in one partition, which looks at no more
 // than 100 tasks, 1,000 members of their batches and 256 KiB (or one task, if that alone is more), so other callers
-// never wait long for it. Call it until Next is empty, for as long as you like: anyone with the cursor can go on, also
+// never wait long for it; with IDs, it makes as many such steps as they need. Call it until Next is empty, for as long as you like: anyone with the cursor can go on, also
 // after an interruption. After a network error repeat the call with the same cursor; only the answer is lost, so that
 // what this step changed is counted nowhere.
 //
@@ -73,31 +76,65 @@ func (c *Client) Bulk(ctx context.Context, q BulkQuery) (BulkResult, error) {
 	if len(q.Kind) > nameBytesMax {
 		return r, fmt.Errorf("%w: kind of %d bytes, at most %d", ErrInvalid, len(q.Kind), nameBytesMax)
 	}
+	if len(q.IDs) > bulkLook {
+		return r, fmt.Errorf("%w: %d ids, at most %d", ErrInvalid, len(q.IDs), bulkLook)
+	}
+	if len(q.IDs) > 0 {
+		return c.bulkOf(ctx, q, before)
+	}
 	p, anchor, ok := parseCursor(q.State, q.Cursor)
 	if !ok || p >= c.partitions {
 		return r, fmt.Errorf("%w: cursor %q", ErrInvalid, q.Cursor)
 	}
-	act := string(q.Act)
-	if q.Act == BulkRun {
-		act = string(BulkRetry)
-	}
-	one := &call{Call: bulkScript.On(c.work[p]).Arg("state", string(q.State)).Arg("act", act).Arg("kind", q.Kind).
-		Arg("err", q.Error).Arg("before_ms", before).Arg("anchor", anchor).Arg("limit", bulkLook)}
-	if err := c.run(ctx, []*call{one}); err != nil {
-		return r, fmt.Errorf("queue: bulk: %w", err)
-	}
-	values, err := one.cmd.Slice()
-	if err != nil || len(values) != 4 {
-		return r, fmt.Errorf("queue: bulk: unexpected answer %.200v", one.cmd)
-	}
-	more, _ := values[0].(int64)
-	looked, _ := values[1].(int64)
-	changed, _ := values[2].(int64)
-	r.Looked, r.Changed = int(looked), int(changed)
-	if anchor, _ = values[3].(string); more == 1 {
+	r, more, anchor, err := c.bulkStep(ctx, q, before, p, anchor, nil)
+	if more {
 		r.Next = makeCursor(q.State, p, anchor)
-	} else if p+1 < c.partitions {
+	} else if err == nil && p+1 < c.partitions {
 		r.Next = makeCursor(q.State, p+1, "")
 	}
+	return r, err
+}
+
+// bulkOf makes the steps that q.IDs need. With an error, the result counts what was done before it.
+func (c *Client) bulkOf(ctx context.Context, q BulkQuery, beforeMs int64) (r BulkResult, err error) {
+	in := make([][]string, c.partitions)
+	for _, id := range q.IDs {
+		if p, err := c.partitionOf(id); err == nil {
+			in[p] = append(in[p], id)
+		}
+	}
+	for p, ids := range in {
+		for len(ids) > 0 {
+			step, _, _, err := c.bulkStep(ctx, q, beforeMs, p, "", ids)
+			if err != nil {
+				return r, err
+			}
+			r.Looked, r.Changed, ids = r.Looked+step.Looked, r.Changed+step.Changed, ids[step.Looked:]
+		}
+	}
 	return r, nil
+}
+
+// bulkStep makes one step in a partition: from an anchor on, or of tasks there.
+func (c *Client) bulkStep(ctx context.Context, q BulkQuery, beforeMs int64, p int, anchor string, ids []string) (r BulkResult, more bool, end string, err error) {
+	act := q.Act
+	if act == BulkRun {
+		act = BulkRetry
+	}
+	one := &call{Call: bulkScript.Sized(c.work[p], len(ids)).Arg("state", string(q.State)).Arg("act", string(act)).Arg("kind", q.Kind).
+		Arg("err", q.Error).Arg("before_ms", beforeMs).Arg("anchor", anchor).Arg("limit", bulkLook).List("ids", ids)}
+	if err := c.run(ctx, []*call{one}); err != nil {
+		return r, false, "", fmt.Errorf("queue: bulk: %w", err)
+	}
+	values, err := one.cmd.Slice()
+	if err == nil && len(values) == 4 {
+		goesOn, _ := values[0].(int64)
+		looked, _ := values[1].(int64)
+		changed, _ := values[2].(int64)
+		end, _ = values[3].(string)
+		if int(looked) <= len(ids) && looked > 0 || len(ids) == 0 {
+			return BulkResult{Looked: int(looked), Changed: int(changed)}, goesOn == 1, end, nil
+		}
+	}
+	return r, false, "", fmt.Errorf("queue: bulk: unexpected answer %.200v", one.cmd)
 }

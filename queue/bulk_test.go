@@ -148,6 +148,39 @@ func TestBulkTakesWhatIsAskedFor(t *testing.T) {
 	})
 }
 
+// TestBulkTakesThoseOfAList: each once, however often it is named and the call repeated, and none that is in another state, has
+// died since, or does not exist. What one step may not read takes several.
+func TestBulkTakesThoseOfAList(t *testing.T) {
+	each(t, func(t *testing.T, o Options) {
+		c := newClient(t, o)
+		var dead []string
+		for i := range 4 {
+			id := enqueue(t, c, Task{Kind: "k", ID: NewID(i % c.partitions), Payload: make([]byte, 100_000)})
+			settle(t, c, end(claimOne(t, c, i%c.partitions, testTerms), bury, 0, "no"))
+			poke(t, c.rdb, c.keys[i%c.partitions].Of("dead"), "ZADD", 1000+i, id)
+			dead = append(dead, id)
+		}
+		waits := enqueue(t, c, Task{Kind: "k", ID: NewID(0), Delay: time.Hour})
+		q := BulkQuery{Act: BulkRetry, State: Dead, Before: time.UnixMilli(1003),
+			IDs: []string{dead[0], dead[1], dead[0], waits, dead[3], "p00-none", "nonsense", "p63-none", dead[2]}}
+		for _, want := range []int{3, 0} {
+			if r, err := c.Bulk(t.Context(), q); err != nil || r.Changed != want || r.Next != "" {
+				t.Errorf("got %+v, %v, want %d changed", r, err, want)
+			}
+		}
+		if s := stats(t, c); s.Dead != 1 || s.ReadyAll() != 3 || s.Delayed != 1 {
+			t.Errorf("got %+v", s)
+		}
+		q = BulkQuery{Act: BulkDelete, State: Dead, Error: "no", IDs: dead}
+		if r, err := c.Bulk(t.Context(), q); err != nil || r.Changed != 1 {
+			t.Errorf("deleted: got %+v, %v", r, err)
+		}
+		if s := stats(t, c); s.Dead != 0 || s.ReadyAll() != 3 || s.DeadBytes != 0 {
+			t.Errorf("got %+v", s)
+		}
+	})
+}
+
 // TestBulkLeavesAloneWhatFailsAgain: workers that bury each task again, faster than it goes on, do not keep it busy for
 // ever.
 func TestBulkLeavesAloneWhatFailsAgain(t *testing.T) {
@@ -203,6 +236,7 @@ func TestBulkRefusesWhatItCannotDo(t *testing.T) {
 		{Act: BulkRetry, State: Dead, Cursor: "x"}, {Act: BulkRetry, State: Dead, Cursor: makeCursor(Delayed, 0, "")},
 		{Act: BulkRetry, State: Dead, Cursor: makeCursor(Dead, 1, "")}, {Act: BulkRetry, State: Dead, Kind: string(make([]byte, 257))},
 		{Act: BulkRetry, State: Dead, Error: string(make([]byte, 1025))}, {Act: "bury", State: Delayed},
+		{Act: BulkRetry, State: Dead, IDs: make([]string, 101)},
 	} {
 		if _, err := c.Bulk(t.Context(), q); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%+v: got error %v", q, err)

@@ -203,7 +203,7 @@ var reaches = map[string]func(s *bounded){
 	"GET /v1/doctor": nil, "GET /v1/problems": nil, "GET /v1/stats": nil, "GET /v1/tasks": nil, "POST /v1/tasks/bulk": nil, "GET /v1/tasks/queues": nil, "POST /v1/tasks/queues/{queue}/pause": nil,
 	"POST /v1/tasks/queues/{queue}/resume": nil, "GET /v1/tasks/days": nil, "GET /v1/tasks/limits": nil, "GET /v1/tasks/periodic": nil,
 	"DELETE /v1/tasks/periodic/{periodic}": nil, "POST /v1/tasks/periodic/{periodic}/pause": nil, "POST /v1/tasks/periodic/{periodic}/resume": nil,
-	"POST /v1/tasks/periodic/{periodic}/run": nil, "GET /v1/tasks/{task}": nil, "DELETE /v1/tasks/{task}": nil, "POST /v1/tasks/{task}/retry": nil,
+	"POST /v1/tasks/periodic/{periodic}/run": nil, "GET /v1/tasks/{task}": nil, "DELETE /v1/tasks/{task}": nil, "POST /v1/tasks/{task}/retry": nil, "GET /v1/tasks/{task}/payload": nil,
 }
 
 func (s *bounded) schedules(method, more, body string) {

@@ -128,7 +128,8 @@ func describedRoutes() routes {
 			"queue":  {lengthMax: 64},
 			"state":  {enum: []string{"ready", "parked", "delayed", "leased", "dead"}},
 		}},
-		"GET /v1/tasks/:task": {id: "getTask", method: "GET", template: "/v1/tasks/{task}", admin: true, scope: "tasks", path: []string{"task"}},
+		"GET /v1/tasks/:task":         {id: "getTask", method: "GET", template: "/v1/tasks/{task}", admin: true, scope: "tasks", path: []string{"task"}},
+		"GET /v1/tasks/:task/payload": {id: "getTaskPayload", method: "GET", template: "/v1/tasks/{task}/payload", admin: true, scope: "ops", path: []string{"task"}},
 		"GET /v1/tasks/days": {id: "listDays", method: "GET", template: "/v1/tasks/days", admin: true, scope: "tasks", query: map[string]parameter{
 			"days": {integer: true, min: 1},
 		}},

@@ -62,7 +62,7 @@ type Options struct {
 	Sessions     SessionHandler                                      // nil: no websocket route
 	OpenID       *oidc.Provider                                      // nil: nobody signs in by OpenID Connect
 	Dev          *DevSignIn                                          // nil: no development sign-in
-	Tasks        admin.Tasks                                         // the background work, for operators
+	Tasks        *admin.Admin                                        // the background work, for operators
 	Doctor       func(ctx context.Context) (api.DoctorReport, error) // checks the server and the queues, in bounded time
 	Ready        func(ctx context.Context) error
 	Meter        *health.Meter          // counts requests and messages; nil: for the metrics only

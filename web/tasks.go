@@ -2,10 +2,13 @@ package web
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/queue"
@@ -21,9 +24,9 @@ func validTaskID(id string) bool {
 	return id != "" && len(id) <= taskIDBytesMax && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' || r == '/' })
 }
 
-// taskHandlers show operators the background work, without the payloads of tasks, which may hold users' messages.
+// taskHandlers show operators the background work. The payloads of tasks may hold users' messages: they have a route of their own.
 type taskHandlers struct {
-	tasks admin.Tasks
+	tasks *admin.Admin
 	log   *slog.Logger
 }
 
@@ -77,9 +80,14 @@ func (h taskHandlers) ChangeTasks(ctx context.Context, r api.ChangeTasksRequestO
 	if q.Before != nil && q.Before.IsZero() {
 		return nil, chat.Errorf(chat.CodeInvalid, "before: the year 1 is no time of a task; leave it out to take tasks of any time")
 	}
+	for i, id := range deref(q.Tasks) {
+		if !validTaskID(id) {
+			return nil, chat.Errorf(chat.CodeInvalid, "tasks[%d]: want the id of a task", i)
+		}
+	}
 	changed, err := h.tasks.Bulk(ctx, admin.Bulk{
 		Queue: q.Queue, State: queue.State(q.State), Act: queue.BulkAct(q.Act), Kind: deref(q.Kind), Error: deref(q.Error), Before: deref(q.Before).Time,
-		Cursor: deref(q.Cursor),
+		IDs: deref(q.Tasks), Cursor: deref(q.Cursor),
 	})
 	if err != nil && changed.Looked == 0 {
 		return nil, taskError(err)
@@ -88,7 +96,42 @@ func (h taskHandlers) ChangeTasks(ctx context.Context, r api.ChangeTasksRequestO
 		h.log.WarnContext(ctx, "tasks: a change of many stopped before its end, and can go on", "queue", q.Queue, "act", q.Act,
 			"looked", changed.Looked, "changed", changed.Changed, "error", err)
 	}
-	return api.ChangeTasks200JSONResponse{Looked: changed.Looked, Changed: changed.Changed, Next: next(changed.Next)}, nil
+	done := api.ChangeTasks200JSONResponse{Looked: changed.Looked, Changed: changed.Changed, Next: next(changed.Next)}
+	if err == nil {
+		done.Left = &changed.Left
+	}
+	return done, nil
+}
+
+// payloadShownMax is how many bytes of a payload are shown.
+const payloadShownMax = 64 << 10
+
+// GetTaskPayload serves GET /v1/tasks/{task}/payload.
+func (h taskHandlers) GetTaskPayload(ctx context.Context, r api.GetTaskPayloadRequestObject) (api.GetTaskPayloadResponseObject, error) {
+	payload, err := h.tasks.Payload(ctx, r.Task)
+	if err != nil {
+		return nil, taskError(err)
+	}
+	return api.GetTaskPayload200JSONResponse(describePayload(payload)), nil
+}
+
+// describePayload shows a payload in the first of the three ways that can say it.
+func describePayload(payload []byte) api.TaskPayload {
+	shown := api.TaskPayload{Bytes: int64(len(payload)), Truncated: len(payload) > payloadShownMax}
+	if !shown.Truncated && utf8.Valid(payload) && json.Valid(payload) {
+		shown.Json = new(json.RawMessage(payload))
+		return shown
+	}
+	part := payload[:min(len(payload), payloadShownMax)]
+	// What is cut inside a character ends before it.
+	for cut := 0; cut < utf8.UTFMax && cut <= len(part); cut++ {
+		if some := part[:len(part)-cut]; (cut == 0 || shown.Truncated) && utf8.Valid(some) {
+			shown.Text = new(string(some))
+			return shown
+		}
+	}
+	shown.Base64 = new(base64.StdEncoding.EncodeToString(part))
+	return shown
 }
 
 // daysDefault is how many days are counted if the caller does not say.

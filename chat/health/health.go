@@ -31,7 +31,7 @@ const (
 
 // Problem is one thing that is wrong.
 type Problem struct {
-	Code     string     `json:"code"`
+	Code     Code       `json:"code"`
 	Severity Severity   `json:"severity"`
 	Subject  string     `json:"subject"` // what has it: a node, a queue, a webhook, a schedule, a group; empty: the whole
 	Since    *chat.Time `json:"since"`   // where nobody recorded when it began, since when this node knows
@@ -103,7 +103,7 @@ func (s *Service) Problems(ctx context.Context, by chat.Caller) ([]Problem, erro
 	all := slices.Concat(found...)
 	s.date(all)
 	slices.SortStableFunc(all, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Severity, b.Severity), part(a)-part(b), a.Since.Time.Compare(b.Since.Time), strings.Compare(a.Code, b.Code), strings.Compare(a.Subject, b.Subject))
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), part(a)-part(b), a.Since.Time.Compare(b.Since.Time), cmp.Compare(a.Code, b.Code), strings.Compare(a.Subject, b.Subject))
 	})
 	return all, nil
 }
@@ -120,7 +120,7 @@ func (s *Service) look(ctx context.Context, by chat.Caller, c Check) []Problem {
 		return found
 	}
 	s.opt.Log.WarnContext(ctx, "what is wrong could not be looked up", "part", c.Name, "error", err)
-	return append(found, Problem{Code: "unknown", Severity: Warning, Subject: c.Name, Detail: "this part could not be looked at; the log of the node says why",
+	return append(found, Problem{Code: Unknown, Severity: Warning, Subject: c.Name, Detail: "this part could not be looked at; the log of the node says why",
 		Fix: "read the log"})
 }
 
@@ -128,7 +128,7 @@ func (s *Service) look(ctx context.Context, by chat.Caller, c Check) []Problem {
 func (s *Service) Remember(ctx context.Context, p Problem) error {
 	since := chat.TimeMs(s.opt.Now().UnixMilli())
 	p.Since = &since
-	_, err := s.store.PutNote(ctx, problemNote+p.Code+" "+p.Subject, string(chat.Encode(p)), rememberFor, notesMax)
+	_, err := s.store.PutNote(ctx, problemNote+string(p.Code)+" "+p.Subject, string(chat.Encode(p)), rememberFor, notesMax)
 	return err
 }
 
@@ -172,7 +172,7 @@ func (s *Service) date(all []Problem) {
 		}
 	}
 	for i := range all {
-		key := all[i].Code + " " + all[i].Subject
+		key := string(all[i].Code) + " " + all[i].Subject
 		k := s.known[key]
 		if k == nil {
 			if k = (&sighting{first: now}); len(s.known) < knownMax {

@@ -88,13 +88,13 @@ func codes(t *testing.T, s *Service) string {
 		if p.Since == nil || p.Detail == "" || p.Fix == "" {
 			t.Errorf("got %+v, want when, what and what to do", p)
 		}
-		all = append(all, p.Code+":"+p.Subject)
+		all = append(all, string(p.Code)+":"+p.Subject)
 	}
 	return strings.Join(all, " ")
 }
 
 func one(code, subject string, s Severity) Problem {
-	return Problem{Code: code, Subject: subject, Severity: s, Detail: "detail", Fix: "fix"}
+	return Problem{Code: Code(code), Subject: subject, Severity: s, Detail: "detail", Fix: "fix"}
 }
 
 // TestWorstFirst: critical problems come first, then the older ones; a check that hangs or fails holds nobody up, and is said.

@@ -96,7 +96,7 @@ func (s *Service) goneNodes(ctx context.Context, _ chat.Caller) (found []Problem
 	}
 	for _, n := range nodes {
 		if age := time.Duration(nowMs-n.SeenAt.UnixMilli()) * time.Millisecond; age > goneAfter {
-			found = append(found, Problem{Code: "node_gone", Severity: Warning, Subject: n.ID, Since: &n.SeenAt,
+			found = append(found, Problem{Code: NodeGone, Severity: Warning, Subject: n.ID, Since: &n.SeenAt,
 				Detail: fmt.Sprintf("the node (%s) stopped reporting and did not say that it stops: it crashed, hangs, or cannot reach the store", n.Version),
 				Fix:    "look at its log and start it again; the others have taken over its tasks, and this is forgotten after an hour"})
 		}

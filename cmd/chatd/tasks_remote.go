@@ -60,7 +60,7 @@ func (r remoteTasks) Delete(ctx context.Context, id string) error {
 }
 
 func (r remoteTasks) Bulk(ctx context.Context, b admin.Bulk) (admin.Changed, error) {
-	q := client.TasksQuery{Queue: b.Queue, State: string(b.State), Kind: b.Kind, Error: b.Error, Act: string(b.Act), Cursor: b.Cursor}
+	q := client.TasksQuery{Queue: b.Queue, State: string(b.State), Kind: b.Kind, Error: b.Error, Act: string(b.Act), Tasks: b.IDs, Cursor: b.Cursor}
 	if !b.Before.IsZero() {
 		q.Before = &b.Before
 	}

@@ -200,6 +200,7 @@ func (s *shop) flyers(ctx context.Context) error {
 		{Act: queue.BulkRetry, State: queue.Delayed, Kind: "mail.flyer0"},
 		{Act: queue.BulkDelete, State: queue.Delayed, Kind: "mail.flyer1"},
 		{Act: queue.BulkDelete, State: queue.Dead, Error: "deadline passed"},
+		{Act: queue.BulkRetry, State: queue.Dead, IDs: []string{"p00-flyer"}}, // as someone selected them
 	} {
 		changed, act := 0, query.Act
 		for {

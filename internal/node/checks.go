@@ -52,14 +52,20 @@ func (n *Node) sample() health.Totals {
 // criticalConditions are those of the server that users notice, or that lose something.
 var criticalConditions = map[conn.ConditionKind]bool{conn.ConditionPersistence: true, conn.ConditionMemory: true, conn.ConditionReplica: true}
 
+// storeProblems are the codes of the conditions of the server.
+var storeProblems = map[conn.ConditionKind]health.Code{
+	conn.ConditionPersistence: health.StorePersistence, conn.ConditionEviction: health.StoreEviction, conn.ConditionMemory: health.StoreMemory,
+	conn.ConditionReplica: health.StoreReplica, conn.ConditionCoverage: health.StoreCoverage,
+}
+
 func (n *Node) checkStore(ctx context.Context, _ chat.Caller) (found []health.Problem, err error) {
 	if err := n.store.Ready(ctx); err != nil {
-		return []health.Problem{{Code: "store_away", Severity: health.Critical, Detail: "the store does not answer, or takes no writes: nothing is sent and nothing is read",
+		return []health.Problem{{Code: health.StoreAway, Severity: health.Critical, Detail: "the store does not answer, or takes no writes: nothing is sent and nothing is read",
 			Fix: "start its server, or make room on its disk; chatd goes on by itself"}}, nil
 	}
 	conditions, err := n.store.Conn().Conditions(ctx)
 	for _, c := range conditions {
-		p := health.Problem{Code: "store_" + string(c.Kind), Severity: health.Warning, Detail: c.Message, Fix: "change the settings of Redis as docs/operations.md says"}
+		p := health.Problem{Code: storeProblems[c.Kind], Severity: health.Warning, Detail: c.Message, Fix: "change the settings of Redis as docs/operations.md says"}
 		if criticalConditions[c.Kind] {
 			p.Severity = health.Critical
 		}
@@ -100,7 +106,7 @@ func lowDisk(free, size uint64) (p health.Problem, low bool) {
 	if share >= diskShareMin || free >= diskFreeEnough {
 		return p, false
 	}
-	p = health.Problem{Code: "disk_low", Severity: health.Warning, Fix: "make room, or move CHATD_DATA to a larger disk",
+	p = health.Problem{Code: health.DiskLow, Severity: health.Warning, Fix: "make room, or move CHATD_DATA to a larger disk",
 		Detail: fmt.Sprintf("%d MiB of the disk are free (%.0f %%); when it is full, nothing more can be sent", free>>20, 100*share)}
 	if share < diskShareLast {
 		p.Severity = health.Critical
@@ -111,12 +117,12 @@ func lowDisk(free, size uint64) (p health.Problem, low bool) {
 func (n *Node) checkArchive(context.Context, chat.Caller) (found []health.Problem, err error) {
 	if at := n.archiver.AwaySince(); !at.IsZero() {
 		since := chat.TimeMs(at.UnixMilli())
-		return []health.Problem{{Code: "archive_away", Severity: health.Critical, Since: &since,
+		return []health.Problem{{Code: health.ArchiveAway, Severity: health.Critical, Since: &since,
 			Detail: "the database of the archive does not answer: older messages cannot be read or searched, and new ones wait in the store",
 			Fix:    "start the database; chatd goes on by itself"}}, nil
 	}
 	if f := n.archiver.Stats(); f.Oldest > archiveLateMax {
-		found = append(found, health.Problem{Code: "archive_late", Severity: health.Warning,
+		found = append(found, health.Problem{Code: health.ArchiveLate, Severity: health.Warning,
 			Detail: fmt.Sprintf("%d messages of %d groups wait to be archived, the oldest for %s", f.Entries, f.Groups, f.Oldest.Round(time.Second)),
 			Fix:    "look at the database and its disk; nothing is lost meanwhile"})
 	}
@@ -127,7 +133,7 @@ func (n *Node) checkFiles(ctx context.Context, _ chat.Caller) ([]health.Problem,
 	if n.services.Files.Ready(ctx) == nil {
 		return nil, nil
 	}
-	return []health.Problem{{Code: "files_away", Severity: health.Critical, Detail: "the folder or bucket of files cannot be reached: nothing is uploaded or downloaded",
+	return []health.Problem{{Code: health.FilesAway, Severity: health.Critical, Detail: "the folder or bucket of files cannot be reached: nothing is uploaded or downloaded",
 		Fix: "see CHATD_FILES, its rights and its network"}}, nil
 }
 
@@ -137,25 +143,25 @@ func (n *Node) checkTasks(ctx context.Context, _ chat.Caller) (found []health.Pr
 		return nil, chat.ErrUnavailable // the check of the store says so
 	}
 	for _, q := range queues {
-		add := func(code string, s health.Severity, fix, format string, args ...any) {
+		add := func(code health.Code, s health.Severity, fix, format string, args ...any) {
 			found = append(found, health.Problem{Code: code, Severity: s, Subject: q.Queue, Detail: fmt.Sprintf(format, args...), Fix: fix})
 		}
 		late := time.Duration(q.OldestMs) * time.Millisecond
 		switch {
 		case q.Paused:
-			add("queue_paused", health.Warning, "chatd tasks resume "+q.Queue, "the queue is paused, with %d tasks waiting", q.ReadyAll())
+			add(health.QueuePaused, health.Warning, "chatd tasks resume "+q.Queue, "the queue is paused, with %d tasks waiting", q.ReadyAll())
 		case late > lateMax:
 			severity := health.Warning
 			if late > lateCritical {
 				severity = health.Critical
 			}
-			add("tasks_late", severity, "start more nodes, or see what the workers do: chatd tasks ls -state leased", "%d tasks wait, the oldest for %s", q.ReadyAll(), late.Round(time.Second))
+			add(health.TasksLate, severity, "start more nodes, or see what the workers do: chatd tasks ls -state leased", "%d tasks wait, the oldest for %s", q.ReadyAll(), late.Round(time.Second))
 		}
 		if q.Dead > 0 {
-			add("tasks_dead", health.Warning, "mend the cause that chatd tasks ls -state dead shows, then chatd tasks retry", "%d tasks failed too often and were given up", q.Dead)
+			add(health.TasksDead, health.Warning, "mend the cause that chatd tasks ls -state dead shows, then chatd tasks retry", "%d tasks failed too often and were given up", q.Dead)
 		}
 		if len(q.Unserved) > 0 {
-			add("tasks_unserved", health.Warning, "start a node of the version that knows them", "no node runs tasks of the kinds %s", strings.Join(q.Unserved, ", "))
+			add(health.TasksUnserved, health.Warning, "start a node of the version that knows them", "no node runs tasks of the kinds %s", strings.Join(q.Unserved, ", "))
 		}
 	}
 	return found, nil
@@ -181,7 +187,7 @@ func (n *Node) checkWebhooks(ctx context.Context, by chat.Caller) (found []healt
 			if w.LastError != nil {
 				cause = *w.LastError
 			}
-			found = append(found, health.Problem{Code: "webhook_failing", Severity: health.Warning, Subject: w.ID, Since: w.FailingSince,
+			found = append(found, health.Problem{Code: health.WebhookFailing, Severity: health.Warning, Subject: w.ID, Since: w.FailingSince,
 				Detail: fmt.Sprintf("%s; %d deliveries wait, %d events are lost", cause, w.Waiting, w.Dropped),
 				Fix:    "mend its backend: what waits is delivered then; or remove the webhook"})
 		}
@@ -221,7 +227,7 @@ func (h *heldGroups) check(ctx context.Context, by chat.Caller) (found []health.
 		for i, b := range g.Blockers {
 			names[i] = fmt.Sprintf("%s (%d behind)", b.User, b.Behind)
 		}
-		p := health.Problem{Code: "group_held", Severity: health.Warning, Subject: g.ID, Since: g.HeldSince,
+		p := health.Problem{Code: health.GroupHeld, Severity: health.Warning, Subject: g.ID, Since: g.HeldSince,
 			Detail: fmt.Sprintf("%d messages are kept for members who have not fetched them, of at most %d; slowest: %s", g.Held, g.BacklogMax, strings.Join(names, ", ")),
 			Fix:    "see whether their clients still run; remove the members, or set overflow to drop: they then get a gap"}
 		if g.Overflow == chat.OverflowBlock && g.Held >= g.BacklogMax {
@@ -255,7 +261,7 @@ func (n *Node) noteFailed(ctx context.Context, t schedule.FailedTask, reason str
 	if t.Group == "" {
 		to = "user " + t.User
 	}
-	return n.services.Health.Remember(ctx, health.Problem{Code: "schedule_failed", Severity: health.Warning, Subject: t.Schedule,
+	return n.services.Health.Remember(ctx, health.Problem{Code: health.ScheduleFailed, Severity: health.Warning, Subject: t.Schedule,
 		Detail: fmt.Sprintf("a message of %s to %s was not sent: %s", t.Owner, to, reason),
 		Fix:    "the owner was told; this is forgotten once the schedule sends, and a day after it failed"})
 }

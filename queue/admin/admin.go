@@ -195,31 +195,41 @@ func pageOf(limit int) int {
 
 // Task describes one task.
 func (a *Admin) Task(ctx context.Context, id string) (Task, error) {
-	_, task, err := a.find(ctx, id)
-	return task, err
+	_, info, err := a.find(ctx, id)
+	if err != nil {
+		return Task{}, err
+	}
+	return a.describe(info), nil
+}
+
+// Payload returns the payload of a task. It is no part of Tasks, because it may hold what is not for everyone who may see those.
+func (a *Admin) Payload(ctx context.Context, id string) ([]byte, error) {
+	_, info, err := a.find(ctx, id)
+	return info.Payload, err
 }
 
 // find looks for a task in every queue: an id names its partition, not its queue.
-func (a *Admin) find(ctx context.Context, id string) (*queue.Client, Task, error) {
+func (a *Admin) find(ctx context.Context, id string) (*queue.Client, queue.Info, error) {
 	for _, q := range a.queues {
 		info, err := q.Client.Get(ctx, id)
 		if errors.Is(err, queue.ErrNotFound) {
 			continue
 		}
 		if err != nil {
-			return nil, Task{}, explain(err)
+			return nil, queue.Info{}, explain(err)
 		}
-		return q.Client, a.describe(info), nil
+		return q.Client, info, nil
 	}
-	return nil, Task{}, explain(queue.ErrNotFound)
+	return nil, queue.Info{}, explain(queue.ErrNotFound)
 }
 
 // Retry describes the task as it became ready: a worker may have claimed or even completed it since.
 func (a *Admin) Retry(ctx context.Context, id string) (Task, error) {
-	client, was, err := a.find(ctx, id)
+	client, info, err := a.find(ctx, id)
 	if err != nil {
 		return Task{}, err
 	}
+	was := a.describe(info)
 	if err := client.Retry(ctx, id); err != nil {
 		return Task{}, explain(err)
 	}
@@ -243,7 +253,7 @@ func (a *Admin) Delete(ctx context.Context, id string) error {
 }
 
 // Bulk changes many tasks, in the steps of the engine. With an error too, the result counts what was done before it, and
-// says where to go on.
+// says where to go on, but not what is left.
 func (a *Admin) Bulk(ctx context.Context, b Bulk) (done Changed, err error) {
 	i, err := a.at(b.Queue)
 	switch {
@@ -259,20 +269,28 @@ func (a *Admin) Bulk(ctx context.Context, b Bulk) (done Changed, err error) {
 		return done, invalid("kind: at most 256 bytes")
 	case len(b.Error) > 1024:
 		return done, invalid("error: at most 1,024 bytes")
+	case len(b.IDs) > 100:
+		return done, invalid("tasks: at most 100")
+	case len(b.IDs) > 0 && b.Cursor != "":
+		return done, invalid("cursor: not with tasks, which are all taken at once")
 	}
 	done.Next = b.Cursor
 	for began := time.Now(); ; {
 		step, err := a.queues[i].Client.Bulk(ctx, queue.BulkQuery{
-			Act: b.Act, State: b.State, Kind: b.Kind, Error: b.Error, Before: b.Before, Cursor: done.Next,
+			Act: b.Act, State: b.State, Kind: b.Kind, Error: b.Error, Before: b.Before, IDs: b.IDs, Cursor: done.Next,
 		})
+		done.Looked, done.Changed = done.Looked+int64(step.Looked), done.Changed+int64(step.Changed)
 		if err != nil {
 			return done, explain(err)
 		}
-		done.Looked, done.Changed, done.Next = done.Looked+int64(step.Looked), done.Changed+int64(step.Changed), step.Next
+		done.Next = step.Next
 		if done.Next == "" || time.Since(began) > bulkTime {
-			return done, nil
+			break
 		}
 	}
+	now, err := a.queues[i].count(ctx)
+	done.Left = now.In(b.State)
+	return done, err
 }
 
 // Days returns how runs ended, day by day.

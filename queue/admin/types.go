@@ -134,6 +134,7 @@ type Bulk struct {
 	Kind   string    // empty: all kinds
 	Error  string    // text that the last error contains; empty: any
 	Before time.Time // of death, or due; zero: any
+	IDs    []string  // only these, at most 100; empty: all
 	Cursor string    // Changed.Next of the call before
 }
 
@@ -141,6 +142,7 @@ type Bulk struct {
 type Changed struct {
 	Looked  int64  `json:"looked"`
 	Changed int64  `json:"changed"`
+	Left    int64  `json:"left"`           // that are in the state now, selected or not
 	Next    string `json:"next,omitempty"` // empty: there are no more
 }
 

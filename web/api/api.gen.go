@@ -1129,6 +1129,12 @@ type Problem struct {
 	Blockers *[]Blocker `json:"blockers,omitempty"`
 }
 
+// ProblemKind A later version may have more. What the `subject` of each is:
+// a group (`group_held`), a webhook (`webhook_failing`), a schedule (`schedule_failed`), a queue (`queue_paused`,
+// `tasks_late`, `tasks_dead`, `tasks_unserved`), a node (`node_gone`), `store`, `archive` or `files` (`disk_low`), the part
+// that could not be looked at (`unknown`), and of the others nothing.
+type ProblemKind = health.Code
+
 // ProblemList defines model for ProblemList.
 type ProblemList struct {
 	Problems []OpsProblem `json:"problems"`
@@ -1537,6 +1543,9 @@ type TaskBulk struct {
 	Kind  *string       `json:"kind,omitempty"`
 	Queue string        `json:"queue"`
 	State TaskBulkState `json:"state"`
+
+	// Tasks Only these; those that are not in `state` stay as they are. Without a `cursor`. Default: all.
+	Tasks *[]TaskId `json:"tasks,omitempty"`
 }
 
 // TaskBulkAct retry: as for one task, a dead one starts over. run: delayed tasks are ready now.
@@ -1549,6 +1558,9 @@ type TaskBulkState string
 type TaskBulkDone struct {
 	// Changed Of these, those that it retried, deleted or ran.
 	Changed int64 `json:"changed"`
+
+	// Left Tasks of the queue that are in `state` now, whether they are selected or not; null: they could not be counted.
+	Left *int64 `json:"left"`
 
 	// Looked Tasks that this call looked at.
 	Looked int64 `json:"looked"`
@@ -1568,6 +1580,23 @@ type TaskPage struct {
 	// Next The `cursor` of the next page; null at the end.
 	Next  *Next  `json:"next"`
 	Tasks []Task `json:"tasks"`
+}
+
+// TaskPayload defines model for TaskPayload.
+type TaskPayload struct {
+	Base64 *string `json:"base64,omitempty"`
+
+	// Bytes Of all of it.
+	Bytes int64 `json:"bytes"`
+
+	// Json What it says in JSON.
+	Json *json.RawMessage `json:"json,omitempty"`
+
+	// Text In UTF-8: no JSON, or too large for it.
+	Text *string `json:"text,omitempty"`
+
+	// Truncated Whether `text` or `base64` is only the beginning: 64 KiB are shown.
+	Truncated bool `json:"truncated"`
 }
 
 // TaskPriority defines model for TaskPriority.
@@ -2569,6 +2598,9 @@ type ServerInterface interface {
 	// GetTask Get a task
 	// (GET /v1/tasks/{task})
 	GetTask(ctx echo.Context, task TaskParam) error
+	// GetTaskPayload Get what a task works on
+	// (GET /v1/tasks/{task}/payload)
+	GetTaskPayload(ctx echo.Context, task TaskParam) error
 	// RetryTask Run a dead or delayed task now
 	// (POST /v1/tasks/{task}/retry)
 	RetryTask(ctx echo.Context, task TaskParam) error
@@ -4415,6 +4447,22 @@ func (w *ServerInterfaceWrapper) GetTask(ctx echo.Context) error {
 	return err
 }
 
+// GetTaskPayload converts echo context to params.
+func (w *ServerInterfaceWrapper) GetTaskPayload(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task" -------------
+	var task TaskParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task", ctx.Param("task"), &task, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetTaskPayload(ctx, task)
+	return err
+}
+
 // RetryTask converts echo context to params.
 func (w *ServerInterfaceWrapper) RetryTask(ctx echo.Context) error {
 	var err error
@@ -4882,6 +4930,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/tasks", wrapper.ListTasks, options.OperationMiddlewares["listTasks"]...)
 	router.DELETE(options.BaseURL+"/v1/tasks/:task", wrapper.DeleteTask, options.OperationMiddlewares["deleteTask"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task", wrapper.GetTask, options.OperationMiddlewares["getTask"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task/payload", wrapper.GetTaskPayload, options.OperationMiddlewares["getTaskPayload"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task/retry", wrapper.RetryTask, options.OperationMiddlewares["retryTask"]...)
 	router.POST(options.BaseURL+"/v1/tasks/bulk", wrapper.ChangeTasks, options.OperationMiddlewares["changeTasks"]...)
 	router.GET(options.BaseURL+"/v1/tasks/days", wrapper.ListDays, options.OperationMiddlewares["listDays"]...)
@@ -9198,6 +9247,55 @@ func (response GetTaskdefaultApplicationProblemPlusJSONResponse) VisitGetTaskRes
 	return err
 }
 
+type GetTaskPayloadRequestObject struct {
+	Task TaskParam `json:"task"`
+}
+
+type GetTaskPayloadResponseObject interface {
+	VisitGetTaskPayloadResponse(w http.ResponseWriter) error
+}
+
+type GetTaskPayload200JSONResponse TaskPayload
+
+func (response GetTaskPayload200JSONResponse) VisitGetTaskPayloadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTaskPayloaddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetTaskPayloaddefaultApplicationProblemPlusJSONResponse) VisitGetTaskPayloadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type RetryTaskRequestObject struct {
 	Task TaskParam `json:"task"`
 }
@@ -10262,6 +10360,9 @@ type StrictServerInterface interface {
 	// GetTask Get a task
 	// (GET /v1/tasks/{task})
 	GetTask(ctx context.Context, request GetTaskRequestObject) (GetTaskResponseObject, error)
+	// GetTaskPayload Get what a task works on
+	// (GET /v1/tasks/{task}/payload)
+	GetTaskPayload(ctx context.Context, request GetTaskPayloadRequestObject) (GetTaskPayloadResponseObject, error)
 	// RetryTask Run a dead or delayed task now
 	// (POST /v1/tasks/{task}/retry)
 	RetryTask(ctx context.Context, request RetryTaskRequestObject) (RetryTaskResponseObject, error)
@@ -13029,6 +13130,31 @@ func (sh *strictHandler) GetTask(ctx echo.Context, task TaskParam) error {
 		return err
 	} else if validResponse, ok := response.(GetTaskResponseObject); ok {
 		return validResponse.VisitGetTaskResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetTaskPayload operation middleware
+func (sh *strictHandler) GetTaskPayload(ctx echo.Context, task TaskParam) error {
+	var request GetTaskPayloadRequestObject
+
+	request.Task = task
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetTaskPayload(ctx.Request().Context(), request.(GetTaskPayloadRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetTaskPayload")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetTaskPayloadResponseObject); ok {
+		return validResponse.VisitGetTaskPayloadResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
