@@ -54,6 +54,24 @@ func TestBrowserSignsInByToken(t *testing.T) {
 	page.refused(false)
 }
 
+// TestBrowserSignsInByTheLinkOfAPerson: the link with a name signs that person in, whoever was signed in before, as often as it is opened.
+func TestBrowserSignsInByTheLinkOfAPerson(t *testing.T) {
+	t.Parallel()
+	node := devNode(t)
+	link := func(user string) string { return node.SignInURL() + "&user=" + user }
+	page := openAt(t, startBrowser(t), link("alice"), "alice")
+	page.see(shows(".me-name", "alice"))
+	page.live()
+	for _, user := range []string{"bob", "alice", "alice"} {
+		page.do(chromedp.Navigate("about:blank"), chromedp.Navigate(link(user)))
+		page.see(shows(".me-name", user))
+		page.live()
+	}
+	if got := ask[string](page, `location.hash`); got != "" {
+		t.Errorf("the address still has %s", got)
+	}
+}
+
 // signInOf is what the browser has under the key of the sign-in.
 func signInOf(user, token string) string {
 	return fmt.Sprintf(`{"user":%q,"token":%q,"expires_at":"","dev":false}`, user, token)

@@ -75,6 +75,7 @@ type commandLine struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 
 	Serve       serveCommand       `cmd:"" default:"1" help:"Run the server (the default)."`
+	Demo        demoCommand        `cmd:"" help:"Run a throw-away server with five people in it, to look at."`
 	Token       tokenCommand       `cmd:"" help:"Create a token with the configured or generated secret, or check one."`
 	Tasks       tasksCommand       `cmd:"" help:"Inspect and control the background work of a running server."`
 	Invites     invitesCommand     `cmd:"" help:"Make, list and revoke invitations, on a running server."`

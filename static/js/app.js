@@ -101,6 +101,7 @@ addEventListener("hashchange", () => {
   if (takeInvite()) actions.showInvite();
   takeDevCode();
   takeTicket();
+  client.signIn.byLink();
   if (store.get().open !== addressed()) actions.open(addressed());
 });
 addEventListener("pagehide", saveCursors);

@@ -26,7 +26,9 @@ const EXPIRED = say("Your sign-in has expired. Please sign in again.", "登录�
 /** Of whoever may not sign in. */
 export const DISABLED = say("Your account is disabled. Ask whoever runs this server.", "您的账号已被停用，请联系服务器管理员。");
 const INVITE = /^#(?:code=([\w-]+)&)?invite=([a-z2-7]{20,128})$/;
-const DEV_CODE = /^#code=([\w-]+)(?:&group=(.+))?$/;
+const DEV_CODE = /^#code=([\w-]+)(?:&user=([\w.@+|:-]+))?(?:&group=(.+))?$/;
+/** @type {string|null} whom the link with the code names */
+let devUser = null;
 
 /**
  * What a link asks for: to make the first account, to choose a new password, or to sign in.
@@ -62,7 +64,8 @@ export function takeDevCode() {
   const found = DEV_CODE.exec(location.hash);
   if (!found) return;
   save("dev-code", found[1]);
-  history.replaceState(null, "", location.pathname + location.search + (found[2] ? `#${found[2]}` : ""));
+  devUser = found[2] ?? null;
+  history.replaceState(null, "", location.pathname + location.search + (found[3] ? `#${found[3]}` : ""));
 }
 
 /** Whether this browser has such a code. */
@@ -213,12 +216,26 @@ export function createSignIn(listener) {
     /** Takes up the sign-in that this browser has, if there is one. */
     async resume() {
       watch("signin", follow);
+      if (await this.byLink()) return;
       const kept = load("signin");
       if (kept?.account && Date.parse(kept.expires_at) < Date.now() + RENEW_BEFORE_MS) {
         current = kept; // the cookie brings the token first: the one there is would be refused
         if (!(await renew()) || current?.user !== kept.user) return;
       }
       if (kept) begin(current ?? kept);
+    },
+    /** Signs in whom the link with the development code names. False: it names nobody. */
+    async byLink() {
+      const user = devUser;
+      devUser = null;
+      if (!user) return false;
+      try {
+        await this.byName(user);
+      } catch (err) {
+        save("signin", null);
+        end(/** @type {Problem} */ (err).message);
+      }
+      return true;
     },
     /** The development sign-in. Throws a Problem; with status 404 the server does not offer it. @param {string} user */
     async byName(user) {
