@@ -32,6 +32,21 @@ func (s *Directory) Listed(ctx context.Context, prefix, after string, count int)
 	return s.groups.lexical(ctx, (*partKeys).named, prefix, after, count)
 }
 
+// CountListed counts the groups of the list, on which each is twice.
+func (s *Directory) CountListed(ctx context.Context) (groups int64, err error) {
+	var counts []*redis.IntCmd
+	err = s.reads(ctx, func(pipe redis.Pipeliner) {
+		counts = counts[:0]
+		for _, p := range s.keys.partitions {
+			counts = append(counts, pipe.ZCard(ctx, p.named()))
+		}
+	})
+	for _, c := range counts {
+		groups += c.Val()
+	}
+	return groups / 2, err
+}
+
 // ListedAll tells whether every group is on the list.
 func (s *Directory) ListedAll(ctx context.Context) (bool, error) {
 	var listed *redis.StringCmd

@@ -137,6 +137,16 @@ var directoryTests = map[string]func(*fixture){
 		w.equal([]int64{most.Blockers[0].Behind, most.Blockers[1].Behind}, []int64{most.Last, 5})
 		w.equal(most.HeldSince, most.Blockers[0].Since)
 
+		for limit, want := range map[int]string{1: "most", 9: "most some"} {
+			page, err := d.Held(w.ctx, operator, limit, "")
+			w.ok(err)
+			var ids []string
+			for _, row := range page.Groups {
+				ids = append(ids, row.ID)
+			}
+			w.equal([]any{strings.Join(ids, " "), page.Looked, page.Total, page.Next, page.Groups[0].Held, len(page.Groups[0].Blockers)}, []any{want, int64(3), int64(3), "", most.Held, 3})
+		}
+
 		// Whoever is passed by holds nothing.
 		w.group("passed", []string{"bob"}, keep(0), backlog(5))
 		w.says("passed", "alice", 20)
@@ -144,6 +154,38 @@ var directoryTests = map[string]func(*fixture){
 		list, err := w.Backlogs(w.ctx, []string{"passed", "absent", "most"}, 1)
 		w.ok(err)
 		w.equal([]any{list[0].Held, len(list[0].Blockers), list[1].Held, list[2].Held, len(list[2].Blockers)}, []any{int64(0), 0, int64(0), most.Held, 1})
+	},
+	"what very many groups keep": func(w *fixture) {
+		d := w.directory()
+		w.group("z", []string{"bob"}, keep(0))
+		w.says("z", "alice", 3)
+		w.ack("z", "alice", w.info("z", "alice").Last)
+		before := map[int][]string{}
+		for i := range 10_003 { // names on the list alone, which are as groups that have just gone
+			id := fmt.Sprintf("g%05d", i)
+			p := queue.Partition(id, w.Partitions())
+			before[p] = append(before[p], id)
+		}
+		for p, ids := range before {
+			for some := range slices.Chunk(ids, 1000) {
+				args := make([]any, len(some))
+				for i, id := range some {
+					args[i] = id
+				}
+				w.ok(w.Client().Eval(w.ctx, `for _, id in ipairs(ARGV) do redis.call('ZADD', KEYS[1], 0, '=' .. id, 0, '>n' .. id) end return 1`,
+					[]string{layout.InPartition(w.Prefix(), p) + "named"}, args...).Err())
+			}
+		}
+		first, err := d.Held(w.ctx, operator, 5, "")
+		w.ok(err)
+		w.equal([]any{len(first.Groups), first.Looked, first.Total, first.Next != ""}, []any{0, int64(10_000), int64(10_004), true})
+		second, err := d.Held(w.ctx, operator, 5, first.Next)
+		w.ok(err)
+		w.equal([]any{len(second.Groups), second.Groups[0].ID, second.Looked, second.Total, second.Next}, []any{1, "z", int64(4), int64(10_004), ""})
+		_, err = d.Held(w.ctx, chat.Caller{User: "alice"}, 5, "")
+		w.fails(err, chat.ErrForbidden)
+		_, err = d.Held(w.ctx, operator, 5, "eA")
+		w.equal(chat.CodeOf(err), chat.CodeInvalid)
 	},
 	"pages while groups come and go": func(w *fixture) {
 		const stays, workers = 5000, 20

@@ -52,6 +52,12 @@ func TestAllGroups(t *testing.T) {
 		t.Errorf("got %v", idle)
 	}
 
+	held := s.do(request{method: "GET", path: "/v1/blockers?limit=5", user: "root", role: "admin"})
+	if ids(held) != "in:1" || held.field("looked") != 3.0 || held.field("total") != 3.0 || held.field("next") != nil {
+		t.Errorf("held: got %s", held.body)
+	}
+	checkProblem(t, "a cursor", s.do(request{method: "GET", path: "/v1/blockers?cursor=!", user: "root", role: "admin"}), 400, "invalid_request")
+
 	checkProblem(t, "without a token", s.do(request{method: "GET", path: "/v1/groups?all=1"}), 401, "unauthenticated")
 	checkProblem(t, "a member", s.do(request{method: "GET", path: "/v1/groups?all=1", user: "alice"}), 403, "forbidden")
 	for _, query := range []string{"?q=x", "?user=bob", "?sort=held", "?all=0", "?all=", "?all=1&sort=name", "?all=1&q=", "?all=1&user=a%20b", "?all=1&cursor=!", "?all=1&sort=held&cursor=!"} {

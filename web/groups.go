@@ -49,6 +49,12 @@ func (h groupHandlers) ListGroups(ctx context.Context, r api.ListGroupsRequestOb
 	return api.ListGroups200JSONResponse{Groups: orEmpty(list.Items), Total: &list.Total, Next: next(list.Next)}, err
 }
 
+// ListHeldGroups serves GET /v1/blockers.
+func (h groupHandlers) ListHeldGroups(ctx context.Context, r api.ListHeldGroupsRequestObject) (api.ListHeldGroupsResponseObject, error) {
+	p, err := h.directory.Held(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
+	return api.ListHeldGroups200JSONResponse{Groups: orEmpty(p.Groups), Looked: p.Looked, Total: p.Total, Next: next(p.Next)}, err
+}
+
 // allGroups is the answer of GET /v1/groups?all=1, which is of another kind than that without.
 type allGroups struct {
 	Groups []directory.Row `json:"groups"`

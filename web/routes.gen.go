@@ -35,10 +35,14 @@ func describedRoutes() routes {
 			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/announcements/:announcement": {id: "getAnnouncement", method: "GET", template: "/v1/announcements/{announcement}", admin: true, scope: "announce", path: []string{"announcement"}},
-		"GET /v1/devices":                     {id: "listDevices", method: "GET", template: "/v1/devices", scope: "read"},
-		"GET /v1/devices/:device":             {id: "getDevice", method: "GET", template: "/v1/devices/{device}", scope: "read", path: []string{"device"}},
-		"GET /v1/doctor":                      {id: "examine", method: "GET", template: "/v1/doctor", admin: true, scope: "ops"},
-		"GET /v1/erasures/:erasure":           {id: "getErasure", method: "GET", template: "/v1/erasures/{erasure}", admin: true, scope: "ops", path: []string{"erasure"}},
+		"GET /v1/blockers": {id: "listHeldGroups", method: "GET", template: "/v1/blockers", admin: true, scope: "ops", query: map[string]parameter{
+			"cursor": {lengthMax: 1024},
+			"limit":  {integer: true, min: 1},
+		}},
+		"GET /v1/devices":           {id: "listDevices", method: "GET", template: "/v1/devices", scope: "read"},
+		"GET /v1/devices/:device":   {id: "getDevice", method: "GET", template: "/v1/devices/{device}", scope: "read", path: []string{"device"}},
+		"GET /v1/doctor":            {id: "examine", method: "GET", template: "/v1/doctor", admin: true, scope: "ops"},
+		"GET /v1/erasures/:erasure": {id: "getErasure", method: "GET", template: "/v1/erasures/{erasure}", admin: true, scope: "ops", path: []string{"erasure"}},
 		"GET /v1/groups": {id: "listGroups", method: "GET", template: "/v1/groups", scope: "read", query: map[string]parameter{
 			"all":    {enum: []string{"1"}},
 			"cursor": {lengthMax: 1024},

@@ -30,6 +30,8 @@ type Store interface {
 	Listed(ctx context.Context, prefix, after string, count int) (entries []string, more bool, err error)
 	// ListedAll tells whether every group is listed, those included that are older than the list.
 	ListedAll(ctx context.Context) (bool, error)
+	// CountListed counts the groups of the list. One read of each partition.
+	CountListed(ctx context.Context) (int64, error)
 	// NoteListedAll records that.
 	NoteListedAll(ctx context.Context) error
 	// ListGroups adds groups to the list, a step each. Those that do not exist are skipped.

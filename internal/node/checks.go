@@ -1,10 +1,12 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,7 +33,7 @@ const (
 
 // openHealth makes the service that finds what is wrong.
 func (n *Node) openHealth() *health.Service {
-	groups := &heldGroups{list: n.services.Directory.List}
+	groups := &heldGroups{directory: n.services.Directory}
 	return health.New(n.store, health.Options{
 		Node: n.services.Notifications.Node(), Version: build.Read().Version, Sample: n.sample, Holds: n.holds, Now: time.Now, Log: n.log,
 		Checks: []health.Check{
@@ -198,12 +200,16 @@ func (n *Node) checkWebhooks(ctx context.Context, by chat.Caller) (found []healt
 	return found, nil
 }
 
-// heldGroups finds groups whose messages are kept for members who are far behind. Sorting all groups costs; what was found is
-// used for a while that grows with it.
+// heldGroups finds groups whose messages are kept for members who are far behind. There may be very many groups: each look is at the next
+// ones of them, and again at the worst of those before. What was found is used for a while that grows with how long that took.
 type heldGroups struct {
-	list func(context.Context, chat.Caller, directory.Query) (chat.List[directory.Row], error)
+	directory interface {
+		Held(ctx context.Context, by chat.Caller, limit int, cursor string) (directory.HeldPage, error)
+		Rows(ctx context.Context, by chat.Caller, groups []string) ([]directory.Row, error)
+	}
 
 	mu    sync.Mutex
+	next  string // cursor of the next look
 	until time.Time
 	found []directory.Row
 }
@@ -246,12 +252,24 @@ func (h *heldGroups) rows(ctx context.Context, by chat.Caller) ([]directory.Row,
 		return h.found, nil
 	}
 	by.Reach = nil // what each caller may know is chosen from it
-	page, err := h.list(ctx, by, directory.Query{Sort: directory.SortHeld, Limit: problemsOfKind})
+	page, err := h.directory.Held(ctx, by, problemsOfKind, h.next)
 	if err != nil {
 		return nil, err
 	}
+	var known []string
+	for _, g := range h.found {
+		if !slices.ContainsFunc(page.Groups, func(r directory.Row) bool { return r.ID == g.ID }) {
+			known = append(known, g.ID)
+		}
+	}
+	again, err := h.directory.Rows(ctx, by, known)
+	if err != nil {
+		return nil, err
+	}
+	all := append(page.Groups, again...)
+	slices.SortStableFunc(all, func(a, b directory.Row) int { return cmp.Compare(b.Held, a.Held) })
 	now := time.Now()
-	h.found, h.until = page.Items, now.Add(max(heldFor, heldTimes*now.Sub(begin)))
+	h.found, h.next, h.until = all[:min(len(all), problemsOfKind)], page.Next, now.Add(max(heldFor, heldTimes*now.Sub(begin)))
 	return h.found, nil
 }
 

@@ -632,6 +632,20 @@ type Health struct {
 // HeldGroup defines model for HeldGroup.
 type HeldGroup = directory.Row
 
+// HeldGroupPage defines model for HeldGroupPage.
+type HeldGroupPage struct {
+	Groups []HeldGroup `json:"groups"`
+
+	// Looked Groups that this call looked at.
+	Looked int64 `json:"looked"`
+
+	// Next The `cursor` of the next page; null at the end.
+	Next *Next `json:"next"`
+
+	// Total Groups that there are.
+	Total int64 `json:"total"`
+}
+
 // Hit defines model for Hit.
 type Hit struct {
 	Message Message `json:"message"`
@@ -1799,6 +1813,15 @@ type BatchParams struct {
 	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
 }
 
+// ListHeldGroupsParams defines parameters for ListHeldGroups.
+type ListHeldGroupsParams struct {
+	// Limit Maximum number of entries.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the previous page; empty for the first page.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListGroupsParams defines parameters for ListGroups.
 type ListGroupsParams struct {
 	// All Every group, not only the caller's.
@@ -2364,6 +2387,9 @@ type ServerInterface interface {
 	// Batch Many writes in one call
 	// (POST /v1/batch)
 	Batch(ctx echo.Context, params BatchParams) error
+	// ListHeldGroups Groups that keep messages for members who are behind
+	// (GET /v1/blockers)
+	ListHeldGroups(ctx echo.Context, params ListHeldGroupsParams) error
 	// ListDevices List the caller's devices
 	// (GET /v1/devices)
 	ListDevices(ctx echo.Context) error
@@ -2786,6 +2812,31 @@ func (w *ServerInterfaceWrapper) Batch(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.Batch(ctx, params)
+	return err
+}
+
+// ListHeldGroups converts echo context to params.
+func (w *ServerInterfaceWrapper) ListHeldGroups(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListHeldGroupsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListHeldGroups(ctx, params)
 	return err
 }
 
@@ -4863,6 +4914,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/announcements/:announcement", wrapper.CancelAnnouncement, options.OperationMiddlewares["cancelAnnouncement"]...)
 	router.GET(options.BaseURL+"/v1/announcements/:announcement", wrapper.GetAnnouncement, options.OperationMiddlewares["getAnnouncement"]...)
 	router.POST(options.BaseURL+"/v1/batch", wrapper.Batch, options.OperationMiddlewares["batch"]...)
+	router.GET(options.BaseURL+"/v1/blockers", wrapper.ListHeldGroups, options.OperationMiddlewares["listHeldGroups"]...)
 	router.GET(options.BaseURL+"/v1/devices", wrapper.ListDevices, options.OperationMiddlewares["listDevices"]...)
 	router.DELETE(options.BaseURL+"/v1/devices/:device", wrapper.DeleteDevice, options.OperationMiddlewares["deleteDevice"]...)
 	router.GET(options.BaseURL+"/v1/devices/:device", wrapper.GetDevice, options.OperationMiddlewares["getDevice"]...)
@@ -5252,6 +5304,55 @@ type BatchdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response BatchdefaultApplicationProblemPlusJSONResponse) VisitBatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListHeldGroupsRequestObject struct {
+	Params ListHeldGroupsParams
+}
+
+type ListHeldGroupsResponseObject interface {
+	VisitListHeldGroupsResponse(w http.ResponseWriter) error
+}
+
+type ListHeldGroups200JSONResponse HeldGroupPage
+
+func (response ListHeldGroups200JSONResponse) VisitListHeldGroupsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListHeldGroupsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListHeldGroupsdefaultApplicationProblemPlusJSONResponse) VisitListHeldGroupsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -10126,6 +10227,9 @@ type StrictServerInterface interface {
 	// Batch Many writes in one call
 	// (POST /v1/batch)
 	Batch(ctx context.Context, request BatchRequestObject) (BatchResponseObject, error)
+	// ListHeldGroups Groups that keep messages for members who are behind
+	// (GET /v1/blockers)
+	ListHeldGroups(ctx context.Context, request ListHeldGroupsRequestObject) (ListHeldGroupsResponseObject, error)
 	// ListDevices List the caller's devices
 	// (GET /v1/devices)
 	ListDevices(ctx context.Context, request ListDevicesRequestObject) (ListDevicesResponseObject, error)
@@ -10615,6 +10719,31 @@ func (sh *strictHandler) Batch(ctx echo.Context, params BatchParams) error {
 		return err
 	} else if validResponse, ok := response.(BatchResponseObject); ok {
 		return validResponse.VisitBatchResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListHeldGroups operation middleware
+func (sh *strictHandler) ListHeldGroups(ctx echo.Context, params ListHeldGroupsParams) error {
+	var request ListHeldGroupsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListHeldGroups(ctx.Request().Context(), request.(ListHeldGroupsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListHeldGroups")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListHeldGroupsResponseObject); ok {
+		return validResponse.VisitListHeldGroupsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
