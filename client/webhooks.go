@@ -73,6 +73,19 @@ func (c *Client) RotateWebhook(ctx context.Context, id string) (Webhook, error) 
 	return answerTo[Webhook](ctx, c, call{method: http.MethodPost, path: []string{"webhooks", id, "rotate"}})
 }
 
+// WebhookTest is what the endpoint of a webhook made of a test.
+type WebhookTest struct {
+	Delivered bool    `json:"delivered"` // it answered with 2xx
+	Status    *int    `json:"status"`    // nil: no answer came
+	Error     *string `json:"error"`     // nil: it was delivered
+	TookMs    int64   `json:"took_ms"`
+}
+
+// TestWebhook has a signed event of the type webhook.test sent now; it takes up to 15 s. It is not repeated if its outcome is unknown.
+func (c *Client) TestWebhook(ctx context.Context, id string) (WebhookTest, error) {
+	return answerTo[WebhookTest](ctx, c, call{method: http.MethodPost, path: []string{"webhooks", id, "test"}})
+}
+
 // DropWebhook removes a webhook: it receives nothing more.
 func (c *Client) DropWebhook(ctx context.Context, id string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"webhooks", id}}, nil)

@@ -8,8 +8,9 @@ import (
 )
 
 type doctorHandlers struct {
-	examine func(ctx context.Context) (api.DoctorReport, error)
-	health  *health.Service
+	examine  func(ctx context.Context) (api.DoctorReport, error)
+	health   *health.Service
+	settings func() api.Settings
 }
 
 // Examine serves GET /v1/doctor.
@@ -28,4 +29,9 @@ func (h doctorHandlers) ListProblems(ctx context.Context, _ api.ListProblemsRequ
 func (h doctorHandlers) GetStats(ctx context.Context, _ api.GetStatsRequestObject) (api.GetStatsResponseObject, error) {
 	stats, err := h.health.Stats(ctx, callerOf(ctx))
 	return api.GetStats200JSONResponse(stats), err
+}
+
+// ListSettings serves GET /v1/settings.
+func (h doctorHandlers) ListSettings(context.Context, api.ListSettingsRequestObject) (api.ListSettingsResponseObject, error) {
+	return api.ListSettings200JSONResponse(h.settings()), nil
 }

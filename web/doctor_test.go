@@ -1,6 +1,8 @@
 package web_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chatd/chatd/queue"
@@ -25,5 +27,21 @@ func TestDoctorRoute(t *testing.T) {
 	o.into("GET", "/v1/doctor", &report)
 	if len(report.Findings) != 2 || report.Findings[0].Kind != "persistence" || report.Findings[1].Kind != "queue" || report.Findings[1].Key != counts {
 		t.Errorf("got findings %+v", report.Findings)
+	}
+}
+
+// TestSettingsRoute: operators see the settings of the node that answers, by the name that its figures have.
+func TestSettingsRoute(t *testing.T) {
+	o := startOperated(t)
+	var shown api.Settings
+	o.into("GET", "/v1/settings", &shown)
+	var stats struct{ Nodes []struct{ ID string } }
+	o.into("GET", "/v1/stats", &stats)
+	i := slices.IndexFunc(shown.Settings, func(s api.Setting) bool { return s.Key == "CHATD_REDIS" })
+	if i < 0 || len(shown.Settings) < 40 || len(stats.Nodes) == 1 && stats.Nodes[0].ID != shown.Node || shown.Node == "" {
+		t.Fatalf("got %+v of %+v", shown, stats)
+	}
+	if one := shown.Settings[i]; one.Value == nil || !strings.Contains(*one.Value, o.store.Addr) || one.Source != "flag" {
+		t.Errorf("got %+v", one)
 	}
 }

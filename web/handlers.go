@@ -44,7 +44,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		cursorHandlers:       cursorHandlers{of.Chat, of.Live, s.polls},
 		deviceHandlers:       deviceHandlers{of.Notifications},
 		directHandlers:       directHandlers{of.Direct},
-		doctorHandlers:       doctorHandlers{s.opt.Doctor, of.Health},
+		doctorHandlers:       doctorHandlers{s.opt.Doctor, of.Health, s.opt.Settings},
 		erasureHandlers:      erasureHandlers{of.Erasures, of.Users, of.Accounts},
 		exportHandlers:       exportHandlers{of.Exports, of.Persons, s.polls},
 		fileHandlers:         fileHandlers{of.Chat, of.Files, s.log},

@@ -54,6 +54,7 @@ var bodies = map[string]string{
 	"POST /v1/schedules/{schedule}/run":       "",
 	"POST /v1/webhooks":                       `{"url":"https://hooks.example/","events":["schedule.failed"]}`,
 	"POST /v1/webhooks/{webhook}/rotate":      "",
+	"POST /v1/webhooks/{webhook}/test":        "",
 	"POST /v1/users/{user}/codes":             `{"kind":"link"}`,
 	"PUT /v1/me/password":                     `{"old":"x","new":"a new password"}`,
 

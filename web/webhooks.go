@@ -57,3 +57,13 @@ func (h webhookHandlers) RotateWebhook(ctx context.Context, r api.RotateWebhookR
 		return withoutSecret(w, err)
 	})
 }
+
+// TestWebhook serves POST /v1/webhooks/{webhook}/test.
+func (h webhookHandlers) TestWebhook(ctx context.Context, r api.TestWebhookRequestObject) (api.TestWebhookResponseObject, error) {
+	done, err := h.webhooks.Test(ctx, callerOf(ctx), r.Webhook)
+	shown := api.TestWebhook200JSONResponse{Delivered: done.Delivered, Error: given(done.Error), TookMs: done.Took.Milliseconds()}
+	if done.Status != 0 {
+		shown.Status = new(int64(done.Status))
+	}
+	return shown, err
+}

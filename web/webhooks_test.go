@@ -175,3 +175,47 @@ func TestBodiesOfWebhooksAreDescribed(t *testing.T) {
 		}
 	}
 }
+
+// TestWebhookIsTested: an operator sends an event to it, signed, and learns what its endpoint answered. It says nothing of its deliveries.
+func TestWebhookIsTested(t *testing.T) {
+	status := make(chan int, 1)
+	got := make(chan string, 1)
+	var secret string
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		signed, err := standardwebhooks.NewWebhook(secret)
+		if err == nil {
+			err = signed.Verify(body, r.Header)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		got <- string(body)
+		w.WriteHeader(<-status)
+	}))
+	s := start(t, func(c *node.Config) { c.EgressAllow = []string{"127.0.0.0/8"} })
+	root := func(method, path, body string) answer {
+		t.Helper()
+		return s.do(request{method: method, path: path, body: body, user: "root", role: "admin"})
+	}
+	made := root("POST", "/v1/webhooks", `{"url":"`+receiver.URL+`","events":["group.deleted"]}`)
+	secret, _ = made.field("secret").(string)
+	path := "/v1/webhooks/" + made.field("id").(string)
+	for _, code := range []int{204, 500} {
+		status <- code
+		a := root("POST", path+"/test", "")
+		if a.status != 200 || a.field("delivered") != (code == 204) || a.field("status") != float64(code) || (a.field("error") == nil) != (code == 204) {
+			t.Errorf("got %d %s, want what it answered: %d", a.status, a.body, code)
+		}
+		if wrong := wrongValue(describedSchema(t, "WebhookTestEvent"), <-got); wrong != "" {
+			t.Error(wrong)
+		}
+	}
+	receiver.Close()
+	if a := root("POST", path+"/test", ""); a.status != 200 || a.field("delivered") != false || a.field("status") != nil || a.field("error") != "connection refused" {
+		t.Errorf("nobody answers: got %d %s", a.status, a.body)
+	}
+	if a := root("GET", path, ""); a.field("failing_since") != nil || a.field("last_success_at") != nil || a.field("waiting") != 0.0 {
+		t.Errorf("got %s, want no trace of tests", a.body)
+	}
+}

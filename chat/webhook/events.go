@@ -251,15 +251,20 @@ func (e Event) deliveries(webhooks []Webhook) []DeliveryTask {
 			continue
 		}
 		if body == nil {
-			body = chat.Encode(struct {
-				Type      EventType `json:"type"`
-				Timestamp chat.Time `json:"timestamp"`
-				Data      any       `json:"data"`
-			}{e.Type, e.At, e.Data})
+			body = e.body()
 		}
 		tasks = append(tasks, DeliveryTask{Webhook: w.ID, ID: eventID(w.ID, e.Type, e.Key), Epoch: e.epoch, Body: body})
 	}
 	return tasks
+}
+
+// body is what a webhook gets.
+func (e Event) body() []byte {
+	return chat.Encode(struct {
+		Type      EventType `json:"type"`
+		Timestamp chat.Time `json:"timestamp"`
+		Data      any       `json:"data"`
+	}{e.Type, e.At, e.Data})
 }
 
 // eventID names an event to a webhook.

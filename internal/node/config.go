@@ -33,7 +33,7 @@ type Config struct {
 	Files          string   `env:"CHATD_FILES" help:"Where the files of groups are kept: dir:PATH, s3://BUCKET?endpoint=HOST or off. Default: a folder in CHATD_DATA with the embedded store, off with Redis."`
 	Data           string   `env:"CHATD_DATA" default:"chatd-data" help:"Folder of the embedded store and of the generated secret."`
 	Prefix         string   `env:"CHATD_PREFIX" default:"chat" help:"Prefix of every key in the store."`
-	JWTSecret      string   `name:"jwt-secret" env:"CHATD_JWT_SECRET" help:"Secret for HS256 tokens, at least 32 bytes. Separate several with commas: the first signs, all verify."`
+	JWTSecret      string   `name:"jwt-secret" env:"CHATD_JWT_SECRET" secret:"" help:"Secret for HS256 tokens, at least 32 bytes. Separate several with commas: the first signs, all verify."`
 	JWTSecretFile  string   `name:"jwt-secret-file" env:"CHATD_JWT_SECRET_FILE" help:"File that contains the secret."`
 	JWTJWKS        string   `name:"jwt-jwks" env:"CHATD_JWT_JWKS" help:"URL or file of the JWKS for tokens of an identity provider (RS256 to PS512, ES256 to ES512, EdDSA)."`
 	JWTIssuer      string   `name:"jwt-issuer" env:"CHATD_JWT_ISSUER" help:"Required iss claim of tokens."`
@@ -95,6 +95,7 @@ type Config struct {
 // settings are the checked Config.
 type settings struct {
 	Config
+	given      Config   // before defaults, files and what follows from others
 	secrets    [][]byte // the first signs, all verify
 	dev        bool
 	accounts   bool

@@ -83,7 +83,7 @@ func (c choice) check(row reflect.StructTag) error {
 // read returns the settings with their lists trimmed, their empty texts replaced by the defaults, and all checked whose rows say
 // how.
 func (c Config) read() (s settings, p problems) {
-	s = settings{Config: c}
+	s = settings{Config: c, given: c}
 	fields := reflect.ValueOf(&s.Config).Elem()
 	for i := range fields.NumField() {
 		field, row := fields.Field(i), fields.Type().Field(i).Tag

@@ -147,6 +147,30 @@ func (e MessageNotice) Valid() bool {
 	}
 }
 
+// Defines values for SettingSource.
+const (
+	SettingSourceDefault     SettingSource = "default"
+	SettingSourceEnvironment SettingSource = "environment"
+	SettingSourceFile        SettingSource = "file"
+	SettingSourceFlag        SettingSource = "flag"
+)
+
+// Valid indicates whether the value is a known member of the SettingSource enum.
+func (e SettingSource) Valid() bool {
+	switch e {
+	case SettingSourceDefault:
+		return true
+	case SettingSourceEnvironment:
+		return true
+	case SettingSourceFile:
+		return true
+	case SettingSourceFlag:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TaskBulkAct.
 const (
 	TaskBulkActDelete TaskBulkAct = "delete"
@@ -1371,6 +1395,41 @@ type SessionPage struct {
 	Sessions []UserSession `json:"sessions"`
 }
 
+// Setting defines model for Setting.
+type Setting struct {
+	// Allowed Such as `a whole number from 1 to 1048576`; empty: see `help`.
+	Allowed string `json:"allowed"`
+
+	// Default Empty: none, or one that depends on others, as `help` says.
+	Default string `json:"default"`
+	Help    string `json:"help"`
+
+	// Key The variable, such as `CHATD_ADDR`.
+	Key string `json:"key"`
+
+	// Secret Whether its value is never shown.
+	Secret bool `json:"secret"`
+
+	// Set Whether it has a value.
+	Set bool `json:"set"`
+
+	// Source default: nobody gave another value. file: the one that `CHATD_REDIS_FILE` or `CHATD_JWT_SECRET_FILE` names.
+	Source SettingSource `json:"source"`
+
+	// Value As it is in force, lists with commas; empty where nothing sets it; absent of a secret.
+	Value *string `json:"value,omitempty"`
+}
+
+// SettingSource default: nobody gave another value. file: the one that `CHATD_REDIS_FILE` or `CHATD_JWT_SECRET_FILE` names.
+type SettingSource string
+
+// Settings defines model for Settings.
+type Settings struct {
+	// Node Which node this is of, as `GET /v1/stats` names it.
+	Node     string    `json:"node"`
+	Settings []Setting `json:"settings"`
+}
+
 // SignIn defines model for SignIn.
 type SignIn struct {
 	Code *string `json:"code,omitempty"`
@@ -1724,6 +1783,19 @@ type WebhookPage struct {
 	// Next The `cursor` of the next page; null at the end.
 	Next     *Next     `json:"next"`
 	Webhooks []Webhook `json:"webhooks"`
+}
+
+// WebhookTest defines model for WebhookTest.
+type WebhookTest struct {
+	// Delivered Whether it answered with 2xx.
+	Delivered bool `json:"delivered"`
+
+	// Error Why it was not delivered, as in `last_error`; also that the host is not called now, because it is busy or failed too often.
+	Error *string `json:"error"`
+
+	// Status Of the answer; null: there was none.
+	Status *int64 `json:"status"`
+	TookMs int64  `json:"took_ms"`
 }
 
 // AnnouncementParam Compared byte for byte.
@@ -2576,6 +2648,9 @@ type ServerInterface interface {
 	// Search Search messages
 	// (GET /v1/search)
 	Search(ctx echo.Context, params SearchParams) error
+	// ListSettings List the settings of a node
+	// (GET /v1/settings)
+	ListSettings(ctx echo.Context) error
 	// GetStats Show how the nodes do
 	// (GET /v1/stats)
 	GetStats(ctx echo.Context) error
@@ -2675,6 +2750,9 @@ type ServerInterface interface {
 	// RotateWebhook Rotate the secret
 	// (POST /v1/webhooks/{webhook}/rotate)
 	RotateWebhook(ctx echo.Context, webhook WebhookParam, params RotateWebhookParams) error
+	// TestWebhook Send a test to a webhook
+	// (POST /v1/webhooks/{webhook}/test)
+	TestWebhook(ctx echo.Context, webhook WebhookParam) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
@@ -4227,6 +4305,15 @@ func (w *ServerInterfaceWrapper) Search(ctx echo.Context) error {
 	return err
 }
 
+// ListSettings converts echo context to params.
+func (w *ServerInterfaceWrapper) ListSettings(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListSettings(ctx)
+	return err
+}
+
 // GetStats converts echo context to params.
 func (w *ServerInterfaceWrapper) GetStats(ctx echo.Context) error {
 	var err error
@@ -4861,6 +4948,22 @@ func (w *ServerInterfaceWrapper) RotateWebhook(ctx echo.Context) error {
 	return err
 }
 
+// TestWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) TestWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.TestWebhook(ctx, webhook)
+	return err
+}
+
 // This is a simple interface which specifies echo.Route addition functions which
 // are present on both echo.Echo and echo.Group, since we want to allow using
 // either of them for path registration
@@ -4977,6 +5080,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PATCH(options.BaseURL+"/v1/schedules/:schedule", wrapper.UpdateSchedule, options.OperationMiddlewares["updateSchedule"]...)
 	router.POST(options.BaseURL+"/v1/schedules/:schedule/run", wrapper.RunSchedule, options.OperationMiddlewares["runSchedule"]...)
 	router.GET(options.BaseURL+"/v1/search", wrapper.Search, options.OperationMiddlewares["search"]...)
+	router.GET(options.BaseURL+"/v1/settings", wrapper.ListSettings, options.OperationMiddlewares["listSettings"]...)
 	router.GET(options.BaseURL+"/v1/stats", wrapper.GetStats, options.OperationMiddlewares["getStats"]...)
 	router.POST(options.BaseURL+"/v1/sync", wrapper.Sync, options.OperationMiddlewares["sync"]...)
 	router.GET(options.BaseURL+"/v1/tasks", wrapper.ListTasks, options.OperationMiddlewares["listTasks"]...)
@@ -5010,6 +5114,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/webhooks/:webhook", wrapper.DeleteWebhook, options.OperationMiddlewares["deleteWebhook"]...)
 	router.GET(options.BaseURL+"/v1/webhooks/:webhook", wrapper.GetWebhook, options.OperationMiddlewares["getWebhook"]...)
 	router.POST(options.BaseURL+"/v1/webhooks/:webhook/rotate", wrapper.RotateWebhook, options.OperationMiddlewares["rotateWebhook"]...)
+	router.POST(options.BaseURL+"/v1/webhooks/:webhook/test", wrapper.TestWebhook, options.OperationMiddlewares["testWebhook"]...)
 
 }
 
@@ -8578,6 +8683,54 @@ func (response SearchdefaultApplicationProblemPlusJSONResponse) VisitSearchRespo
 	return err
 }
 
+type ListSettingsRequestObject struct {
+}
+
+type ListSettingsResponseObject interface {
+	VisitListSettingsResponse(w http.ResponseWriter) error
+}
+
+type ListSettings200JSONResponse Settings
+
+func (response ListSettings200JSONResponse) VisitListSettingsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSettingsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListSettingsdefaultApplicationProblemPlusJSONResponse) VisitListSettingsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetStatsRequestObject struct {
 }
 
@@ -10207,6 +10360,55 @@ func (response RotateWebhookdefaultApplicationProblemPlusJSONResponse) VisitRota
 	return err
 }
 
+type TestWebhookRequestObject struct {
+	Webhook WebhookParam `json:"webhook"`
+}
+
+type TestWebhookResponseObject interface {
+	VisitTestWebhookResponse(w http.ResponseWriter) error
+}
+
+type TestWebhook200JSONResponse WebhookTest
+
+func (response TestWebhook200JSONResponse) VisitTestWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TestWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response TestWebhookdefaultApplicationProblemPlusJSONResponse) VisitTestWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
 	// ListAccounts List accounts
@@ -10416,6 +10618,9 @@ type StrictServerInterface interface {
 	// Search Search messages
 	// (GET /v1/search)
 	Search(ctx context.Context, request SearchRequestObject) (SearchResponseObject, error)
+	// ListSettings List the settings of a node
+	// (GET /v1/settings)
+	ListSettings(ctx context.Context, request ListSettingsRequestObject) (ListSettingsResponseObject, error)
 	// GetStats Show how the nodes do
 	// (GET /v1/stats)
 	GetStats(ctx context.Context, request GetStatsRequestObject) (GetStatsResponseObject, error)
@@ -10515,6 +10720,9 @@ type StrictServerInterface interface {
 	// RotateWebhook Rotate the secret
 	// (POST /v1/webhooks/{webhook}/rotate)
 	RotateWebhook(ctx context.Context, request RotateWebhookRequestObject) (RotateWebhookResponseObject, error)
+	// TestWebhook Send a test to a webhook
+	// (POST /v1/webhooks/{webhook}/test)
+	TestWebhook(ctx context.Context, request TestWebhookRequestObject) (TestWebhookResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx echo.Context, request any) (any, error)
@@ -12827,6 +13035,29 @@ func (sh *strictHandler) Search(ctx echo.Context, params SearchParams) error {
 	return nil
 }
 
+// ListSettings operation middleware
+func (sh *strictHandler) ListSettings(ctx echo.Context) error {
+	var request ListSettingsRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSettings(ctx.Request().Context(), request.(ListSettingsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSettings")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListSettingsResponseObject); ok {
+		return validResponse.VisitListSettingsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetStats operation middleware
 func (sh *strictHandler) GetStats(ctx echo.Context) error {
 	var request GetStatsRequestObject
@@ -13802,6 +14033,31 @@ func (sh *strictHandler) RotateWebhook(ctx echo.Context, webhook WebhookParam, p
 		return err
 	} else if validResponse, ok := response.(RotateWebhookResponseObject); ok {
 		return validResponse.VisitRotateWebhookResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// TestWebhook operation middleware
+func (sh *strictHandler) TestWebhook(ctx echo.Context, webhook WebhookParam) error {
+	var request TestWebhookRequestObject
+
+	request.Webhook = webhook
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.TestWebhook(ctx.Request().Context(), request.(TestWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TestWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(TestWebhookResponseObject); ok {
+		return validResponse.VisitTestWebhookResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -50,7 +50,8 @@ var costs = map[string]Cost{
 	"runSchedule":    {User: 2, Send: 1},
 	"listSchedules":  {User: 1, page: 50},
 	"listPeriodic":   {User: 1, page: 50},
-	"changeTasks":    {User: 5}, // many steps
+	"changeTasks":    {User: 5},  // many steps
+	"testWebhook":    {User: 20}, // another server is asked
 	"putDevice":      {User: 2},
 	"eraseMe":        {User: 5},
 	"listSessions":   {User: 10}, // other nodes are asked
