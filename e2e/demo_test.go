@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -80,12 +81,12 @@ func (d *demoRun) signIn(ctx context.Context, t *testing.T, user string) *client
 	return must(client.New(d.url, client.StaticToken(signed.Token)))(t)
 }
 
-// stop interrupts the demo, which ends with success and leaves nothing.
-func (d *demoRun) stop(t *testing.T) {
+// stop ends the demo by a signal, with success; it leaves nothing.
+func (d *demoRun) stop(t *testing.T, by os.Signal) {
 	t.Helper()
-	_ = d.cmd.Process.Signal(syscall.SIGINT)
+	_ = d.cmd.Process.Signal(by)
 	if err := <-d.ended; err != nil {
-		t.Errorf("after SIGINT: %v", err)
+		t.Errorf("after %s: %v", by, err)
 	}
 	if left := must(os.ReadDir(d.temp))(t); len(left) != 0 {
 		t.Errorf("the demo leaves %v", left)
@@ -142,7 +143,7 @@ func TestDemo(t *testing.T) {
 	}
 	harness.Eventually(t, time.Minute, "the operator finds the troubles", func() error {
 		all, err := operator.Problems(ctx)
-		for _, want := range []string{"webhook_failing answered 500", "webhook_failing answered 403", "tasks_dead 6 tasks", "group_held warehouse-sync"} {
+		for _, want := range []string{"webhook_failing answered 500", "webhook_failing answered 403", "tasks_dead 6 tasks", "group_held warehouse-sync", "schedule_failed mateo"} {
 			code, detail, _ := strings.Cut(want, " ")
 			if !slices.ContainsFunc(all, func(p client.OpsProblem) bool { return p.Code == code && strings.Contains(p.Detail, detail) }) && err == nil {
 				err = fmt.Errorf("%s is not among %+v", want, all)
@@ -157,5 +158,19 @@ func TestDemo(t *testing.T) {
 		}
 		return err
 	})
-	d.stop(t)
+	harness.Eventually(t, time.Minute, "somebody says something", func() error {
+		g, err := alice.Group(ctx, "trailmap-2")
+		if err == nil && g.Unread == 3 {
+			err = errors.New("nobody does")
+		}
+		return err
+	})
+	d.stop(t, syscall.SIGINT)
+}
+
+// TestDemoIsInterrupted while the community still grows.
+func TestDemoIsInterrupted(t *testing.T) {
+	t.Parallel()
+	d := startDemo(bounded(t, time.Minute), t, "-quiet")
+	d.stop(t, syscall.SIGTERM)
 }

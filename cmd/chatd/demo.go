@@ -26,7 +26,9 @@ const (
 )
 
 // demoCommand runs a server with people in it, on a store that is gone afterwards.
-type demoCommand struct{}
+type demoCommand struct {
+	Quiet bool `help:"Do not let the people go on talking."`
+}
 
 func (d demoCommand) Run(env *environment, c node.Config) (err error) {
 	dir, err := os.MkdirTemp("", "chatd-demo-*")
@@ -133,7 +135,11 @@ func (d demoCommand) show(ctx context.Context, env *environment, c node.Config, 
 	if err := env.print(demoHints, c.Data, url); err != nil {
 		return err
 	}
-	return demo.Grow(ctx, server)
+	err = demo.Grow(ctx, server)
+	if err == nil && !d.Quiet {
+		_ = demo.Talk(ctx, server, demo.Leisurely) // somebody has changed the groups
+	}
+	return err
 }
 
 const demoHints = `

@@ -36,10 +36,10 @@ func Begin(ctx context.Context, s Server) error {
 	w := newWorld(ctx, s)
 	w.people()
 	w.past(time.Now())
-	w.today()
 	w.held()
 	w.plans()
 	w.troubles()
+	w.today()
 	return w.err
 }
 
@@ -89,11 +89,14 @@ func (w *world) group(draft client.GroupDraft, members ...string) {
 	})
 }
 
-// say sends lines to a group, with what became of them.
-func (w *world) say(group string, lines ...line) {
-	for _, l := range lines {
+// say sends lines to a group, with what became of them, and returns the last one.
+func (w *world) say(group string, lines ...line) (l line) {
+	for _, l = range lines {
 		w.as(l.from, func(c *client.Client) error {
-			draft := client.Draft{Body: l.body, Data: l.data, Mentions: mentioned(l.body), ReplyTo: w.ids[group+" "+l.reply]}
+			draft := client.Draft{Body: l.body, Data: l.data, Mentions: mentioned(l.body)}
+			if l.reply != "" {
+				draft.ReplyTo = w.ids[group+" "+l.reply]
+			}
 			for _, f := range l.files {
 				id, err := c.UploadFile(w, group, client.FileDraft{Name: f.name, Size: int64(len(f.bytes)), Type: f.kind}, strings.NewReader(f.bytes))
 				if err != nil {
@@ -107,6 +110,7 @@ func (w *world) say(group string, lines ...line) {
 		})
 		w.follow(group, l)
 	}
+	return l
 }
 
 // follow does what follows a line: its edit, its deletion, reactions.

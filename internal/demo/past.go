@@ -115,10 +115,11 @@ const (
 	community    = "community"
 	feed         = "trail-feed"
 	invoices     = "invoices"
+	review       = "review-1-9"
 )
 
 var launchPast = []line{
-	{at: "3 09:04", from: "alice", body: "Good morning! **Trailmap 2.0** goes out on release day as planned. Let's use this group for everything about it."},
+	{at: "3 09:04", from: "alice", body: "Good morning! **Trailmap 2.0** is nearly there. Let's use this group for everything about the release."},
 	{at: "3 09:06", from: "zoe", body: "Morning! The new onboarding screens are ready for review. I'll post them in Design."},
 	{at: "3 09:07", from: "wangwei", label: "load", body: "早上好！Offline maps passed the load test last night: the slowest region took 1.8 s.",
 		reactions: map[string][]string{"🎉": {"alice", "zoe", "mateo"}}},
@@ -143,11 +144,11 @@ var launchPast = []line{
 	{at: "2 11:10", from: "alice", body: "The store texts are up for review: [release notes](https://example.com/trailmap/2-0). Short and plain, please."},
 	{at: "2 11:24", from: "amina", body: "I cut the Arabic text by a third. The store allows 170 characters.", corrected: "I cut the Arabic text by a third, it now fits the 170 characters of the store."},
 	{at: "2 15:15", from: "alice", label: "plan",
-		body:      "The plan for release day:\n\n1. 09:00 last check on the test devices\n2. 10:00 release to 10 %\n3. 14:00 everyone, if the crash rate stays under 0.2 %",
+		body:      "The plan for release day:\n\n1. 09:00 last check on the test devices\n2. 10:00 release to 10%\n3. 14:00 everyone, if the crash rate stays under 0.2%",
 		reactions: map[string][]string{"✅": {"wangwei", "zoe", "amina", "mateo"}}},
 	{at: "1 09:00", from: "wangwei", body: "The tile servers have twice the capacity until Sunday. 周末流量通常是平时的三倍。"},
-	{at: "1 09:10", from: "zoe", body: "The last illustration is in. No more pixels from me until Friday."},
-	{at: "1 10:22", from: "mateo", label: "beta", body: "Crash-free sessions in the beta: **99.87 %**"},
+	{at: "1 09:10", from: "zoe", body: "The last illustration is in. No more pixels from me this week."},
+	{at: "1 10:22", from: "mateo", label: "beta", body: "Crash-free sessions in the beta: **99.87%**"},
 	{at: "1 10:23", from: "alice", body: "🎉🎉🎉"},
 	{at: "1 17:30", from: "alice", body: "That's it for today. See you at nine!", reactions: map[string][]string{"👋": {"zoe", "mateo"}}},
 }
@@ -161,7 +162,7 @@ var (
 		{"Somebody on %[1]s sees %[2]s in grey.", "That's the placeholder while tiles load. Pulling down once loads them again."},
 		{"Can two people share a route through %[2]s? One of them has %[1]s.", "Yes, by link. The other one sees changes within a minute."},
 		{"The elevation profile of a route in %[2]s looks flat on %[1]s.", "The scale was in feet. It follows the settings since build 119."},
-		{"Asked today: does Trailmap drain the battery of %[1]s on a long day in %[2]s?", "About 4 % an hour with the screen off. We have a page about it."},
+		{"Asked today: does Trailmap drain the battery of %[1]s on a long day in %[2]s?", "About 4% an hour with the screen off. We have a page about it."},
 		{"A customer wants an invoice for the yearly plan. They use %[1]s and hike in %[2]s.", "It's in their account under “Receipts”. I sent the link."},
 		{"Bug report from %[2]s: the track stops when %[1]s is locked.", "That's the battery saver. The app explains how to allow tracking now."},
 		{"Praise from %[2]s: the new map “reads like paper”, on %[1]s.", "That goes straight to Zoë. Thank you!"},

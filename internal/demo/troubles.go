@@ -24,12 +24,22 @@ var Receiver = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusForbidden)
 })
 
-// plans makes what comes later: a schedule each working day, one message soon, and what stands in the inbox of Alice.
+// plans makes what comes later: a schedule each working day, one message soon, one whose group is gone by then; and what stands in the inbox
+// of Alice.
 func (w *world) plans() {
 	w.as("alice", func(c *client.Client) error {
 		_, err := c.CreateSchedule(w, client.ScheduleDraft{Group: launch, Body: "Good morning! Stand-up in ten minutes.", Cron: "50 8 * * 1-5", Timezone: "Europe/Berlin"})
 		if err == nil {
 			_, err = c.SendLater(w, launch, client.Text("Reminder: please add your figures to the release report."), time.Now().Add(time.Hour).Truncate(time.Minute))
+		}
+		return err
+	})
+	w.group(client.GroupDraft{ID: review, Name: "Review of 1.9"}, "mateo")
+	w.as("mateo", func(c *client.Client) error {
+		soon := time.Now().Add(time.Second)
+		_, err := c.CreateSchedule(w, client.ScheduleDraft{Group: review, Body: "The review starts in five minutes.", At: &soon})
+		if err == nil {
+			err = c.DeleteGroup(w, review)
 		}
 		return err
 	})
@@ -56,7 +66,6 @@ func (w *world) troubles() {
 	}
 	w.as(Operator, w.giveUp)
 	w.webhook(pathBusy, client.EventMessageCreated)
-	w.say(hike, line{from: "wangwei", body: "我带相机和望远镜。"}, line{from: "amina", body: "🏔️"})
 }
 
 func (w *world) webhook(path string, event string) {

@@ -310,7 +310,7 @@ func (s *settings) checkDev(p *problems) {
 	}
 }
 
-// Default returns the configuration of a start without flags and environment.
+// Default returns the configuration of a start without flags; kong reads the environment.
 func Default() (Config, error) {
 	var c Config
 	err := kong.ApplyDefaults(&c)
