@@ -7,6 +7,10 @@ package static
 //
 //go:generate go tool -modfile=../tools.mod esbuild app=js/app.js views/sheets=js/views/sheets.js views/qr=js/views/qr.js app=css/app.css --external:./views/sheets.js --external:./qr.js --external:../app.js --bundle --minify --format=esm --target=es2022 --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
 
+// The page that is to take its place, in TypeScript on the public surface of the JavaScript client.
+//
+//go:generate go tool -modfile=../tools.mod esbuild page/main=page/main.tsx page/page=page/css/page.css --alias:preact=./vendor/preact.js --alias:preact/hooks=./vendor/preact-hooks.js --alias:preact/jsx-runtime=./vendor/preact-jsx.js --alias:@chatd/client=../sdk/js/dist/chatd.js --alias:@chatd/client/indexeddb=../sdk/js/dist/indexeddb.js --bundle --splitting --minify --format=esm --target=es2022 --jsx=automatic --jsx-import-source=preact --loader:.woff2=file --asset-names=page/[name] --chunk-names=page/[name] --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
+
 import (
 	"bytes"
 	"crypto/sha256"
@@ -22,7 +26,7 @@ import (
 // Files is the client as it is written, and what is made of it. Everything in it is public, and everything works under the
 // content security policy `default-src 'none'` with scripts, styles, images and connections from 'self' alone.
 //
-//go:embed index.html favicon.svg css js vendor dist
+//go:embed index.html next.html favicon.svg css js page vendor dist
 var Files embed.FS
 
 // AssetsPrefix begins the paths of a site that name their content: what is served below it never changes.
@@ -52,7 +56,9 @@ func Site(files fs.FS) (map[string][]byte, error) {
 	for name, body := range assets {
 		site[folder+name] = body
 	}
-	site["index.html"] = bytes.ReplaceAll(site["index.html"], []byte("/"+AssetsPrefix), []byte("/"+folder))
+	for _, page := range []string{"index.html", "next.html"} {
+		site[page] = bytes.ReplaceAll(site[page], []byte("/"+AssetsPrefix), []byte("/"+folder))
+	}
 	return site, nil
 }
 

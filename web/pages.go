@@ -16,7 +16,7 @@ import (
 )
 
 // clientPolicy allows the browser client its own scripts, styles and images, and calls to the server it came from.
-const clientPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; manifest-src 'self'; " +
+const clientPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' blob:; manifest-src 'self'; worker-src 'self'; " +
 	"form-action 'none'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
 // docsPolicy lets the documentation have its own style sheet and nothing else.
@@ -53,6 +53,9 @@ func (s *Server) registerPages(e *echo.Echo) {
 		case "assets":
 			hash, rest, _ := strings.Cut(rest, "/")
 			e.GET("/assets/:hash/"+rest, f.hashed(hash))
+		case "next.html":
+			e.GET("/next", f.plain)
+			e.GET("/next/*", f.plain) // its views have paths, which links and reloads name
 		case "index.html":
 			e.GET("/", f.plain)
 			fallthrough

@@ -1,0 +1,57 @@
+/** Ties what changes outside of the views to them. */
+import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
+import type { At, Snapshot, Timeline, TimelineState } from "@chatd/client";
+import { useSession } from "./session.ts";
+
+/** A value from outside; drawn again when it is another one. The value must be the same object until it changes. */
+export function useSyncExternal<T>(subscribe: (fn: () => void) => () => void, now: () => T): T {
+  const [, draw] = useReducer((n: number, _: void) => n + 1, 0);
+  const value = now();
+  const held = useRef({ value, now });
+  held.current = { value, now };
+  useLayoutEffect(() => {
+    const look = () => {
+      if (!Object.is(held.current.value, held.current.now())) draw();
+    };
+    look(); // it may have changed since it was drawn
+    return subscribe(look);
+  }, [subscribe]);
+  return value;
+}
+
+/** A part of what the client knows; drawn again when that part is another one. */
+export function useSnapshot<T>(part: (snapshot: Snapshot) => T): T {
+  const { chat } = useSession();
+  return useSyncExternal(chat.subscribe, () => part(chat.snapshot()));
+}
+
+const opening: TimelineState = { items: [], before: "loading", after: "loading", unread: null, error: null };
+const never = () => () => {};
+
+/** A part of a group's log while this is shown. Give the view a key by what it opens: `at` counts when it is mounted. */
+export function useTimeline(group: string, at: At, max: number): [TimelineState, Timeline | null] {
+  const { chat } = useSession();
+  const held = useRef<Timeline | null>(null);
+  const [, draw] = useReducer((n: number, _: void) => n + 1, 0);
+  useLayoutEffect(() => {
+    const timeline = (held.current = chat.group(group).timeline({ at, max }));
+    draw();
+    return () => {
+      held.current = null;
+      timeline.close();
+    };
+  }, [chat, group]);
+  const timeline = held.current;
+  return [useSyncExternal(timeline?.subscribe ?? never, timeline?.snapshot ?? (() => opening)), timeline];
+}
+
+/** Runs at an event of the window or the document, while this is shown. */
+export function useEvent<E extends Event>(target: EventTarget, name: string, fn: (event: E) => void): void {
+  const latest = useRef(fn);
+  latest.current = fn;
+  useEffect(() => {
+    const run = (e: Event) => latest.current(e as E);
+    target.addEventListener(name, run);
+    return () => target.removeEventListener(name, run);
+  }, [target, name]);
+}

@@ -1,0 +1,106 @@
+/**
+ * Where the page is, as its address says: real paths by the history API. What opens over a view is part of the address, so that
+ * Back closes it and only it, and a reload or a link brings it back.
+ */
+import { useSyncExternal } from "./hooks.ts";
+
+export type Panel = "members" | "files" | "settings" | "search" | "receipts";
+export type Route =
+  | { view: "home" | "inbox" | "scheduled" | "me" | "new" | "browse" }
+  | { view: "search"; q: string }
+  | { view: "direct"; user: string }
+  /** id: the message to show. panel: what is open beside the conversation; receipts is about the message id. */
+  | { view: "group"; group: string; id?: number; panel?: Panel };
+
+/** Before all paths: where the server serves the page. */
+const base = document.documentElement.dataset.base ?? "";
+const PANELS = new Set<string>(["members", "files", "settings", "search", "receipts"]);
+const VIEWS = new Set<string>(["inbox", "scheduled", "me", "new", "browse"]);
+
+/** The route of a path; home for one that is not of this page. A # from links of earlier versions names a group. */
+export function parse(path: string, search = "", hash = ""): Route {
+  if (!path.startsWith(base)) return { view: "home" };
+  let [first = "", ...rest] = path.slice(base.length).split("/").filter(Boolean).map(decode);
+  if (!first && hash.length > 1 && !hash.includes("=")) return { view: "group", group: decode(hash.slice(1)) };
+  if (VIEWS.has(first)) return { view: first as "inbox" };
+  if (first === "search") return { view: "search", q: new URLSearchParams(search).get("q") ?? "" };
+  const [id, ...more] = rest;
+  if (first === "dm" && id) return { view: "direct", user: id };
+  if (first !== "c" || !id) return { view: "home" };
+  const at = /^[1-9]\d{0,15}$/.test(more[0] ?? "") ? Number(more.shift()) : undefined;
+  const panel = PANELS.has(more[0] ?? "") ? (more[0] as Panel) : undefined;
+  return { view: "group", group: id, ...(at && { id: at }), ...(panel && { panel }) };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // not written by this page
+  }
+}
+
+/** The path of a route. */
+export function pathOf(route: Route): string {
+  const e = encodeURIComponent;
+  switch (route.view) {
+    case "home": return `${base}/`;
+    case "search": return `${base}/search${route.q && `?q=${e(route.q)}`}`;
+    case "direct": return `${base}/dm/${e(route.user)}`;
+    case "group": return `${base}/c/${e(route.group)}${route.id ? `/${route.id}` : ""}${route.panel ? `/${route.panel}` : ""}`;
+    default: return `${base}/${route.view}`;
+  }
+}
+
+/** The path of a group, which is where most links go. */
+export const groupPath = (group: string, panel?: Panel): string => pathOf({ view: "group", group, panel });
+
+const listeners = new Set<() => void>();
+const read = (): Route => parse(location.pathname, location.search, location.hash);
+let current = read();
+
+function changed(): void {
+  current = read();
+  for (const fn of listeners) fn();
+}
+addEventListener("popstate", changed);
+addEventListener("hashchange", changed);
+
+export const route = (): Route => current;
+export const useRoute = (): Route => useSyncExternal(subscribe, route);
+function subscribe(fn: () => void): () => void {
+  listeners.add(fn);
+  return () => listeners.delete(fn);
+}
+
+/** Goes somewhere else. Over: what opens over where the page is, and is closed by `close`. */
+export function go(to: Route, how: "push" | "replace" | "over" = "push"): void {
+  const path = pathOf(to);
+  if (how === "replace") history.replaceState(history.state, "", path);
+  else if (path !== location.pathname + location.search) history.pushState({ over: how === "over" }, "", path);
+  changed();
+}
+
+/** Opens a panel beside the group that is shown; another panel takes its place, so that one Back closes either. */
+export function openPanel(panel: Panel, id?: number): void {
+  if (current.view !== "group") return;
+  go({ ...current, panel, id: id ?? current.id }, current.panel ? "replace" : "over");
+}
+
+/** Closes what opened over a view: a step back where it was opened here, else the view beneath it. */
+export function close(beneath: Route): void {
+  if (history.state?.over) history.back();
+  else go(beneath, "replace");
+}
+
+/** Links of the page are followed without a load. */
+export function followLinks(): void {
+  addEventListener("click", (e) => {
+    const link = (e.target as Element | null)?.closest?.("a[href]") as HTMLAnchorElement | null;
+    if (!link || e.defaultPrevented || e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
+    if (link.target || link.hasAttribute("download") || link.origin !== location.origin || link.dataset.native !== undefined) return;
+    if (link.pathname !== base && !link.pathname.startsWith(`${base}/`) || /^\/(docs|openapi|v1|sdk|avatars|admin)\b/.test(link.pathname)) return;
+    e.preventDefault();
+    go(parse(link.pathname, link.search, link.hash));
+  });
+}

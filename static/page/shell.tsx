@@ -1,0 +1,42 @@
+/** What a signed-in person sees, and the client beneath it. */
+import { render } from "preact";
+import { Chatd, type Options, SignedOut } from "@chatd/client";
+import { indexedDBStore } from "@chatd/client/indexeddb";
+import { createPeople } from "./people.ts";
+import { SessionContext, type Session } from "./session.ts";
+import type { SignIn } from "./signin.ts";
+import { createToasts } from "./ui/toasts.tsx";
+import { wire } from "./wire.ts";
+import { App } from "./app.tsx";
+
+/** Shows the page of a user; returns how to end it. */
+export function start(me: string, signIn: SignIn, root: HTMLElement): () => Promise<void> {
+  const getToken: Options["getToken"] = async ({ reason }) => {
+    if (reason !== "start" && !(await signIn.renew())) throw new SignedOut("the sign-in has ended");
+    return signIn.token();
+  };
+  const chat = new Chatd({ url: "/", getToken, user: me, store: indexedDBStore(), ...wire });
+  const people = createPeople(chat);
+  const toasts = createToasts();
+  const session: Session = { chat, me, people, signIn, features: [], toast: toasts.say };
+  const ends = [
+    chat.on("message", (m) => people.seen([m])),
+    chat.on("failed", ({ error }) => toasts.say(error.detail, { bad: true })),
+    chat.on("signed-out", () => signIn.refused()),
+    chat.on("left", ({ group }) => people.forget(group)),
+  ];
+  chat.connect();
+  render(
+    <SessionContext.Provider value={session}>
+      <App />
+      <toasts.View />
+    </SessionContext.Provider>,
+    root,
+  );
+  return async () => {
+    for (const end of ends) end();
+    people.close();
+    render(null, root);
+    await chat.close();
+  };
+}

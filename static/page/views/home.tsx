@@ -1,0 +1,3 @@
+import { say } from "../say.ts";
+
+export const Home = () => <div class="nothing"><h2>{say("Home", "Home")}</h2></div>;
