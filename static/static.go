@@ -5,11 +5,12 @@ package static
 // The file of the dialogs loads app.js by its path and the names that it exports, so that one version of it can work with
 // another version of app.js while nodes are being upgraded. What draws QR codes is loaded when there is one to draw.
 //
+//go:generate rm -rf dist
 //go:generate go tool -modfile=../tools.mod esbuild app=js/app.js views/sheets=js/views/sheets.js views/qr=js/views/qr.js app=css/app.css --external:./views/sheets.js --external:./qr.js --external:../app.js --bundle --minify --format=esm --target=es2022 --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
 
 // The page that is to take its place, in TypeScript on the public surface of the JavaScript client.
 //
-//go:generate go tool -modfile=../tools.mod esbuild page/main=page/main.tsx page/page=page/css/page.css --alias:preact=./vendor/preact.js --alias:preact/hooks=./vendor/preact-hooks.js --alias:preact/jsx-runtime=./vendor/preact-jsx.js --alias:@chatd/client=../sdk/js/dist/chatd.js --alias:@chatd/client/indexeddb=../sdk/js/dist/indexeddb.js --bundle --splitting --minify --format=esm --target=es2022 --jsx=automatic --jsx-import-source=preact --loader:.woff2=file --asset-names=page/[name] --chunk-names=page/[name] --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
+//go:generate go tool -modfile=../tools.mod esbuild page/main=page/main.tsx page/page=page/css/page.css --alias:preact=./vendor/preact.js --alias:preact/hooks=./vendor/preact-hooks.js --alias:preact/jsx-runtime=./vendor/preact-jsx.js --alias:@chatd/client=../sdk/js/dist/chatd.js --alias:@chatd/client/indexeddb=../sdk/js/dist/indexeddb.js --bundle --splitting --minify --format=esm --target=es2022 --jsx=automatic --jsx-import-source=preact --loader:.woff2=file --asset-names=page/[name] --chunk-names=page/[name]-[hash] --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
 
 import (
 	"bytes"

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -17,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/chatd/chatd/internal/npm"
 )
 
 // linesMax bounds a file of the client: it should fit a sitting.
@@ -83,14 +86,17 @@ var inline = regexp.MustCompile(`<style|\sstyle=|\son[a-z]+=|<script(?:[^>]*)>[^
 
 // TestPageKeepsItsPolicy checks that the page has nothing inline and loads nothing from elsewhere.
 func TestPageKeepsItsPolicy(t *testing.T) {
-	page, err := fs.ReadFile(Files, "index.html")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if found := inline.FindString(string(page)); found != "" {
-		t.Errorf("index.html has %q", found)
+	for _, name := range []string{"index.html", "next.html"} {
+		page, err := fs.ReadFile(Files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := inline.FindString(string(page)); found != "" {
+			t.Errorf("%s has %q", name, found)
+		}
 	}
 	for name, text := range made(t, Files) {
+		text = strings.ReplaceAll(text, `url("./inter.woff2")`, "")
 		if strings.HasSuffix(name, ".css") && (strings.Contains(text, "url(") || strings.Contains(text, "@import")) {
 			t.Errorf("%s loads something", name)
 		}
@@ -121,23 +127,25 @@ func TestDistIsFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, line, _ := strings.Cut(string(source), "\n//go:generate go tool -modfile=../tools.mod esbuild ")
-	line, _, _ = strings.Cut(line, "\n")
+	lines := regexp.MustCompile(`\n//go:generate go tool -modfile=../tools.mod esbuild (.*)`).FindAllStringSubmatch(string(source), -1)
+	if len(lines) != 2 {
+		t.Fatalf("static.go has %d lines that make dist/", len(lines))
+	}
 	esbuild, err := exec.Command("go", "tool", "-modfile=../tools.mod", "-n", "esbuild").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, Files); err != nil {
+	tree := t.TempDir()
+	dir := filepath.Join(tree, "static")
+	if err := errors.Join(os.CopyFS(dir, Files), os.RemoveAll(filepath.Join(dir, "dist")), os.CopyFS(filepath.Join(tree, "sdk", "js", "dist"), os.DirFS("../sdk/js/dist"))); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(filepath.Join(dir, "dist")); err != nil {
-		t.Fatal(err)
-	}
-	again := exec.Command(strings.TrimSpace(string(esbuild)), strings.Fields(line)...)
-	again.Dir = dir
-	if out, err := again.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	for _, line := range lines {
+		again := exec.Command(strings.TrimSpace(string(esbuild)), strings.Fields(line[1])...)
+		again.Dir = dir
+		if out, err := again.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
 	}
 	if !maps.Equal(made(t, Files), made(t, os.DirFS(dir))) {
 		t.Error("dist/ is not what the sources give: run `go generate ./static`")
@@ -252,4 +260,35 @@ func TestSiteNamesContent(t *testing.T) {
 	if !slices.Equal(first, again) || first[0] == changed[0] || first[2] == changed[2] {
 		t.Errorf("first %s, again %s, after a change %s", first, again, changed)
 	}
+}
+
+// TestPageHasGoodTypes has the compiler of TypeScript check the page.
+func TestPageHasGoodTypes(t *testing.T) {
+	installed, err := npm.Install(t.Context(), "../sdk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	modules := filepath.Join(dir, "node_modules")
+	if err := errors.Join(os.CopyFS(dir, Files), npm.Link(modules, installed, map[string]string{"@chatd/client": "../sdk/js"})); err != nil {
+		t.Fatal(err)
+	}
+	if err := npm.Run(t.Context(), dir, "node", filepath.Join(installed, "typescript", "bin", "tsc"), "-p", "page"); err != nil {
+		t.Error(err)
+	}
+}
+
+// literal is a text in a view that stands in no say().
+var literal = regexp.MustCompile(`>[^<>{}=;()]*\p{L}{2,}[^<>{}=;()]*</`)
+
+// TestPageSpeaksAllLanguages finds texts that would be shown in English to everybody.
+func TestPageSpeaksAllLanguages(t *testing.T) {
+	own(t, func(name, text string) {
+		if !strings.HasSuffix(name, ".tsx") {
+			return
+		}
+		if found := literal.FindString(text); found != "" {
+			t.Errorf("%s shows %q: texts are written with say()", name, found)
+		}
+	})
 }
