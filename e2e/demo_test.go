@@ -30,6 +30,7 @@ type demoRun struct {
 	url   string            // of the server
 	links map[string]string // of people, by their ids
 	names map[string]string
+	hint  []string // the command that shows what is wrong, as it is printed
 }
 
 var demoLink = regexp.MustCompile(`^\s*((http://[\d.:]+)/#code=([\w-]+)&user=([\w-]+))\s+(.+)$`)
@@ -46,7 +47,10 @@ func startDemo(ctx context.Context, t *testing.T, args ...string) *demoRun {
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for lines := bufio.NewScanner(out); lines.Scan() && !strings.Contains(lines.Text(), "chatd status"); {
+	for lines := bufio.NewScanner(out); d.hint == nil && lines.Scan(); {
+		if _, hint, is := strings.Cut(lines.Text(), "chatd status"); is {
+			d.hint = append([]string{"status"}, strings.Fields(hint)...)
+		}
 		if found := demoLink.FindStringSubmatch(lines.Text()); found != nil {
 			d.url, d.links[found[4]], d.names[found[4]] = found[2], found[1], found[5]
 		}
@@ -151,6 +155,11 @@ func TestDemo(t *testing.T) {
 		}
 		return err
 	})
+	status := exec.CommandContext(ctx, harness.Binary(t), d.hint...)
+	status.Env = []string{"PATH=" + os.Getenv("PATH")}
+	if out, _ := status.CombinedOutput(); status.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "tasks_dead egress") {
+		t.Errorf("chatd %s: exit code %d, %s", strings.Join(d.hint, " "), status.ProcessState.ExitCode(), out)
+	}
 	harness.Eventually(t, 4*time.Minute, "the community has 10,000 members", func() error {
 		g, err := operator.Group(ctx, "community")
 		if err == nil && g.Members != 10_000 {
