@@ -68,6 +68,10 @@ export declare class Group {
     upload(file: Blob & {
         readonly name?: string;
     }, options?: UploadOptions): Promise<FileInfo>;
+    /** The bytes of a file of a message, or of its preview, which pictures with a width have. */
+    file(id: string, as?: "whole" | "preview"): Promise<Blob>;
+    /** How large a file may be, bytes; 0: the server keeps none. */
+    fileMax(): Promise<number>;
     /** Adds a member, or changes the role of one. */
     add(user: string, role?: "member" | "admin" | "owner"): Promise<void>;
     /** Removes a member. */

@@ -141,6 +141,17 @@ export class Group {
     return upload(this.client.http, this.client.clock, this.id, file, options);
   }
 
+  /** The bytes of a file of a message, or of its preview, which pictures with a width have. */
+  file(id: string, as: "whole" | "preview" = "whole"): Promise<Blob> {
+    const path = `${this.#path}/files/${encodeURIComponent(id)}?${as === "whole" ? "inline=1" : "size=preview"}`;
+    return this.client.http.request("GET", path, { timeoutMs: 0, read: (res: Response) => res.blob() });
+  }
+
+  /** How large a file may be, bytes; 0: the server keeps none. */
+  fileMax(): Promise<number> {
+    return this.client.http.request("OPTIONS", `${this.#path}/files`, { read: (res: Response) => Number(res.headers.get("Tus-Max-Size")) });
+  }
+
   /** Adds a member, or changes the role of one. */
   async add(user: string, role?: "member" | "admin" | "owner"): Promise<void> {
     await this.client.http.request("PUT", `${this.#path}/members/${encodeURIComponent(user)}`, { body: role ? { role } : {} });
