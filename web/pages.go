@@ -56,6 +56,7 @@ func (s *Server) registerPages(e *echo.Echo) {
 		case "next.html":
 			e.GET("/next", f.plain)
 			e.GET("/next/*", f.plain) // its views have paths, which links and reloads name
+			e.GET("/"+name, f.plain)
 		case "index.html":
 			e.GET("/", f.plain)
 			fallthrough
