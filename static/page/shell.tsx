@@ -8,6 +8,7 @@ import type { SignIn } from "./signin.ts";
 import { createToasts } from "./ui/toasts.tsx";
 import { wire } from "./wire.ts";
 import { App } from "./app.tsx";
+import { BehindGate } from "./views/behind-gate.tsx";
 
 /** Shows the page of a user; returns how to end it. */
 export function start(me: string, signIn: SignIn, root: HTMLElement): () => Promise<void> {
@@ -29,6 +30,7 @@ export function start(me: string, signIn: SignIn, root: HTMLElement): () => Prom
   render(
     <SessionContext.Provider value={session}>
       <App />
+      <BehindGate />
       <toasts.View />
     </SessionContext.Provider>,
     root,

@@ -1,0 +1,43 @@
+/** Opens the drawer behind the scenes, for whom it is for: in development mode everybody, else operators. */
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useEvent } from "../hooks.ts";
+import { say } from "../say.ts";
+import { useSession } from "../session.ts";
+import { IconButton } from "../ui/parts.tsx";
+
+type View = ComponentType<{ onClose: () => void }>;
+
+export function BehindGate() {
+  const { chat, toast } = useSession();
+  const [allowed, setAllowed] = useState(false);
+  const [View, setView] = useState<{ view: View } | null>(null);
+  const [shown, setShown] = useState(false);
+  useEffect(() => {
+    const ask = (path: string) => chat.request("GET", path).catch(() => null);
+    void Promise.all([ask("/v1/server"), ask("/v1/me")]).then(([server, me]) => setAllowed(!!server?.features?.includes("dev") || me?.role === "admin"));
+  }, [chat]);
+
+  async function toggle(): Promise<void> {
+    if (shown || View) return setShown(!shown);
+    try {
+      const { Behind } = await import("./behind.tsx");
+      setView({ view: Behind });
+      setShown(true);
+    } catch {
+      toast(say("This part of the page could not be loaded. Try again, or reload the page.", "无法加载此部分页面，请重试或刷新页面。"), { bad: true });
+    }
+  }
+  useEvent<KeyboardEvent>(document, "keydown", (e) => {
+    if (!allowed || e.key !== "." || !(e.ctrlKey || e.metaKey)) return;
+    e.preventDefault();
+    void toggle();
+  });
+  if (!allowed) return null;
+  return (
+    <>
+      <span class="behind-open"><IconButton icon="pulse" label={say("Behind the scenes", "幕后")} title={say("Behind the scenes (Ctrl+.)", "幕后（Ctrl+.）")} aria-expanded={shown} onClick={() => void toggle()} /></span>
+      {shown && View && <View.view onClose={() => setShown(false)} />}
+    </>
+  );
+}
