@@ -57,18 +57,35 @@ func TestBrowserSignsInByToken(t *testing.T) {
 // TestBrowserSignsInByTheLinkOfAPerson: the link with a name signs that person in, whoever was signed in before, as often as it is opened.
 func TestBrowserSignsInByTheLinkOfAPerson(t *testing.T) {
 	t.Parallel()
-	node := devNode(t)
-	link := func(user string) string { return node.SignInURL() + "&user=" + user }
-	page := openAt(t, startBrowser(t), link("alice"), "alice")
-	page.see(shows(".me-name", "alice"))
-	page.live()
-	for _, user := range []string{"bob", "alice", "alice"} {
-		page.do(chromedp.Navigate("about:blank"), chromedp.Navigate(link(user)))
-		page.see(shows(".me-name", user))
-		page.live()
-	}
-	if got := ask[string](page, `location.hash`); got != "" {
-		t.Errorf("the address still has %s", got)
+	for _, page := range []string{"/", "/next/"} {
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			ctx, node := bounded(t, browserTimeout), devNode(t)
+			link := func(user string) string {
+				return strings.Replace(node.SignInURL(), "/#", page+"#", 1) + "&user=" + user
+			}
+			here := func(user string) {
+				t.Helper()
+				harness.Eventually(t, waitTimeout, "only "+user+" is here", func() error {
+					for _, one := range []string{"alice", "bob"} {
+						sessions, err := node.Client(one).Sessions(ctx, "me")
+						if err != nil || (len(sessions) > 0) != (one == user) {
+							return fmt.Errorf("%s has %d sessions, %v", one, len(sessions), err)
+						}
+					}
+					return nil
+				})
+			}
+			p := openAt(t, startBrowser(t), link("alice"), "alice")
+			here("alice")
+			for _, user := range []string{"bob", "alice", "alice"} {
+				p.do(chromedp.Navigate("about:blank"), chromedp.Navigate(link(user)))
+				here(user)
+			}
+			ask[bool](p, fmt.Sprintf(`(location.hash = new URL(%q).hash, true)`, link("bob"))) // pasted into the open page
+			here("bob")
+			p.see(`location.hash === ""`)
+		})
 	}
 }
 

@@ -46,6 +46,7 @@ async function end(reason: string): Promise<void> {
 addEventListener("hashchange", () => {
   takeDevCode();
   takeTicket();
+  void signIn.byLink();
 });
 
 void signIn.resume().then(() => {
