@@ -1,0 +1,79 @@
+/** What notices of a group say, in the reader's language. */
+import type { Json, MessageItem } from "@chatd/client";
+import { concerned } from "../js/content.js";
+import { counted, language, say } from "./say.ts";
+
+type NameOf = (user: string) => string;
+
+/** "bob", "bob and carol", "bob, carol and 3 others". */
+export function listOf(names: readonly string[], most = 3): string {
+  if (names.length <= 1) return names[0] ?? "";
+  const shown = names.length <= most ? names : names.slice(0, most - 1);
+  const rest = names.length - shown.length;
+  if (language === "zh") return shown.join("、") + (rest > 0 ? ` 等 ${names.length} 人` : "");
+  return rest > 0 ? `${shown.join(", ")} and ${rest} others` : `${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}`;
+}
+
+/** Notices of one sort say one thing together. */
+function sortOf(e: MessageItem): string {
+  switch (e.notice) {
+    case "joined": return `joined ${e.from === e.user ? "" : e.from}`;
+    case "left": return "left";
+    case "role": return `role ${e.from} ${e.role === "owner" ? e.id : e.role}`;
+    default: return `${e.notice} ${e.from}`;
+  }
+}
+
+/** What several notices say in one line. */
+export function noticesText(notices: readonly MessageItem[], nameOf: NameOf): string {
+  const last = notices.at(-1)!;
+  if (notices.length === 1) return noticeText(last, nameOf);
+  const changes = counted(notices.length, "change to the group", "changes to the group", "项群组变动");
+  if (new Set(notices.map(sortOf)).size > 1) return changes;
+  const names = listOf([...new Set(notices.flatMap((e): string[] => (e.user || e.users ? concerned(e as any) : [e.from])))].map(nameOf));
+  const by = nameOf(last.from);
+  switch (last.notice) {
+    case "joined": return last.from === last.user ? say(`${names} joined`, `${names} 加入了群组`) : say(`${by} added ${names}`, `${by} 添加了 ${names}`);
+    case "left": return say(`${names} left`, `${names} 离开了群组`);
+    case "removed": return say(`${by} removed ${names}`, `${by} 移除了 ${names}`);
+    case "role": return last.role === "admin" ? say(`${names} are now admins`, `${names} 成为管理员`) : say(`${names} are now members`, `${names} 成为普通成员`);
+    case "settings": return say(`${by} changed the settings ${notices.length} times`, `${by} 更改了 ${notices.length} 次设置`);
+    default: return changes;
+  }
+}
+
+export function noticeText(e: MessageItem, nameOf: NameOf): string {
+  const names = listOf(concerned(e as any).map(nameOf));
+  const [by, user] = [nameOf(e.from), nameOf(e.user ?? "")];
+  switch (e.notice) {
+    case "created": return say(`${by} created the group`, `${by} 创建了群组`);
+    case "joined": return e.from === e.user ? say(`${by} joined`, `${by} 加入了群组`) : say(`${by} added ${names}`, `${by} 添加了 ${names}`);
+    case "left": return say(`${nameOf(e.user ?? e.from)} left`, `${nameOf(e.user ?? e.from)} 离开了群组`);
+    case "removed": return say(`${by} removed ${names}`, `${by} 移除了 ${names}`);
+    case "role":
+      if (e.role === "owner") return say(`${user} is now the owner`, `${user} 成为群主`);
+      return e.role === "admin" ? say(`${user} is now an admin`, `${user} 成为管理员`) : say(`${user} is now a member`, `${user} 成为普通成员`);
+    case "data": return say(`${by} changed what is noted about ${user}`, `${by} 更改了 ${user} 的备注信息`);
+    case "renamed": return e.name ? say(`${by} renamed the group to “${e.name}”`, `${by} 将群组改名为“${e.name}”`) : say(`${by} removed the group name`, `${by} 移除了群组名称`);
+    case "settings": return say(`${by} changed the settings`, `${by} 更改了设置`) + settingsText(e.settings);
+    default: return `${by}: ${e.notice}`;
+  }
+}
+
+/** What changed, in the order of the settings. */
+function settingsText(s: Readonly<Record<string, Json>> | undefined): string {
+  if (!s) return "";
+  const texts: Record<string, (v: any) => string> = {
+    visibility: (v) => (v === "public" ? say("the group is public", "群组设为公开") : say("the group is private", "群组设为私密")),
+    post: (v) => (v === "admins" ? say("only admins can post", "仅管理员可发言") : say("all members can post", "所有成员可发言")),
+    history: (v) => (v ? say("new members can see earlier messages", "新成员可查看以前的消息") : say("new members can’t see earlier messages", "新成员不能查看以前的消息")),
+    keep: (v) => say(`at least ${v} messages are kept`, `至少保留 ${v} 条消息`),
+    retain_days: (v) => (v > 0 ? say(`messages are removed after ${v} days`, `消息在 ${v} 天后移除`) : say("messages are kept forever", "消息永久保留")),
+    overflow: (v) => (v === "block" ? say("sending waits for members who are behind", "发送会等待落后的成员") : say("sending does not wait for members who are behind", "发送不等待落后的成员")),
+    backlog_bytes: (v) => say(`members may fall ${v} bytes of files behind`, `成员最多可落后 ${v} 字节的文件`),
+    backlog_max: (v) => say(`members may fall ${v} messages behind`, `成员最多可落后 ${v} 条消息`),
+    data: () => say("custom fields", "自定义字段"),
+  };
+  const parts = Object.entries(texts).filter(([k]) => s[k] !== undefined).map(([k, text]) => text(s[k]));
+  return say(`: ${parts.join(", ")}`, `：${parts.join("，")}`);
+}

@@ -1,0 +1,133 @@
+/** One message. */
+import type { MessageItem } from "@chatd/client";
+import { fullTime, timeOf } from "../../js/format.js";
+import { plain } from "../markdown.ts";
+import { listOf } from "../notices.ts";
+import { useNames, usePerson } from "../people.ts";
+import { counted, say } from "../say.ts";
+import { useSession } from "../session.ts";
+import { Files } from "../ui/files.tsx";
+import { memo } from "../ui/memo.ts";
+import { Avatar, Icon } from "../ui/parts.tsx";
+import { Body } from "./body.tsx";
+import { Tools, type Open } from "./tools.tsx";
+
+/** Readers shown as avatars; the rest is a number. */
+const READERS_MAX = 5;
+
+export type RowActions = {
+  show(key: string, what: Open): void;
+  reply(item: MessageItem): void;
+  edit(item: MessageItem): void;
+  react(item: MessageItem, emoji: string): void;
+  remove(item: MessageItem): void;
+  unread(item: MessageItem): void;
+  jump(id: number): void;
+};
+
+export type RowProps = {
+  item: MessageItem;
+  head: boolean;
+  /** Who read up to here, apart by spaces. */
+  readers: string;
+  /** Tab comes here, and to what is in it. */
+  current: boolean;
+  /** The toolbar is here. */
+  active: boolean;
+  open: Open;
+  manages: boolean;
+  on: RowActions;
+  /** What it answers; undefined: it is no reply. quoteFrom is "" where that is not known. */
+  quoteFrom?: string | undefined;
+  quoteText?: string | undefined;
+};
+
+export const MessageRow = memo((props: RowProps) => {
+  const { item, head, readers, current, active, open, on } = props;
+  const { me } = useSession();
+  const { label } = usePerson(item.from);
+  const tab = current ? 0 : -1;
+  const mine = item.from === me;
+  const waits = item.state === "queued" || item.state === "sending";
+  const pending = waits ? "waiting" : item.state === "failed" ? "failed" : undefined;
+  const classes = ["message", mine && "mine", head && "head", !mine && item.mentions?.includes(me) && "for-me", pending && `is-${pending}`];
+  const author = item.from ? label : say("Erased user", "已注销用户");
+  const time = timeOf(item.sent_at);
+  const text = item.body === undefined ? "" : plain(item.body);
+  return (
+    <li class={classes.filter(Boolean).join(" ")} data-key={item.key} data-id={item.id || undefined} data-from={item.from} data-pending={pending} data-time={time}
+      tabIndex={tab} aria-label={`${author}, ${time}: ${text || say("Attachment", "附件")}`}>
+      {head && <span class="face"><Avatar user={item.from} /></span>}
+      {head && (
+        <p class="author"><bdi class="name" title={item.from}>{author}</bdi> <time dateTime={item.sent_at} title={fullTime(item.sent_at)}>{time}</time></p>
+      )}
+      {props.quoteText !== undefined && <Quote from={props.quoteFrom ?? ""} text={props.quoteText} tab={tab} onJump={() => on.jump(item.reply_to!)} />}
+      {item.files && <Files group={item.group} files={item.files} />}
+      <Body item={item} me={me} tab={tab} />
+      {(item.via || item.edited_at || waits) && (
+        <span class="meta">
+          {item.via && <span title={say(`Written by a program, with the key ${item.via}`, `由程序以密钥 ${item.via} 发送`)}>{say("via key", "由程序发送")}</span>}
+          {item.edited_at && <span title={fullTime(item.edited_at)}>{say("edited", "已编辑")}</span>}
+          {waits && <span class="waiting" role="img" aria-label={say("Not sent yet", "尚未发送")}><Icon name="clock" /></span>}
+        </span>
+      )}
+      {item.reactions.size > 0 && (
+        <div class="reactions" role="group" aria-label={say("Reactions", "回应")}>
+          {[...item.reactions].map(([emoji, r]) => (
+            <button type="button" key={emoji} class="reaction" tabIndex={tab} aria-pressed={r.mine} onClick={() => on.react(item, emoji)}
+              aria-label={`${emoji}, ${counted(r.count, "reaction", "reactions", "个回应")}${r.mine ? say(", including yours", "，包括您的") : ""}`}>{`${emoji} ${r.count}`}</button>
+          ))}
+        </div>
+      )}
+      {item.state === "failed" && <Failed item={item} tab={tab} />}
+      {open === "delete" && <Ask onDelete={() => on.remove(item)} onCancel={() => on.show(item.key, "")} />}
+      {readers && <Readers users={readers.split(" ")} />}
+      {active && item.state === "sent" && item.id > 0 && <Tools item={item} mine={mine} manages={props.manages} open={open} on={on} />}
+    </li>
+  );
+});
+
+/** One line of what a message answers. */
+function Quote({ from, text, tab, onJump }: { from: string; text: string; tab: number; onJump: () => void }) {
+  const { label } = usePerson(from);
+  return (
+    <button type="button" class="quote" tabIndex={tab} title={say("Go to this message", "转到此消息")} onClick={onJump}>
+      <Icon name="reply" />{from && <bdi class="name">{label}</bdi>}<span dir="auto">{text}</span>
+    </button>
+  );
+}
+
+function Failed({ item, tab }: { item: MessageItem; tab: number }) {
+  const { chat, toast } = useSession();
+  const group = chat.group(item.group);
+  const key = item.client_id!;
+  const copy = () => void navigator.clipboard.writeText(item.body ?? "").then(() => toast(say("Copied", "已复制")), () => {});
+  return (
+    <p class="failed" role="alert">
+      {say("Not sent.", "未发送。")} <span dir="auto">{item.error?.detail}</span>{" "}
+      <button type="button" class="text-button" tabIndex={tab} onClick={() => void group.retry(key)}>{say("Retry", "重试")}</button>
+      <button type="button" class="text-button" tabIndex={tab} onClick={() => void group.discard(key)}>{say("Discard", "放弃")}</button>
+      {item.body && <button type="button" class="text-button" tabIndex={tab} onClick={copy}>{say("Copy", "复制")}</button>}
+    </p>
+  );
+}
+
+/** Whether to delete, asked beneath what it is about. */
+const Ask = ({ onDelete, onCancel }: { onDelete: () => void; onCancel: () => void }) => (
+  <p class="ask" role="group">
+    {say("Delete this message for everyone?", "为所有人删除此消息？")}
+    <button type="button" class="text-button danger" onClick={onDelete}>{say("Delete", "删除")}</button>
+    <button type="button" class="text-button" ref={(el) => el?.focus()} onClick={onCancel}>{say("Cancel", "取消")}</button>
+  </p>
+);
+
+function Readers({ users }: { users: string[] }) {
+  const nameOf = useNames(users);
+  const names = say(`Read by ${listOf(users.map(nameOf), 20)}`, `${listOf(users.map(nameOf), 20)} 已读`);
+  return (
+    <p class="readers" data-readers={users.join(" ")} title={names} aria-label={names} role="img">
+      {users.slice(0, READERS_MAX).map((u) => <Avatar key={u} user={u} small />)}
+      {users.length > READERS_MAX && `+${users.length - READERS_MAX}`}
+    </p>
+  );
+}

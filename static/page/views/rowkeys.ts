@@ -1,0 +1,92 @@
+/** Which row the toolbar and the focus are at, and what keys and presses do there. */
+import { useMemo, useRef, useState } from "preact/hooks";
+import type { Line, MessageLine } from "../lines.ts";
+import type { RowActions } from "./row.tsx";
+
+/** A finger that stays this long asks for the menu, and one that moves further scrolls. */
+const LONG_MS = 500;
+const MOVED_PX = 8;
+
+const rowOf = (e: Event): HTMLElement | null => (e.target as HTMLElement).closest<HTMLElement>(".message");
+
+/** @param open the key of the row at which something is open: the toolbar stays there */
+export function useRowKeys({ lines, open, on, me }: { lines: readonly Line[]; open: string; on: RowActions; me: string }) {
+  const [current, setCurrent] = useState("");
+  const [active, setActive] = useState("");
+  const rows = lines.filter((l): l is MessageLine => l.type === "message");
+  const held = useRef({ rows, current: "", me });
+  const first = rows.some((l) => l.key === current) ? current : rows.at(-1)?.key ?? "";
+  held.current = { rows, current: first, me };
+
+  const events = useMemo(() => {
+    let press: { timer: ReturnType<typeof setTimeout>; x: number; y: number } | undefined;
+    const release = () => {
+      clearTimeout(press?.timer);
+      press = undefined;
+    };
+    const lineOf = (row: HTMLElement | null) => held.current.rows.find((l) => l.key === row?.dataset.key);
+    function menu(row: HTMLElement | null): boolean {
+      const line = lineOf(row);
+      if (!row || line?.item.state !== "sent") return false;
+      row.focus({ preventScroll: true });
+      on.show(line.key, "menu");
+      return true;
+    }
+    function onKeyDown(e: KeyboardEvent): void {
+      const row = e.target as HTMLElement;
+      if (!row.matches(".message")) {
+        if (e.key === "Escape") rowOf(e)?.focus();
+        return;
+      }
+      if (e.ctrlKey || e.metaKey || e.altKey) return;
+      const { rows } = held.current;
+      const step = { ArrowUp: -1, k: -1, ArrowDown: 1, j: 1, Home: -rows.length, End: rows.length }[e.key];
+      const line = lineOf(row);
+      if (!line) return;
+      const { item } = line;
+      if (step !== undefined) {
+        const to = rows[Math.max(0, Math.min(rows.length - 1, rows.indexOf(line) + step))]!;
+        row.parentElement!.querySelector<HTMLElement>(`.message[data-key="${CSS.escape(to.key)}"]`)?.focus();
+      } else if (item.state !== "sent") return;
+      else if (e.key === "r") on.reply(item);
+      else if (e.key === "e" && item.from === held.current.me && item.kind === "text") on.edit(item);
+      else if (e.key === "u") on.unread(item);
+      else if (e.key === ".") on.show(line.key, "menu");
+      else if (e.key === "+") on.show(line.key, "picker");
+      else return;
+      e.preventDefault();
+    }
+    return {
+      onKeyDown,
+      onFocusIn(e: FocusEvent): void {
+        const key = rowOf(e)?.dataset.key;
+        if (key) setCurrent(key), setActive(key);
+      },
+      onPointerOver(e: PointerEvent): void {
+        const key = rowOf(e)?.dataset.key;
+        if (key && e.pointerType !== "touch") setActive(key);
+      },
+      onPointerLeave(e: PointerEvent): void {
+        if (e.pointerType !== "touch") setActive((e.currentTarget as HTMLElement).contains(document.activeElement) ? held.current.current : "");
+      },
+      onPointerDown(e: PointerEvent): void {
+        const row = rowOf(e);
+        if (e.pointerType !== "touch" || !row) return;
+        release();
+        press = { x: e.clientX, y: e.clientY, timer: setTimeout(() => menu(row), LONG_MS) };
+      },
+      onPointerMove(e: PointerEvent): void {
+        if (press && Math.hypot(e.clientX - press.x, e.clientY - press.y) > MOVED_PX) release();
+      },
+      onPointerUp: release,
+      onPointerCancel: release,
+      onContextMenu(e: MouseEvent): void {
+        // Links and a selection have a menu of the browser's own.
+        if ((e.target as Element).closest("a, input, textarea, .picture") || String(getSelection())) return;
+        if (menu(rowOf(e))) e.preventDefault();
+      },
+    };
+  }, [on]);
+  const at = open || active;
+  return { events, of: (key: string) => ({ current: key === first, active: key === at }) };
+}
