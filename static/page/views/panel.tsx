@@ -2,11 +2,16 @@
 import { say } from "../say.ts";
 import type { Panel } from "../route.ts";
 import { PanelFrame } from "../ui/parts.tsx";
+import { Receipts } from "./receipts.tsx";
 
 const TITLES: Record<Panel, string> = {
   members: say("Members", "成员"), files: say("Files", "文件"), settings: say("Settings", "设置"), search: say("Search", "搜索"), receipts: say("Read by", "已读"),
 };
 
-export function PanelOf({ panel, onClose }: { group: string; panel: Panel; id?: number | undefined; onClose: () => void }) {
-  return <PanelFrame name={panel} title={TITLES[panel]} onClose={onClose} />;
+export function PanelOf({ group, panel, id, onClose }: { group: string; panel: Panel; id?: number | undefined; onClose: () => void }) {
+  return (
+    <PanelFrame name={panel} title={TITLES[panel]} onClose={onClose}>
+      {panel === "receipts" && id !== undefined && <Receipts group={group} id={id} />}
+    </PanelFrame>
+  );
 }

@@ -1,0 +1,174 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
+)
+
+const (
+	// nodesMax bounds what the page keeps in its document, however long the history is.
+	nodesMax = 2500
+	// nodes counts elements and texts.
+	nodes = `(() => { const all = document.createTreeWalker(document, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT); let n = 0; while (all.nextNode()) n++; return n; })()`
+)
+
+// longGroup has so many messages of bob, of which alice has read all but the last unread.
+func longGroup(ctx context.Context, t *testing.T, node *harness.Node, id string, messages, unread int) {
+	t.Helper()
+	bob := node.Client("bob")
+	must(bob.CreateGroup(ctx, client.GroupDraft{ID: id, Name: id, Members: []string{"alice"}, Keep: new(int64(10_000))}))(t)
+	const batch = 500
+	for from := 0; from < messages; from += batch {
+		var ops []client.Op
+		for i := from; i < min(messages, from+batch); i++ {
+			ops = append(ops, client.Op{"op": "send", "group": id, "body": fmt.Sprintf("%s %d", id, i+1)})
+		}
+		for _, r := range must(bob.Batch(ctx, "", ops))(t) {
+			if r.Status >= 300 {
+				t.Fatal(r.Code, r.Detail)
+			}
+		}
+	}
+	last := must(bob.Group(ctx, id))(t).Last
+	must(node.Client("alice").Read(ctx, id, last-int64(unread)))(t)
+}
+
+// TestPageTimelineWindow goes through a long history: what is kept of it is bounded, it opens at the first unread message, and
+// counts as read what was on screen.
+func TestPageTimelineWindow(t *testing.T) {
+	t.Parallel()
+	node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_DEV": "on", "CHATD_RATE_SEND": "off", "CHATD_RATE_USER": "off"}})
+	ctx := bounded(t, browserTimeout)
+	longGroup(ctx, t, node, "long", 5000, 333)
+	alice := nextPerson(t, startBrowser(t), node, "alice")
+	alice.see(unread("long") + ` === 333`)
+	alice.open("long")
+	alice.see(message("long 4668"))
+	alice.see(`document.querySelector(".line.new").nextElementSibling.querySelector(".body").textContent === "long 4668"`)
+	alice.see(`Math.abs(document.querySelector(".line.new").getBoundingClientRect().top - document.querySelector(".scroller").getBoundingClientRect().top - 80) < 4`)
+	alice.see(unread("long") + ` === 5000 - ` + lastShown)
+	shown := ask[int64](alice, lastShown)
+	if shown < 4670 || shown > 4710 {
+		t.Fatalf("it opened at message %d", shown)
+	}
+	serverCounts(ctx, t, node, "long", 5000-shown)
+
+	// To the beginning, and an unread message stays one.
+	most := 0
+	for reached := false; !reached; {
+		ask[int](alice, `document.querySelector(".scroller").scrollTop = 0`)
+		alice.frames(2)
+		most = max(most, ask[int](alice, nodes))
+		reached = ask[bool](alice, `!!`+message("long 1"))
+	}
+	if most > nodesMax {
+		t.Errorf("%d nodes, at most %d are meant", most, nodesMax)
+	}
+	alice.see(`document.querySelector(".log-top").textContent === "This is the beginning of long"`)
+	alice.see(fmt.Sprintf(`%s === %d`, unread("long"), 5000-shown))
+
+	// All at once, and back.
+	alice.see(`/unread/.test(document.querySelector(".to-end")?.textContent)`)
+	alice.click(".to-end")
+	alice.see(unread("long") + ` === 0 && ` + message("long 5000"))
+	alice.click(".toast .text-button")
+	alice.see(fmt.Sprintf(`%s === %d && document.querySelector(".line.new")`, unread("long"), 5000-shown))
+	serverCounts(ctx, t, node, "long", 5000-shown)
+}
+
+// TestPageMessageTools does with messages what can be done with them, by pointer and by keyboard.
+func TestPageMessageTools(t *testing.T) {
+	t.Parallel()
+	node := devNode(t)
+	ctx := bounded(t, browserTimeout)
+	longGroup(ctx, t, node, "team", 400, 0)
+	bob := node.Client("bob")
+	alice := nextPerson(t, startBrowser(t), node, "alice")
+	alice.open("team")
+	alice.say("first")
+	first := alice.stands("first")
+	id := ask[int64](alice, message("first")+".dataset.id")
+
+	// A menu, a question in the row, and the line that stays.
+	alice.tool(first, "Add reaction")
+	alice.see(`document.querySelector(".emoji-picker input")`)
+	alice.press(kb.Escape)
+	alice.click(first + " .quick")
+	alice.see(fmt.Sprintf(`document.querySelector(%q)?.textContent.endsWith("1")`, first+` .reaction[aria-pressed="true"]`))
+	alice.tool(first, "More actions")
+	alice.click(first + ` button[aria-label="View read receipts"]`)
+	alice.see(`document.querySelector(".panel[data-panel=receipts] [data-receipts=pending] [data-user=bob], .panel [data-receipts=seen] [data-user=bob]")`)
+	alice.click(`.panel button[aria-label="Close"]`)
+
+	// An answer leads to what it answers, which is not loaded any more.
+	must(bob.Send(ctx, "team", client.Draft{Body: "an answer", ReplyTo: 100}))(t)
+	answer := alice.stands("an answer")
+	alice.click(answer + " .quote")
+	alice.see(`document.activeElement.dataset.id === "100"`)
+	alice.click(".to-end")
+	alice.see(message("an answer"))
+
+	// By keyboard: rows, and what acts on one.
+	alice.do(chromedp.Focus(chromedp.CSS(answer)))
+	alice.press("k")
+	alice.see(fmt.Sprintf(`document.activeElement.matches(%q)`, first))
+	alice.press(kb.ArrowUp)
+	alice.see(`document.activeElement.querySelector(".body").textContent === "team 400"`)
+	alice.press("j.")
+	alice.see(`document.activeElement.getAttribute("role") === "menuitem"`)
+	alice.press(kb.Escape)
+	alice.see(fmt.Sprintf(`document.activeElement.matches(%q)`, first))
+	alice.press("u")
+	alice.see(`document.querySelector(".line.new")`)
+	serverCounts(ctx, t, node, "team", 1)
+
+	alice.tool(first, "More actions")
+	alice.click(first + ` button[aria-label="Delete"]`)
+	alice.see(fmt.Sprintf(`document.querySelector(%q)`, first+" .ask"))
+	alice.click(first + " .ask .danger")
+	alice.see(fmt.Sprintf(`!%s && document.querySelector('.line.deleted[data-id="%d"]')`, message("first"), id))
+
+	// The address of a message, and of one that is gone.
+	ask[bool](alice, `(history.pushState({}, "", "/next/c/team/50"), dispatchEvent(new PopStateEvent("popstate")), true)`)
+	alice.see(`document.activeElement.dataset.id === "50"`)
+	ask[bool](alice, fmt.Sprintf(`(history.pushState({}, "", "/next/c/team/%d"), dispatchEvent(new PopStateEvent("popstate")), true)`, id))
+	alice.see(`document.querySelector(".toast")?.textContent.includes("no longer here")`)
+}
+
+// TestPageShowsTextAsText puts programs, and texts from right to left, into messages.
+func TestPageShowsTextAsText(t *testing.T) {
+	t.Parallel()
+	node := devNode(t)
+	ctx := bounded(t, browserTimeout)
+	eve := node.Client("eve")
+	must(eve.CreateGroup(ctx, client.GroupDraft{ID: "texts", Name: payloads[0], Members: []string{"bob"}}))(t)
+	for _, payload := range payloads {
+		must(eve.Send(ctx, "texts", client.Draft{Body: payload, Mentions: []string{"bob"}[:min(1, strings.Count(payload, "@bob"))]}))(t)
+	}
+	must(eve.Send(ctx, "texts", client.Draft{Body: "**" + payloads[5] + "**\n> " + payloads[1] + "\n```" + "\n" + payloads[2] + "\n```"}))(t)
+	must(eve.Send(ctx, "texts", client.Text("שלום עולם.")))(t)
+	bob := nextPerson(t, startBrowser(t), node, "bob")
+	bob.open("texts")
+	bob.see(`document.querySelector(".body .code code")`)
+	for i, payload := range payloads {
+		if !ask[bool](bob, `!!`+message(payload)) {
+			t.Errorf("payload %d is not there as it was written: %s", i, payload)
+		}
+	}
+	if got := ask[string](bob, strings.Replace(strange, `:not(.mark)`, `:not(.avatar img)`, 1)); got != "[]" {
+		t.Error(got)
+	}
+	// The full stop of a text from right to left is at its left.
+	bob.see(`(([text]) => {
+		const at = (i) => { const r = document.createRange(); r.setStart(text, i); r.setEnd(text, i + 1); return r.getBoundingClientRect().left; };
+		return at(text.length - 1) < at(0);
+	})([...document.querySelectorAll(".body")].find((b) => b.textContent.startsWith("שלום")).childNodes)`)
+}
