@@ -95,7 +95,7 @@ func TestPageMessageTools(t *testing.T) {
 	alice.open("team")
 	alice.say("first")
 	first := alice.stands("first")
-	id := ask[int64](alice, message("first")+".dataset.id")
+	id := ask[int64](alice, "Number("+message("first")+".dataset.id)")
 
 	// A menu, a question in the row, and the line that stays.
 	alice.tool(first, "Add reaction")

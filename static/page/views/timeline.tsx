@@ -185,12 +185,10 @@ function ToEnd({ group, items, onClick }: { group: GroupState; items: readonly {
 
 /** From which id on messages are new: what was unread when this was opened, and what came while nobody looked. */
 function useNewFrom(group: GroupState, unread: number): { id: number; set: (id: number) => void } {
-  const [id, set] = useState(0);
+  const [later, set] = useState(0);
+  const id = later || unread;
   const [hidden, setHidden] = useState(document.visibilityState === "hidden");
   useEvent(document, "visibilitychange", () => setHidden(document.visibilityState === "hidden"));
-  useLayoutEffect(() => {
-    if (unread) set(unread);
-  }, [unread]);
   const first = group.unread > 0 ? group.read + 1 : 0;
   useLayoutEffect(() => {
     if (hidden && first > id) set(first);
