@@ -129,8 +129,7 @@ export function Popover({ anchor, name, label, role = "group", onClose, children
       if (!anchor.current) return;
       const at = anchor.current.getBoundingClientRect();
       const { width, height } = box.getBoundingClientRect();
-      const rtl = getComputedStyle(anchor.current).direction === "rtl";
-      const left = rtl ? at.left : at.right - width;
+      const left = at.left + at.right < innerWidth ? at.left : at.right - width; // towards the middle
       const top = at.bottom + height + MARGIN_PX < innerHeight ? at.bottom + 4 : at.top - height - 4;
       box.style.left = `${Math.max(MARGIN_PX, Math.min(left, innerWidth - width - MARGIN_PX))}px`;
       box.style.top = `${Math.max(MARGIN_PX, top)}px`;

@@ -1,5 +1,5 @@
 /** What is in the picker of emoji: a field to search by name, groups, a grid, and the tone of skin. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { say } from "../say.ts";
 import { type Emoji, find, loadEmoji, recentEmoji, setTone, toneNow, usedEmoji, withTone } from "./emoji-table.ts";
 import type { PickerProps } from "./emoji.tsx";
@@ -27,7 +27,7 @@ export function Picker({ onPick, onClose }: PickerProps) {
   const [inGrid, setInGrid] = useState(true); // arrows to the sides move in the grid, else in the text
   const field = useRef<HTMLInputElement>(null);
   const grid = useRef<HTMLDivElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   const shown = query.trim() ? find(all, query).slice(0, FOUND_MAX) : group > 0 ? all.filter((e) => e.group === group - 1) : recent();
   const active = Math.min(at, shown.length - 1);
   useEffect(() => grid.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [active, group, query]);

@@ -1,27 +1,214 @@
-/** The place to write. */
-import { useState } from "preact/hooks";
+/** The place to write. A key draws this again, and nothing else of the page. */
 import type { RefObject } from "preact";
-import type { GroupState } from "@chatd/client";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Draft as Content, GroupState } from "@chatd/client";
+import { lineOf } from "../../js/format.js";
+import { draftOf, setDraft } from "../drafts.ts";
+import { textOf, usePeople, withLabels } from "../people.ts";
+import { prefs } from "../prefs.ts";
+import { go } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
-import { Icon } from "../ui/parts.tsx";
+import { Icon, IconButton } from "../ui/parts.tsx";
+import { fileMax, useUploads } from "../uploads.ts";
+import { Attached, useDrop } from "./attached.tsx";
+import { useCompletion, useMembers } from "./complete.tsx";
 import type { About } from "./conversation.tsx";
+import { addressed, lastOwn, strangersIn } from "./sending.ts";
+import { asCode, asLink, asList, inFence, insert, isAddress, wrapped } from "./text.ts";
+import { whenText } from "./when.ts";
+import { WhenDialog } from "./whendialog.tsx";
+import { type Look, WriteTools } from "./writetools.tsx";
 
-export function Composer({ group, title, input }: {
-  group: GroupState; title: string; about: About; onAbout: (about: About) => void; input: RefObject<HTMLTextAreaElement | null>;
-}) {
-  const { chat, toast } = useSession();
-  const [text, setText] = useState("");
-  function submit(e: Event): void {
-    e.preventDefault();
-    if (!text.trim()) return;
-    chat.group(group.id).send({ body: text }).then(() => setText(""), (err) => toast(err.message, { bad: true }));
+/** Bytes of a body as the server counts them, and from where on a person is told. */
+const BODY_BYTES_MAX = 16 * 1024;
+const BODY_BYTES_SHOWN = 14 * 1024;
+
+type Props = { group: GroupState; title: string; about: About; onAbout: (about: About) => void; input: RefObject<HTMLTextAreaElement | null> };
+
+export function Composer(props: Props) {
+  const { me } = useSession();
+  const members = useMembers(props.group, props.group.post === "admins");
+  if (props.group.post === "admins" && members?.roles.get(me) === "member") {
+    return <p class="write-closed quiet">{say("Only the owner and admins write in this group.", "只有群主和管理员可以在此群组发言。")}</p>;
   }
+  return <Write {...props} />;
+}
+
+function Write({ group, title, about, onAbout, input }: Props) {
+  const session = useSession();
+  const { chat, me, toast } = session;
+  const people = usePeople();
+  const [text, setText] = useState(() => draftOf(me, group.id)?.text ?? "");
+  const [caret, setCaret] = useState(text.length);
+  const [choosing, setChoosing] = useState(false); // the time to send at
+  const [max, setMax] = useState(0);
+  const [uploads, store] = useUploads(group.id);
+  const members = useMembers(group, text.includes("@"));
+  const completion = useCompletion(input, text, caret, members);
+  const editing = about?.kind === "edit" ? about.item : null;
+  const attaches = max > 0 && !editing;
+  const bytes = text.length > BODY_BYTES_SHOWN / 3 ? new TextEncoder().encode(text).length : 0;
+  const some = text.trim() !== "";
+  const sendable = bytes <= BODY_BYTES_MAX && (editing ? some || !!editing.files : uploads.every((u) => u.phase === "whole") && (some || uploads.length > 0));
+  const strangers = members?.complete && text.includes("@") ? strangersIn(text, caret, people, members.users) : [];
+
+  useEffect(() => {
+    // A finger should not open the keyboard by opening a group.
+    if (matchMedia("(pointer: fine)").matches) input.current?.focus();
+    fileMax(chat, group.id).then(setMax, () => {});
+  }, []);
+  const restored = useRef(false);
+  useLayoutEffect(() => {
+    const reply = restored.current ? undefined : draftOf(me, group.id)?.reply;
+    restored.current = true;
+    if (reply && !about) onAbout({ kind: "reply", item: reply });
+    else if (!editing) setDraft(me, group.id, { reply: about ? { id: about.item.id, from: about.item.from, body: about.item.body, mentions: about.item.mentions, files: about.item.files } : undefined });
+  }, [about]);
+  useLayoutEffect(() => {
+    if (!editing) return;
+    show(withLabels(editing.body ?? "", session.people.now(), [...(editing.mentions ?? [])]));
+    return () => show(draftOf(me, group.id)?.text ?? "");
+  }, [editing?.id]);
+  useLayoutEffect(() => fit(input.current), [text]);
+
+  function show(next: string): void {
+    setText(next);
+    setCaret(next.length);
+  }
+  function change(area: HTMLTextAreaElement): void {
+    setText(area.value);
+    setCaret(area.selectionStart);
+    if (editing) return;
+    setDraft(me, group.id, { text: area.value });
+    if (area.value) chat.group(group.id).typing();
+  }
+  function submit(deliverAt?: Date): void {
+    if (!sendable) return;
+    const said = text.trim();
+    const content: Content = said ? addressed(said, session.people.now(), members) : {};
+    input.current?.focus();
+    if (editing) {
+      onAbout(null);
+      chat.group(group.id).edit(editing.id, { ...content, mentions: content.mentions ?? [] }).catch((err) => {
+        onAbout({ kind: "edit", item: { ...editing, ...content } });
+        toast(err.message, { bad: true });
+      });
+      return;
+    }
+    const begun = draftOf(me, group.id);
+    const files = store.take(group.id);
+    const draft = { ...content, ...(files.length > 0 && { files }), ...(about && { replyTo: about.item.id }) };
+    setDraft(me, group.id, { files }); // begun until this device has the message
+    show("");
+    onAbout(null);
+    (deliverAt ? chat.group(group.id).send({ ...draft, deliverAt }) : chat.group(group.id).send(draft)).then(() => {
+      const now = draftOf(me, group.id);
+      setDraft(me, group.id, { text: now && now.text !== begun?.text ? now.text : "", files: store.list(group.id).flatMap((u) => u.info ?? []) });
+      if (deliverAt) toast(say(`Will be sent ${whenText(deliverAt)}`, `将于 ${whenText(deliverAt)} 发送`), { action: { label: say("Scheduled", "定时消息"), run: () => go({ view: "scheduled" }) } });
+    }, (err) => {
+      const since = input.current?.value ?? "";
+      const back = since ? `${said}\n${since}` : said;
+      setDraft(me, group.id, { text: back });
+      store.restore(group.id, files);
+      show(back);
+      onAbout(about);
+      toast(err.message, { bad: true });
+    });
+  }
+  function attach(list: Iterable<File>): void {
+    const problem = store.attach(group.id, list, max);
+    if (problem) toast(problem, { bad: true });
+    input.current?.focus();
+  }
+  function look(look: Look): void {
+    const area = input.current;
+    if (!area) return;
+    const { value, selectionStart: from, selectionEnd: to } = area;
+    const edit = { bold: () => wrapped(value, from, to, "**"), italic: () => wrapped(value, from, to, "_"), code: () => asCode(value, from, to), list: () => asList(value, from, to), link: () => asLink(value, from, to) }[look];
+    insert(area, edit());
+    setCaret(area.selectionStart);
+  }
+  function pick(emoji: string): void {
+    const area = input.current;
+    if (area) insert(area, { from: area.selectionStart, to: area.selectionEnd, text: emoji, select: [emoji.length, emoji.length] });
+  }
+  async function editLast(): Promise<void> {
+    const item = await lastOwn(chat, group.id, me);
+    if (item && input.current?.value === "") onAbout({ kind: "edit", item });
+  }
+
+  function onKeyDown(e: KeyboardEvent): void {
+    if (e.isComposing || e.keyCode === 229 || completion.onKeyDown(e)) return;
+    const ctrl = e.ctrlKey || e.metaKey;
+    const shortcut = ctrl && !e.shiftKey && !e.altKey && ({ b: "bold", i: "italic", e: "code" } as const)[e.key.toLowerCase()];
+    if (e.key === "Enter" && (ctrl || (prefs().enterSends && !e.shiftKey && !inFence(text, caret)))) submit();
+    else if (e.key === "Escape" && about) onAbout(null);
+    else if (e.key === "ArrowUp" && text === "" && !about) void editLast();
+    else if (shortcut) look(shortcut);
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  }
+  function onPaste(e: ClipboardEvent): void {
+    const from = e.clipboardData;
+    const area = input.current;
+    if (!from || !area) return;
+    const pasted = from.getData("text/plain").trim();
+    if (attaches && from.files.length > 0 && !pasted) attach(from.files); // programs put a picture of a text beside the text
+    else if (area.selectionStart < area.selectionEnd && isAddress(pasted) && !isAddress(area.value.slice(area.selectionStart, area.selectionEnd))) insert(area, asLink(area.value, area.selectionStart, area.selectionEnd, pasted));
+    else return;
+    e.preventDefault();
+  }
+  const over = useDrop(attaches, attach);
+  const latest = useRef({ attach, look, pick, later: submit });
+  latest.current = { attach, look, pick, later: submit };
+  const [tools] = useState(() => ({
+    onFiles: (files: FileList) => latest.current.attach(files), onLook: (l: Look) => latest.current.look(l), onEmoji: (emoji: string) => latest.current.pick(emoji),
+    onLater: (at: Date | null) => (at ? latest.current.later(at) : setChoosing(true)),
+  }));
+  const moved = () => setCaret(input.current?.selectionStart ?? 0);
+
   return (
-    <form class="write" onSubmit={submit}>
-      <textarea ref={input} rows={1} dir="auto" value={text} aria-label={say(`Message to ${title}`, `发消息到 ${title}`)} onInput={(e) => { setText(e.currentTarget.value); chat.group(group.id).typing(); }}
-        onKeyDown={(e) => { if (e.key === "Enter" && !e.shiftKey && !e.isComposing) submit(e); }} />
-      <button class="icon-button" aria-label={say("Send", "发送")}><Icon name="send" /></button>
+    <>
+    <form class="composer" data-over={over || undefined} onSubmit={(e) => { e.preventDefault(); submit(); }}>
+      {completion.view}
+      <div class="write" data-code={text.includes("```") || undefined}>
+        {about && <AboutBar about={about} onCancel={() => onAbout(null)} />}
+        {!editing && <Attached group={group.id} uploads={uploads} store={store} />}
+        <textarea ref={input} rows={1} dir="auto" value={text} enterkeyhint={prefs().enterSends ? "send" : "enter"} {...completion.described}
+          aria-label={say(`Message to ${title}`, `发消息到 ${title}`)} placeholder={say("Write a message", "输入消息")}
+          onInput={(e) => change(e.currentTarget)} onKeyDown={onKeyDown} onKeyUp={moved} onClick={moved} onPaste={onPaste} />
+        <WriteTools attaches={attaches} editing={!!editing} sendable={sendable} delays={uploads.length === 0} {...tools} />
+      </div>
+      {over && <p class="drop-here">{say("Drop files to attach them", "松开以添加文件")}</p>}
+      {strangers.length > 0 && <p class="write-note" role="status">{say(`Not a member: ${strangers.map((w) => `@${w}`).join(", ")}`, `不是群成员：${strangers.map((w) => `@${w}`).join("、")}`)}</p>}
+      {bytes > BODY_BYTES_MAX ? <p class="write-note bad" role="alert">{say(`Too long by ${bytes - BODY_BYTES_MAX} bytes. The limit is 16 KB.`, `超出 ${bytes - BODY_BYTES_MAX} 字节，上限为 16 KB。`)}</p>
+        : bytes >= BODY_BYTES_SHOWN && <p class="write-note">{say(`${BODY_BYTES_MAX - bytes} bytes left`, `还可输入 ${BODY_BYTES_MAX - bytes} 字节`)}</p>}
     </form>
+      {choosing && <WhenDialog title={say("Send later", "稍后发送")} onClose={() => setChoosing(false)} onPick={(at) => { setChoosing(false); submit(at); }} />}
+    </>
   );
+}
+
+/** What the message answers, or that one is being changed. */
+function AboutBar({ about, onCancel }: { about: About & object; onCancel: () => void }) {
+  const people = usePeople();
+  const editing = about.kind === "edit";
+  return (
+    <div class="about">
+      <Icon name={editing ? "pencil" : "reply"} />
+      <p><strong>{editing ? say("Editing message", "编辑消息") : say(`Replying to ${textOf(people, about.item.from)}`, `回复 ${textOf(people, about.item.from)}`)}</strong>
+        <span dir="auto">{editing ? say("Esc to cancel", "按 Esc 取消") : withLabels(lineOf(about.item as Parameters<typeof lineOf>[0]), people, [...(about.item.mentions ?? [])])}</span></p>
+      <IconButton icon="close" label={editing ? say("Cancel editing", "取消编辑") : say("Cancel reply", "取消回复")} onClick={onCancel} />
+    </div>
+  );
+}
+
+const sizesItself = CSS.supports("field-sizing", "content");
+/** The field is as high as its text, up to what its style says. */
+function fit(area: HTMLTextAreaElement | null): void {
+  if (!area || sizesItself) return;
+  area.style.height = "auto";
+  area.style.height = `${area.scrollHeight}px`;
 }

@@ -1,6 +1,6 @@
 /** One group: its head, its messages, who is typing, and the place to write. */
 import { useRef, useState } from "preact/hooks";
-import type { MessageItem } from "@chatd/client";
+import type { Target } from "../drafts.ts";
 import { useSnapshot } from "../hooks.ts";
 import { openPanel, pathOf } from "../route.ts";
 import { usePeople } from "../people.ts";
@@ -13,7 +13,7 @@ import { Timeline } from "./timeline.tsx";
 import { Typing } from "./typing.tsx";
 
 /** What the composer is about: a message that is answered or edited. */
-export type About = { kind: "reply" | "edit"; item: MessageItem } | null;
+export type About = { kind: "reply" | "edit"; item: Target } | null;
 
 export function Conversation({ group: id, at }: { group: string; at?: number | undefined }) {
   const { me } = useSession();

@@ -1,0 +1,52 @@
+/** The files that go with the next message: how far each is, and what can be done about it. */
+import { useRef, useState } from "preact/hooks";
+import { sizeOf } from "../../js/format.js";
+import { useEvent } from "../hooks.ts";
+import { say } from "../say.ts";
+import { Icon, IconButton } from "../ui/parts.tsx";
+import { memo } from "../ui/memo.ts";
+import type { Upload, Uploads } from "../uploads.ts";
+
+export const Attached = memo(({ group, uploads, store }: { group: string; uploads: readonly Upload[]; store: Uploads }) => (uploads.length > 0 ? (
+  <ul class="attached" aria-label={say("Attached files", "附件")}>
+    {uploads.map((u) => (
+      <li key={u.key} data-phase={u.phase} class={u.preview ? "tile with-picture" : "tile"}>
+        {u.preview ? <img src={u.preview} alt="" /> : <Icon name={/^image\//.test(u.type) ? "image" : "file"} />}
+        <p><bdi>{u.name}</bdi><small role={u.phase === "failed" ? "alert" : undefined}>{progressOf(u)}</small></p>
+        {u.phase === "failed" && <IconButton icon="again" label={say(`Retry ${u.name}`, `重试 ${u.name}`)} onClick={() => store.retry(group, u.key)} />}
+        <IconButton icon="close" label={say(`Remove ${u.name}`, `移除 ${u.name}`)} onClick={() => store.remove(group, u.key)} />
+        {(u.phase === "sending" || u.phase === "waiting") && <progress max={u.size} value={u.sent} aria-label={say(`Upload of ${u.name}`, `正在上传 ${u.name}`)} />}
+      </li>
+    ))}
+  </ul>
+) : null));
+
+function progressOf(u: Upload): string {
+  switch (u.phase) {
+    case "sending": return say(`${sizeOf(u.sent)} of ${sizeOf(u.size)}`, `${sizeOf(u.sent)} / ${sizeOf(u.size)}`);
+    case "waiting": return say("Waiting…", "等待中…");
+    case "failed": return u.problem ?? "";
+    default: return sizeOf(u.size);
+  }
+}
+
+/** Takes files that are dropped anywhere on the page, while it takes any; returns whether some are being dragged over it. */
+export function useDrop(takes: boolean, drop: (files: FileList) => void): boolean {
+  const [over, setOver] = useState(false);
+  const depth = useRef(0); // each element that is entered is one that is left
+  const files = (e: DragEvent): boolean => takes && !!e.dataTransfer?.types.includes("Files");
+  const set = (n: number) => {
+    depth.current = Math.max(0, n);
+    setOver(depth.current > 0);
+  };
+  useEvent<DragEvent>(window, "dragenter", (e) => files(e) && set(depth.current + 1));
+  useEvent<DragEvent>(window, "dragleave", (e) => files(e) && set(depth.current - 1));
+  useEvent<DragEvent>(window, "dragover", (e) => files(e) && e.preventDefault());
+  useEvent<DragEvent>(window, "drop", (e) => {
+    if (!files(e)) return;
+    e.preventDefault();
+    set(0);
+    drop(e.dataTransfer!.files);
+  });
+  return over;
+}

@@ -1,0 +1,45 @@
+/** From what a person wrote to what is sent. */
+import type { Chatd, MessageItem } from "@chatd/client";
+import { mentionsIn } from "../../js/format.js";
+import type { Members } from "../members.ts";
+import { type People, withIds } from "../people.ts";
+import { atWords, wordAt } from "./text.ts";
+
+/** Messages among which one's own last one is looked for. */
+const EDITABLE_AMONG = 100;
+
+/**
+ * A text that names people, with their ids, and whom it mentions. The server counts only members among them, so where these are not
+ * known the message does not wait for that.
+ */
+export function addressed(text: string, people: People, members: Members | null): { body: string; mentions?: string[] } {
+  const users = members?.complete ? members.users : new Set([...(members?.users ?? []), ...people.known.keys(), ...atWords(text).map(({ word }) => word)]);
+  const body = withIds(text, people, users);
+  const mentions = mentionsIn(body, users);
+  return { body, ...(mentions.length > 0 && { mentions }) };
+}
+
+/** The words with an @ that mention nobody, but for the one that is being written. */
+export function strangersIn(text: string, caret: number, people: People, users: readonly string[]): string[] {
+  const now = wordAt(text, caret)?.word;
+  const words = atWords(withIds(text, people, users)).map(({ word }) => word);
+  return [...new Set(words)].filter((word) => word !== now && mentionsIn(`@${word}`, users).length === 0).slice(0, 3);
+}
+
+/** The newest message of one's own that can be changed; null: there is none among the last ones. */
+export function lastOwn(chat: Chatd, group: string, me: string): Promise<MessageItem | null> {
+  const timeline = chat.group(group).timeline({ at: "end", max: EDITABLE_AMONG });
+  return new Promise((done) => {
+    const end: { stop?: () => void } = {};
+    const look = (): void => {
+      const { items, before, after, error } = timeline.snapshot();
+      if (items.length === 0 && !error && (before === "loading" || after === "loading")) return;
+      const own = items.findLast((i): i is MessageItem => i.type === "message" && i.kind === "text" && i.from === me && i.state === "sent" && !i.deleted_at);
+      end.stop?.();
+      timeline.close();
+      done(own ?? null);
+    };
+    end.stop = timeline.subscribe(look);
+    look();
+  });
+}

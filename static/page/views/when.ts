@@ -1,0 +1,60 @@
+/** Times to come: which are suggested, and how they are written. In the zone of the person. */
+import { language, say } from "../say.ts";
+
+const format = new Intl.DateTimeFormat(language, { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
+const clock = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit" });
+const dated = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+
+export const zone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Short: the time alone where it is today. */
+export function whenText(at: Date, now = new Date()): string {
+  if (at.toDateString() === now.toDateString()) return clock.format(at);
+  return at.getFullYear() === now.getFullYear() ? format.format(at) : dated.format(at);
+}
+
+const on = (now: Date, days: number, hour: number): Date => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, hour);
+
+/** What people mean by later: soon, this afternoon, tomorrow, next week. */
+export function suggestions(now: Date): { name: string; at: Date }[] {
+  const toMonday = (8 - now.getDay()) % 7 || 7;
+  return [
+    { name: say("In an hour", "一小时后"), at: new Date(Math.ceil((now.getTime() + 3_600_000) / 300_000) * 300_000) },
+    ...(now.getHours() < 16 ? [{ name: say("This afternoon", "今天下午"), at: on(now, 0, 17) }] : []),
+    { name: say("Tomorrow morning", "明天上午"), at: on(now, 1, 9) },
+    ...(toMonday > 1 ? [{ name: say("Monday morning", "周一上午"), at: on(now, toMonday, 9) }] : []),
+  ];
+}
+
+/** The value of a datetime-local field. */
+export function fieldOf(at: Date): string {
+  const two = (n: number) => String(n).padStart(2, "0");
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+export type Repeat = "" | "daily" | "weekdays" | "weekly";
+
+/** How often, as the server takes it: by the clock of the person's zone. */
+export function cronOf(at: Date, repeat: Repeat): string {
+  const days = { daily: "*", weekdays: "1-5", weekly: String(at.getDay()), "": "*" }[repeat];
+  return `${at.getMinutes()} ${at.getHours()} * * ${days}`;
+}
+
+/** What a rule of that form says; null: it has another form. */
+export function repeatOf(cron: string): { repeat: Repeat; days: number[] } | null {
+  const found = /^(\d+) (\d+) \* \* (\*|1-5|[0-7])$/.exec(cron);
+  if (!found) return null;
+  if (found[3] === "*") return { repeat: "daily", days: [0, 1, 2, 3, 4, 5, 6] };
+  return found[3] === "1-5" ? { repeat: "weekdays", days: [1, 2, 3, 4, 5] } : { repeat: "weekly", days: [Number(found[3]) % 7] };
+}
+
+/** The next three times, from the first on, which the server says; later ones where the rule is a simple one of this zone. */
+export function nextTimes(first: Date, cron: string | undefined, timezone: string | undefined): Date[] {
+  const rule = cron && timezone === zone() ? repeatOf(cron) : null;
+  const times = [first];
+  for (let day = 1; rule && times.length < 3 && day < 22; day++) {
+    const at = new Date(first.getFullYear(), first.getMonth(), first.getDate() + day, first.getHours(), first.getMinutes());
+    if (rule.days.includes(at.getDay())) times.push(at);
+  }
+  return times;
+}
