@@ -8,6 +8,7 @@ import { say } from "./say.ts";
 import { useSession } from "./session.ts";
 import { Avatar, Icon } from "./ui/parts.tsx";
 import type { IconName } from "./ui/icons.ts";
+import { Invited } from "./views/invited.tsx";
 import { LinkState } from "./views/link.tsx";
 import { Sidebar } from "./views/sidebar.tsx";
 import { Conversation } from "./views/conversation.tsx";
@@ -42,6 +43,7 @@ export function App() {
             onClose={() => close({ view: "group", group: route.group })} />
         )}
       </div>
+      <Invited />
     </>
   );
 }

@@ -23,3 +23,16 @@ export function useSession(): Session {
   if (!session) throw new Error("nobody is signed in here");
   return session;
 }
+
+/** Fulfilled once the client knows a group that the person has just entered. */
+export function entered(chat: Chatd, group: string): Promise<void> {
+  return new Promise((done) => {
+    const look = () => {
+      if (!chat.group(group).snapshot()) return;
+      end();
+      done();
+    };
+    const end = chat.subscribe(look);
+    look();
+  });
+}

@@ -69,8 +69,7 @@ export function Name({ user }: { user: string }) {
   return <><bdi class="name" title={user}>{label}</bdi>{alike && <small class="id"> {user}</small>}</>;
 }
 
-/** What went wrong, beside what it concerns. */
-export const Problem = ({ text }: { text: string }) => (text ? <p class="problem" role="alert">{text}</p> : null);
+export { Problem } from "./problem.tsx";
 
 /** The frame of what opens beside a conversation, or over it where there is no room: no dialog, the rest stays usable. */
 export function PanelFrame({ title, onClose, children, name }: { title: string; onClose: () => void; children?: ComponentChildren; name: string }) {
