@@ -12,7 +12,8 @@ export type Invited = { code: string; shown?: Wire.InviteShown; problem?: string
 let accepted = false;
 /** Whoever makes an account by an invitation has said that they want to join. */
 export const acceptInvite = (): void => { accepted = true; };
-export const inviteAccepted = (): boolean => accepted;
+/** The code that was accepted so; null: there is none. */
+export const acceptedInvite = (): string | null => (accepted ? load("invite") : null);
 
 export async function lookAtInvite(): Promise<Invited | null> {
   const code = load("invite");

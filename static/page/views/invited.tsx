@@ -1,6 +1,6 @@
 /** Asks whoever came by an invitation whether to join. */
 import { useEffect, useState } from "preact/hooks";
-import { dropInvite, inviteAccepted, inviteText, lookAtInvite, type Invited as Invitation } from "../invite.ts";
+import { acceptedInvite, dropInvite, inviteText, lookAtInvite, type Invited as Invitation } from "../invite.ts";
 import { go } from "../route.ts";
 import { say } from "../say.ts";
 import { entered, useSession } from "../session.ts";
@@ -14,10 +14,10 @@ export function Invited() {
   const [busy, setBusy] = useState(false);
   useEffect(() => {
     let shown = true;
-    void lookAtInvite().then((found) => {
-      if (!shown || !found) return;
-      if (found.shown && inviteAccepted()) join(found.code, (text) => toast(text, { bad: true }));
-      else setInvite(found);
+    const code = acceptedInvite(); // registering may have used it up, which a member does not hear of
+    if (code) join(code, (text) => toast(text, { bad: true }));
+    else void lookAtInvite().then((found) => {
+      if (shown) setInvite(found);
     });
     return () => { shown = false; };
   }, []);
