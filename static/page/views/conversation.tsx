@@ -36,6 +36,7 @@ export function Conversation({ group: id, at }: { group: string; at?: number | u
         </div>
         <IconButton icon="search" label={say("Search in this group", "在此群组中搜索")} onClick={() => openPanel("search")} />
         <IconButton icon="people" label={say("Members", "成员")} onClick={() => openPanel("members")} />
+        {!peer && <IconButton icon="gear" label={say("Group settings", "群组设置")} onClick={() => openPanel("settings")} />}
       </header>
       <Timeline key={`${id} ${at ?? ""}`} group={group} at={at} onAbout={(next) => { setAbout(next); input.current?.focus(); }} />
       <Typing group={id} />

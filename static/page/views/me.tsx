@@ -1,3 +1,4 @@
-import { say } from "../say.ts";
+/** What a person sets for themself. */
+import { lazy } from "../ui/lazy.tsx";
 
-export const Me = () => <div class="nothing"><h2>{say("Me", "Me")}</h2></div>;
+export const Me = lazy(() => import("./people.tsx").then((m) => m.You));

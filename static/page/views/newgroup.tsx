@@ -1,4 +1,5 @@
-import { say } from "../say.ts";
+/** Making a group, and finding one that anyone may join. */
+import { lazy } from "../ui/lazy.tsx";
 
-export const NewGroup = () => <div class="nothing"><h2>{say("Create group", "新建群组")}</h2></div>;
-export const Browse = () => <div class="nothing"><h2>{say("Public groups", "公开群组")}</h2></div>;
+export const NewGroup = lazy(() => import("./people.tsx").then((m) => m.Create));
+export const Browse = lazy(() => import("./people.tsx").then((m) => m.Public));

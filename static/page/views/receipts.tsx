@@ -1,46 +1,82 @@
-/** Who has read a message, who has it without having read it, and who has not got it yet: content of a panel. */
-import { useEffect, useState } from "preact/hooks";
+/** Who has read a message, who has received it, and who has not got it yet. */
 import type { Wire } from "@chatd/client";
-import { useSnapshot } from "../hooks.ts";
-import { counted, say } from "../say.ts";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { labelOf, usePeople } from "../people.ts";
+import { say } from "../say.ts";
 import { useSession } from "../session.ts";
+import { problemOf } from "../ui/confirm.tsx";
 import { Avatar, Name, Problem } from "../ui/parts.tsx";
+import { Windowed } from "../ui/windowed.tsx";
 
-/** Names of one section that are shown at once. */
-const SHOWN = 200;
+const ROW = 48;
+const PAGE = 200;
+/** Cursors that move together are one reason to ask again. */
+const GATHER_MS = 300;
+
+type Known = { counts: Pick<Wire.Receipts, "members" | "seen" | "read">; read: string[]; seen: string[]; pending: string[]; next: string | null };
 
 export function Receipts({ group, id }: { group: string; id: number }) {
   const { chat } = useSession();
-  const last = useSnapshot((s) => s.groups.find((g) => g.id === group)?.read ?? 0);
-  const [answer, setAnswer] = useState<Wire.Receipts | null>(null);
+  const people = usePeople();
+  const [known, setKnown] = useState<Known | null>(null);
   const [problem, setProblem] = useState("");
-  const [moved, setMoved] = useState(0);
-  useEffect(() => chat.on("cursor", (c) => c.group === group && setMoved((n) => n + 1)), [chat, group]);
+  const [filter, setFilter] = useState("");
+  const [pages, setPages] = useState(1);
+  const [asked, setAsked] = useState(0);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const end = chat.on("cursor", (c) => {
+      if (c.group === group) timer ??= setTimeout(() => { timer = undefined; setAsked((n) => n + 1); }, GATHER_MS);
+    });
+    return () => {
+      end();
+      clearTimeout(timer);
+    };
+  }, [group]);
   useEffect(() => {
     let shown = true;
-    chat.group(group).receipts(id).then((a) => shown && setAnswer(a), (err: Error) => shown && setProblem(err.message));
+    load(pages).then((now) => shown && setKnown(now), (err) => shown && setProblem(problemOf(err)));
     return () => { shown = false; };
-  }, [group, id, moved, last]);
-  if (!answer) return problem ? <Problem text={problem} /> : <p class="quiet" role="status">{say("Loading…", "正在加载…")}</p>;
-  const read = answer.seen_by.filter((m) => m.read >= id).map((m) => m.user);
-  const seen = answer.seen_by.filter((m) => m.read < id).map((m) => m.user);
-  return (
-    <div class="receipts">
-      <p class="quiet">{say(`Read by ${answer.read} of ${counted(answer.members, "other member", "other members", "")}.`, `除作者外的 ${answer.members} 名成员中有 ${answer.read} 名已读。`)}</p>
-      <People title={say("Read", "已读")} users={read} name="read" />
-      <People title={say("Delivered", "已送达")} users={seen} name="seen" />
-      <People title={say("Not delivered yet", "尚未送达")} users={answer.pending} name="pending" />
-    </div>
-  );
-}
+  }, [group, id, pages, asked]);
 
-function People({ title, users, name }: { title: string; users: readonly string[]; name: string }) {
-  if (users.length === 0) return null;
+  async function load(most: number): Promise<Known> {
+    const out: Known = { counts: { members: 0, seen: 0, read: 0 }, read: [], seen: [], pending: [], next: "" };
+    for (let page = 0; page < most && out.next !== null; page++) {
+      const answer: Wire.Receipts = await chat.group(group).receipts(id, { limit: PAGE, ...(out.next && { cursor: out.next }) });
+      out.counts = answer;
+      for (const m of answer.seen_by) (m.read >= id ? out.read : out.seen).push(m.user);
+      out.pending.push(...answer.pending);
+      out.next = answer.next;
+    }
+    return out;
+  }
+
+  const words = filter.trim().toLowerCase();
+  const sections = useMemo(() => {
+    const of = (name: string, title: string, users: readonly string[]) =>
+      ({ name, title, users: words ? users.filter((u) => `${u} ${labelOf(people, u)}`.toLowerCase().includes(words)) : users });
+    return known ? [of("read", say("Read", "已读"), known.read), of("seen", say("Received, not read", "已送达，未读"), known.seen), of("pending", say("Not received yet", "尚未送达"), known.pending)]
+      .filter(({ users }) => users.length > 0) : [];
+  }, [known, words, people]);
+  const more = known?.next ? () => setPages((n) => n + 1) : undefined;
+
   return (
-    <section data-receipts={name}>
-      <h3>{title}</h3>
-      <ul class="people">{users.slice(0, SHOWN).map((u) => <li key={u} data-user={u}><Avatar user={u} /><span><Name user={u} /></span></li>)}</ul>
-      {users.length > SHOWN && <p class="quiet">{say(`and ${(users.length - SHOWN).toLocaleString()} more`, `以及另外 ${users.length - SHOWN} 人`)}</p>}
-    </section>
+    <div class="stack receipts">
+      <Problem text={problem} />
+      {known && (
+        <p class="lead">{say(`Read by ${known.counts.read} of ${known.counts.members}. Whoever wrote the message isn’t counted.`, `${known.counts.members} 人中有 ${known.counts.read} 人已读，不含发送者。`)}</p>
+      )}
+      {known && (known.counts.members > 8 || filter) && (
+        <input type="search" name="receipt-search" dir="auto" aria-label={say("Search people", "搜索")} placeholder={say("Search people", "搜索")} value={filter} onInput={(e) => setFilter(e.currentTarget.value)} />
+      )}
+      {known && words && sections.length === 0 && <p class="quiet" role="status">{say("Nobody by that name here.", "没有匹配的人。")}</p>}
+      {sections.map(({ name, title, users }, i) => (
+        <section key={name} data-receipts={name}>
+          <h3>{title} <small>{users.length.toLocaleString()}{known?.next && "+"}</small></h3>
+          <Windowed items={users} height={ROW} label={title} onEnd={i === sections.length - 1 ? more : undefined}
+            row={(u) => <li key={u} data-user={u}><Avatar user={u} /><span class="person"><Name user={u} /></span></li>} />
+        </section>
+      ))}
+    </div>
   );
 }

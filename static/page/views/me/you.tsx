@@ -1,0 +1,33 @@
+/** Oneself: what others see, how the page looks, where one is signed in, and one's data. */
+import { say } from "../../say.ts";
+import { useSession } from "../../session.ts";
+import { Head } from "../create.tsx";
+import { Devices } from "./devices.tsx";
+import { Looks } from "./looks.tsx";
+import { Own } from "./own.tsx";
+import { Profile } from "./profile.tsx";
+
+export function You() {
+  const { chat, signIn } = useSession();
+  async function out(): Promise<void> {
+    await chat.forget();
+    signIn.out();
+  }
+  return (
+    <>
+      <Head title={say("You", "我")} />
+      <div class="pane-body">
+        <div class="narrow me-parts">
+          <Profile />
+          <Looks />
+          <Devices />
+          <Own />
+          <section>
+            <p class="buttons"><button type="button" class="button" name="sign-out" onClick={out}>{say("Sign out", "退出登录")}</button></p>
+            <small>{say("What is kept of you in this browser is deleted, also messages that wait to be sent.", "此浏览器中保存的内容将被删除，包括等待发送的消息。")}</small>
+          </section>
+        </div>
+      </div>
+    </>
+  );
+}

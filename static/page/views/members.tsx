@@ -1,0 +1,134 @@
+/** Who is in a group, and what its owner and admins change about that. */
+import type { GroupState } from "@chatd/client";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { useSnapshot } from "../hooks.ts";
+import { type Member, type Role, useMembers } from "../memberlist.ts";
+import { labelOf, textOf, useNames, usePeople } from "../people.ts";
+import { pathOf } from "../route.ts";
+import { counted, say } from "../say.ts";
+import { useSession } from "../session.ts";
+import { Confirm, problemOf, type Question } from "../ui/confirm.tsx";
+import { Avatar, IconButton, Name, Popover, Problem } from "../ui/parts.tsx";
+import { nobody, PeopleField, usersOf } from "../ui/people-field.tsx";
+import { Windowed } from "../ui/windowed.tsx";
+import { Invites } from "./invites.tsx";
+
+const ROW = 48;
+const RANK: Record<Role, number> = { owner: 0, admin: 1, member: 2 };
+const ROLES: Record<Role, string> = { owner: say("Owner", "群主"), admin: say("Admin", "管理员"), member: say("Member", "成员") };
+
+export function Members({ group: id }: { group: string }) {
+  const group = useSnapshot((s) => s.groups.find((g) => g.id === id));
+  return group ? <Shown group={group} /> : null;
+}
+
+function Shown({ group }: { group: GroupState }) {
+  const { me } = useSession();
+  const people = usePeople();
+  const { members, complete, mine, error, more } = useMembers(group.id);
+  const [filter, setFilter] = useState("");
+  const [question, setQuestion] = useState<Question | null>(null);
+  const manages = !group.direct && (mine === "owner" || mine === "admin");
+  const words = filter.trim().toLowerCase();
+  const shown = useMemo(() => {
+    const matching = words ? members.filter((m) => `${m.user} ${labelOf(people, m.user)}`.toLowerCase().includes(words)) : [...members];
+    return matching.sort((a, b) => RANK[a.role] - RANK[b.role] || labelOf(people, a.user).localeCompare(labelOf(people, b.user)) || (a.user < b.user ? -1 : 1));
+  }, [members, words, people]);
+  const ids = useMemo(() => new Set(members.map((m) => m.user)), [members]);
+  return (
+    <div class="stack">
+      {manages && <Add group={group} has={(u) => ids.has(u)} />}
+      {manages && <Invites group={group} />}
+      <input type="search" name="member-search" dir="auto" aria-label={say("Search members", "搜索成员")} placeholder={say("Search members", "搜索成员")} value={filter}
+        onInput={(e) => setFilter(e.currentTarget.value)} />
+      <Problem text={error ? problemOf(error) : ""} />
+      <p class="quiet" role="status">{words
+        ? complete ? counted(shown.length, "match", "matches", "个匹配") : say(`${shown.length} among the ${members.length.toLocaleString()} loaded so far`, `已加载的 ${members.length.toLocaleString()} 人中有 ${shown.length} 个匹配`)
+        : counted(group.members, "member", "members", "名成员")}</p>
+      <Windowed items={shown} height={ROW} label={say("Members", "成员")} onEnd={complete ? undefined : more}
+        row={(m) => <Row key={m.user} member={m} group={group} self={m.user === me} mine={manages ? mine : undefined} onAsk={setQuestion} />} />
+      {!complete && <p class="buttons"><button type="button" class="button" onClick={more}>{say("Load more", "加载更多")}</button></p>}
+      {question && <Confirm {...question} onClose={() => setQuestion(null)} />}
+    </div>
+  );
+}
+
+function Row({ member: m, group, self, mine, onAsk }: { member: Member; group: GroupState; self: boolean; mine: Role | undefined; onAsk: (q: Question) => void }) {
+  const [menu, setMenu] = useState(false);
+  const button = useRef<HTMLSpanElement>(null);
+  const name = useNames([m.user])(m.user);
+  const may = mine && !self && m.role !== "owner";
+  return (
+    <li data-user={m.user} data-role={m.role}>
+      <Avatar user={m.user} />
+      <span class="person"><Name user={m.user} />{self && <small> {say("you", "您")}</small>}</span>
+      {m.role !== "member" && <small class="role">{ROLES[m.role]}</small>}
+      {!self && (
+        <span ref={button}><IconButton icon="more" label={say(`More about ${name}`, `${name} 的更多操作`)} aria-expanded={menu} onClick={() => setMenu(!menu)} /></span>
+      )}
+      {menu && (
+        <Popover anchor={button} name="menu" role="menu" label={name} onClose={() => setMenu(false)}>
+          {!group.direct && <a role="menuitem" data-focus href={pathOf({ view: "direct", user: m.user })} onClick={() => setMenu(false)}>{say("Send a message", "发消息")}</a>}
+          {may && <Actions member={m} name={name} group={group} mine={mine} onAsk={(q) => { setMenu(false); onAsk(q); }} />}
+          {group.direct && <span class="quiet" dir="ltr">{m.user}</span>}
+        </Popover>
+      )}
+    </li>
+  );
+}
+
+function Actions({ member: m, name, group, mine, onAsk }: { member: Member; name: string; group: GroupState; mine: Role; onAsk: (q: Question) => void }) {
+  const { chat } = useSession();
+  const here = chat.group(group.id);
+  const promote: Question = {
+    title: say(`Make ${name} an admin?`, `将 ${name} 设为管理员？`), button: say("Make admin", "设为管理员"), run: () => here.add(m.user, "admin"),
+    text: say("Admins add and remove members, invite people, change the settings and delete anybody’s messages.", "管理员可以添加和移除成员、邀请他人、更改设置以及删除任何人的消息。"),
+  };
+  const demote: Question = {
+    title: say(`Make ${name} a member?`, `将 ${name} 设为普通成员？`), button: say("Make member", "设为成员"), run: () => here.add(m.user, "member"),
+    text: say("They stay in the group and can no longer manage it.", "对方仍在群组中，但不能再管理群组。"),
+  };
+  const transfer: Question = {
+    title: say(`Make ${name} the owner?`, `将群组转让给 ${name}？`), button: say("Transfer group", "转让群组"), danger: true, run: () => here.add(m.user, "owner"),
+    text: say("A group has one owner. You become an admin, and only the new owner can give it back.", "群组只有一位群主。您将成为管理员，只有新群主才能转回。"),
+  };
+  const remove: Question = {
+    title: say(`Remove ${name}?`, `移除 ${name}？`), button: say("Remove", "移除"), danger: true, run: () => here.remove(m.user),
+    text: say("They can no longer read or write here. Their messages stay.", "对方将无法再阅读或发送消息，其已发消息会保留。"),
+  };
+  const item = (q: Question) => <button key={q.title} type="button" role="menuitem" class={q.danger ? "danger" : ""} onClick={() => onAsk(q)}>{q.button}</button>;
+  return <>{item(m.role === "admin" ? demote : promote)}{mine === "owner" && item(transfer)}{item(remove)}</>;
+}
+
+function Add({ group, has }: { group: GroupState; has: (user: string) => boolean }) {
+  const { chat, people } = useSession();
+  const [value, setValue] = useState(nobody);
+  const [problem, setProblem] = useState("");
+  const [busy, setBusy] = useState(false);
+  const users = usersOf(value);
+  async function submit(e: Event): Promise<void> {
+    e.preventDefault();
+    setBusy(true);
+    setProblem("");
+    const refused: string[] = [];
+    let why: unknown;
+    for (const user of users) {
+      try {
+        await chat.group(group.id).add(user);
+      } catch (err) {
+        refused.push(user);
+        why = err;
+      }
+    }
+    setValue({ users: refused, text: "" });
+    if (refused.length > 0) setProblem(say(`Not added: ${refused.map((u) => textOf(people.now(), u)).join(", ")}. `, `未能添加：${refused.map((u) => textOf(people.now(), u)).join("、")}。`) + problemOf(why));
+    setBusy(false);
+  }
+  return (
+    <form class="row-form" name="add-member" onSubmit={submit}>
+      <PeopleField label={say("Add people", "添加成员")} name="user" value={value} onValue={setValue} except={has} placeholder={say("Name or username", "姓名或用户名")} />
+      <button class="button" disabled={busy || users.length === 0}>{say("Add", "添加")}</button>
+      <Problem text={problem} />
+    </form>
+  );
+}
