@@ -74,6 +74,14 @@ export function createPeople(chat: Pick<Chatd, "users">) {
     seen(messages: Iterable<Message>): void {
       store.want(usersIn(messages));
     },
+    /** Versions that came along with messages. */
+    versions(now: Readonly<Record<string, number>>): void {
+      for (const [user, version] of Object.entries(now)) {
+        if (version <= (people.known.get(user)?.version ?? -1)) continue;
+        asked.delete(user);
+        store.want([user]);
+      }
+    },
     /** Somebody's profile has changed: what an answer says is newer than what is known. */
     changed(profile: { user: string }): void {
       asked.add(profile.user);

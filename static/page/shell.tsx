@@ -22,6 +22,7 @@ export function start(me: string, signIn: SignIn, root: HTMLElement): () => Prom
   const session: Session = { chat, me, people, signIn, features: [], toast: toasts.say };
   const ends = [
     chat.on("message", (m) => people.seen([m])),
+    chat.on("profiles", people.versions),
     chat.on("failed", ({ error }) => toasts.say(error.detail, { bad: true })),
     chat.on("signed-out", () => signIn.refused()),
     chat.on("left", ({ group }) => people.forget(group)),

@@ -16,6 +16,8 @@ export type Events = {
   inbox: InboxItem;
   /** Another member's positions: what they have received and read. Not in groups of more than 100. */
   cursor: { group: string; user: string; seen: number; read: number };
+  /** Versions of the profiles of those by whom messages are that came: another one than is known is worth asking for. */
+  profiles: { [user: string]: number };
   joined: { group: string };
   left: { group: string };
   /** Something to send was refused, or discarded. A message stays as `failed`; a change is given up. */

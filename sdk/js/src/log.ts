@@ -43,6 +43,7 @@ export type Log = {
 export type Batch = {
   group: string; epoch: string; from: number; to: number; cursor?: string; complete: boolean; messages: Message[];
   first?: number; last?: number; has_more?: boolean; seen?: number; read?: number; unread?: number;
+  profiles?: Record<string, number>;
 };
 
 /** More changes than this are not remembered. */

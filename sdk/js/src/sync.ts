@@ -81,6 +81,7 @@ export async function received(d: Draft, b: Batch): Promise<"hole" | null> {
   settle(d, b.group, log.end, step.fresh, step.anew);
   if (step.gap) d.tell("gap", { group: b.group, from: step.gap[0], to: step.gap[1] });
   for (const m of step.fresh) d.tell("message", m);
+  if (b.profiles) d.tell("profiles", b.profiles);
   if (!record.known) d.stale.add(b.group);
   return null;
 }

@@ -1,6 +1,6 @@
 /** Making a group, and finding one that anyone may join. */
 import type { Wire } from "@chatd/client";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useSnapshot } from "../hooks.ts";
 import { go, groupPath, pathOf } from "../route.ts";
 import { counted, say } from "../say.ts";
@@ -21,6 +21,8 @@ export const Head = ({ title }: { title: string }) => (
 export function Create() {
   const { chat, signIn } = useSession();
   const [members, setMembers] = useState(nobody);
+  const first = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => first.current?.focus(), []);
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
   async function submit(e: SubmitEvent): Promise<void> {
@@ -49,7 +51,7 @@ export function Create() {
       <div class="pane-body">
         <form class="stack narrow" name="new-group" onSubmit={submit}>
           <label class="field"><span>{say("Name", "名称")}</span>
-            <input name="name" required autofocus maxlength={200} autocomplete="off" dir="auto" placeholder={say("Weekend trip", "周末旅行")} /></label>
+            <input ref={first} name="name" required maxlength={200} autocomplete="off" dir="auto" placeholder={say("Weekend trip", "周末旅行")} /></label>
           <PeopleField label={say("Members", "成员")} name="members" value={members} onValue={setMembers} except={() => false} placeholder={say("Name or username", "姓名或用户名")}
             note={signIn.hasAccount() // an id that is added can’t be registered
               ? say("People who have an account. Others join by an invite link, later.", "已有账号的人。其他人稍后可通过邀请链接加入。")
@@ -101,7 +103,7 @@ export function Public() {
       <Head title={say("Public groups", "公开群组")} />
       <div class="pane-body">
         <div class="stack narrow">
-          <input type="search" name="group-search" dir="auto" autofocus aria-label={say("Search public groups", "搜索公开群组")} placeholder={say("Search public groups", "搜索公开群组")} value={filter} onInput={(e) => setFilter(e.currentTarget.value)} />
+          <input type="search" name="group-search" dir="auto" aria-label={say("Search public groups", "搜索公开群组")} placeholder={say("Search public groups", "搜索公开群组")} value={filter} onInput={(e) => setFilter(e.currentTarget.value)} />
           <Problem text={problem} />
           {next !== "" && shown.length === 0 && (
             <p class="quiet" role="status">{words ? say(`No group matches “${filter.trim()}”.`, `没有匹配“${filter.trim()}”的群组。`) : say("No public groups yet. Create one that anyone can join.", "还没有公开群组。创建一个任何人都可以加入的群组吧。")}</p>

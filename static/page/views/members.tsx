@@ -32,7 +32,7 @@ function Shown({ group }: { group: GroupState }) {
   const words = filter.trim().toLowerCase();
   const shown = useMemo(() => {
     const matching = words ? members.filter((m) => `${m.user} ${labelOf(people, m.user)}`.toLowerCase().includes(words)) : [...members];
-    return matching.sort((a, b) => RANK[a.role] - RANK[b.role] || labelOf(people, a.user).localeCompare(labelOf(people, b.user)) || (a.user < b.user ? -1 : 1));
+    return matching.sort((a, b) => RANK[a.role] - RANK[b.role] || labelOf(people, a.user).localeCompare(labelOf(people, b.user), undefined, { numeric: true }) || (a.user < b.user ? -1 : 1));
   }, [members, words, people]);
   const ids = useMemo(() => new Set(members.map((m) => m.user)), [members]);
   return (
