@@ -1,0 +1,275 @@
+package e2e
+
+import (
+	"fmt"
+	"image/color"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
+)
+
+// retype replaces what a field holds.
+func (p *person) retype(selector, text string) {
+	p.t.Helper()
+	p.do(chromedp.Focus(chromedp.CSS(selector)))
+	p.script(`document.querySelector(%q).select()`, selector)
+	p.fill(selector, text)
+}
+
+// menu opens what can be done about a member, and chooses from it.
+func (p *person) menu(user, choice string) {
+	p.t.Helper()
+	p.click(fmt.Sprintf(`.panel li[data-user=%q] button`, user))
+	item := fmt.Sprintf(`[...document.querySelectorAll(".popover [role=menuitem]")].find((b) => b.textContent === %q)`, choice)
+	p.see(item)
+	p.script(`%s.click()`, item)
+}
+
+// sure answers the question that is asked.
+func (p *person) sure() {
+	p.t.Helper()
+	p.click(`dialog form[name=confirm] button:first-of-type`)
+	p.see(`!document.querySelector("dialog")`)
+}
+
+// TestPagePeople makes a group, invites by a link, changes roles and settings, removes, leaves and deletes.
+func TestPagePeople(t *testing.T) {
+	t.Parallel()
+	node := devNode(t)
+	browser := startBrowser(t)
+	alice := nextPerson(t, browser, node, "alice")
+	alice.click(`a[aria-label="Create group"]`)
+	alice.fill("input[name=name]", "Weekend trip")
+	alice.fill("input[name=members]", "bob, carol")
+	alice.enter()
+	alice.see(shows(".group-title h2", "Weekend trip"))
+	group := ask[string](alice, `document.querySelector(".group-link[aria-current]").dataset.group`)
+	bob := nextPerson(t, browser, node, "bob")
+	bob.open(group)
+
+	// A link, by which dave comes.
+	alice.click(`.group-head button[aria-label="Members"]`)
+	alice.see(`document.querySelectorAll(".panel li[data-user]").length === 3`)
+	alice.click(".invites summary")
+	alice.click("button[name=invite-people]")
+	alice.see(`document.querySelector("input[name=invite]")?.value.includes("invite=") && document.querySelectorAll("[data-list=invites] li").length === 1`)
+	link := ask[string](alice, `document.querySelector("input[name=invite]").value`)
+	dave := openRefused(t, browser, link, "dave")
+	dave.see(shows(".card .invited", "alice invites you to “Weekend trip” (3 members)."))
+	dave.fill("input[name=name]", "dave")
+	dave.enter()
+	dave.see(shows("dialog .invited", "alice invites you to “Weekend trip” (3 members)."))
+	dave.click("dialog button[name=join]")
+	dave.see(shows(".group-title h2", "Weekend trip"))
+	dave.refused(false)
+	alice.see(`document.querySelector(".panel li[data-user=dave]")`)
+	alice.click(`[data-list=invites] button[aria-label="Revoke link"]`)
+	alice.see(`!document.querySelector("[data-list=invites]")`)
+
+	// Roles, each after a question; who is found by a search is removed.
+	bob.click(`.group-head button[aria-label="Members"]`)
+	bob.see(`document.querySelectorAll(".panel li[data-user]").length === 4 && !document.querySelector("form[name=add-member]")`)
+	alice.menu("bob", "Make admin")
+	alice.see(shows("dialog h2", "Make bob an admin?"))
+	alice.sure()
+	bob.see(`document.querySelector("li[data-user=bob][data-role=admin]") && document.querySelector("form[name=add-member]")`)
+	alice.fill("input[name=member-search]", "dav")
+	alice.see(`document.querySelectorAll(".panel li[data-user]").length === 1`)
+	dave.refused(true) // what it asks for as it is removed
+	alice.menu("dave", "Remove")
+	alice.sure()
+	alice.see(`!document.querySelector(".panel li[data-user]")`)
+	dave.see(shows(".nothing h2", "You’re not in this group"))
+
+	// By name, with completion: the server says whom one may see.
+	alice.retype("input[name=member-search]", " ")
+	bob.fill("input[name=user]", "dave")
+	bob.enter()
+	bob.see(`document.querySelector(".panel li[data-user=dave]")`)
+	alice.see(`document.querySelectorAll(".panel li[data-user]").length === 4`)
+
+	// Back closes the panel, and only that.
+	alice.script(`history.back()`)
+	alice.see(`!document.querySelector(".panel") && document.querySelector(".group-title h2")`)
+
+	// Settings, in sentences.
+	alice.click(`.group-head button[aria-label="Group settings"]`)
+	alice.retype("input[name=group-name]", "Long weekend")
+	alice.click("input[name=post][value=admins]")
+	alice.retype("input[name=retain_days]", "30")
+	alice.see(`document.querySelector("form[name=settings]").innerText.includes("Messages go 30 days after they were sent")`)
+	alice.click("button[name=save]")
+	bob.see(shows(".group-title h2", "Long weekend"))
+	harness.Eventually(t, cliWait, "the settings are saved", func() error {
+		if got := must(node.Client("alice").Group(t.Context(), group))(t); got.Post != "admins" || got.RetainDays != 30 || got.Name != "Long weekend" {
+			return fmt.Errorf("got %+v", got)
+		}
+		return nil
+	})
+	carol := nextPerson(t, browser, node, "carol")
+	carol.open(group)
+	carol.click(`.group-head button[aria-label="Group settings"]`)
+	carol.see(`document.querySelector("form[name=settings] fieldset:disabled") && !document.querySelector("button[name=save], button[name=delete]")`)
+	carol.click("button[name=leave]")
+	carol.sure()
+	carol.see(`!document.querySelector(".group-link")`)
+
+	alice.click("button[name=delete]")
+	alice.see(`document.querySelector("dialog .button.danger").disabled`)
+	alice.fill("dialog input[name=confirm]", "Long weekend")
+	alice.sure()
+	for _, p := range []*person{alice, bob} {
+		p.see(`!document.querySelector(".group-link")`)
+	}
+}
+
+// TestPageBrowse joins a group that anyone may enter.
+func TestPageBrowse(t *testing.T) {
+	t.Parallel()
+	node := devNode(t)
+	must(node.Client("alice").CreateGroup(t.Context(), client.GroupDraft{ID: "square", Name: "Town square", Visibility: "public"}))(t)
+	bob := nextPerson(t, startBrowser(t), node, "bob")
+	bob.click(`a[aria-label="Browse public groups"]`)
+	bob.fill("input[name=group-search]", "town")
+	bob.click(`button[aria-label="Join Town square"]`)
+	bob.see(shows(".group-title h2", "Town square"))
+}
+
+// TestPageMembersOfALargeGroup draws what is in view, and finds who is far down.
+func TestPageMembersOfALargeGroup(t *testing.T) {
+	t.Parallel()
+	node := devNode(t)
+	ctx := bounded(t, browserTimeout)
+	alice := node.Client("alice")
+	must(alice.CreateGroup(ctx, client.GroupDraft{ID: "all", Name: "All hands"}))(t)
+	for from := 0; from < 1200; from += 600 {
+		var add []client.Addition
+		for i := from; i < from+600; i++ {
+			add = append(add, client.Addition{User: fmt.Sprintf("member-%04d", i)})
+		}
+		must(alice.ChangeMembers(ctx, "all", client.MembersChange{Add: add}))(t)
+	}
+	p := nextPerson(t, startBrowser(t), node, "alice")
+	p.open("all")
+	p.click(`.group-head button[aria-label="Members"]`)
+	p.see(`document.querySelector(".panel li[data-user]")`)
+	for range 3 { // each time the end of what is loaded is in view
+		p.script(`document.querySelector(".panel-body").scrollTo(0, 1e6)`)
+		p.frames(4)
+	}
+	p.see(`(document.querySelector(".panel-body").scrollTo(0, 1e6), document.querySelector(".panel li[data-user='member-1199']"))`)
+	if n := ask[int](p, `document.querySelectorAll("*").length`); n > 2500 {
+		t.Errorf("%d nodes", n)
+	}
+	p.script(`document.querySelector(".panel-body").scrollTo(0, 0)`)
+	p.fill("input[name=member-search]", "member-0777")
+	p.see(`document.querySelectorAll(".panel li[data-user]").length === 1 && document.querySelector(".panel li[data-user='member-0777']")`)
+}
+
+// TestPageMe changes what others see, how the page looks, and signs out.
+func TestPageMe(t *testing.T) {
+	t.Parallel()
+	node := devNode(t)
+	browser := startBrowser(t)
+	ctx := bounded(t, browserTimeout)
+	must(node.Client("alice").CreateGroup(ctx, client.GroupDraft{ID: "team", Name: "Team", Members: []string{"bob"}}))(t)
+	must(node.Client("alice").Send(ctx, "team", client.Text("hello")))(t)
+	alice, bob := nextPerson(t, browser, node, "alice"), nextPerson(t, browser, node, "bob")
+	bob.open("team")
+	bob.click(`.group-head button[aria-label="Members"]`)
+	bob.see(shows(".panel li[data-user=alice] .name", "alice"))
+	alice.click(".rail .me")
+	alice.see(`!document.querySelector("input[name=own-name]")?.disabled`)
+	alice.fill("input[name=own-name]", "Alice Martin")
+	alice.fill("input[name=status]", "On the train")
+	alice.click("form[name=profile] .button.primary")
+	alice.see(shows("form[name=profile] [role=status]", "Saved."))
+	face := filepath.Join(t.TempDir(), "face.png")
+	if err := os.WriteFile(face, portrait(t, 300, color.RGBA{R: 200, A: 255}, color.RGBA{B: 200, A: 255}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	alice.do(chromedp.SetUploadFiles(chromedp.CSS("input[name=picture]"), []string{face}))
+	alice.see(`document.querySelector(".rail .me img")?.naturalWidth > 0`)
+	must(node.Client("alice").Send(ctx, "team", client.Text("here I am")))(t) // with it comes the version of the profile
+	bob.see(shows(".panel li[data-user=alice] .name", "Alice Martin") + ` && document.querySelector(".panel li[data-user=alice] img")`)
+
+	alice.click("input[name=theme][value=dark]")
+	alice.see(`getComputedStyle(document.documentElement).colorScheme === "dark"`)
+	alice.click("input[name=language][value=zh]")
+	alice.see(`document.documentElement.lang === "zh" && document.querySelector(".pane-head h2")?.textContent === "我"`)
+	alice.click("input[name=language][value=en]")
+	alice.see(shows(".pane-head h2", "You"))
+	alice.see(`document.querySelectorAll("[data-list=sessions] li").length > 0`)
+	alice.script(`HTMLAnchorElement.prototype.click = function () { window.saved = this.download; }`)
+	alice.click("button[name=export]")
+	alice.see(`window.saved === "chatd-alice.ndjson"`)
+
+	alice.click("button[name=sign-out]")
+	alice.see(`document.querySelector("input[name=name]")`)
+	if left := ask[string](alice, `(async () => JSON.stringify([await indexedDB.databases(), { ...localStorage }, { ...sessionStorage }]))()`); strings.Contains(left, "team") || strings.Contains(left, `signin`) {
+		t.Errorf("left behind: %s", left)
+	}
+
+	bob.click(".rail .me")
+	bob.click("button[name=erase]")
+	bob.fill("dialog input[name=confirm]", "bob")
+	bob.refused(true)
+	bob.click("dialog .button.danger")
+	bob.see(`document.querySelector("input[name=name]")`)
+	harness.Eventually(t, cliWait, "bob is erased", func() error {
+		if got := must(node.Client("alice").Group(ctx, "team"))(t); got.Members != 1 {
+			return fmt.Errorf("got %+v", got)
+		}
+		return nil
+	})
+}
+
+// TestPageDevices ends the other logins of a person, and changes the password.
+func TestPageDevices(t *testing.T) {
+	t.Parallel()
+	ctx := bounded(t, browserTimeout)
+	node := accountsNode(t)
+	must(struct{}{}, must(client.New(node.URL(), client.NoToken))(t).Register(ctx, client.AccountDraft{User: "alice", Password: rightWord}))(t)
+	elsewhere := must(client.SignIn(ctx, node.URL(), client.Credentials{User: "alice", Password: rightWord}))(t)
+	alice := openRefused(t, startBrowser(t), node.URL()+"/next/", "alice") // there is no cookie yet
+	alice.signs("alice", rightWord)
+	alice.isSignedIn("alice")
+	alice.click(".rail .me")
+	alice.see(`document.querySelectorAll("[data-list=logins] li").length === 2`)
+	alice.click("button[name=end-others]")
+	alice.see(`document.querySelectorAll("[data-list=logins] li").length === 1 && !document.querySelector("button[name=end-others]")`)
+	harness.Eventually(t, cliWait, "the login elsewhere has ended", func() error {
+		token, err := elsewhere.Token(ctx)
+		if err == nil {
+			_, err = must(client.New(node.URL(), client.StaticToken(token)))(t).Me(ctx)
+		}
+		if client.CodeOf(err) != client.CodeUnauthenticated {
+			return fmt.Errorf("got %w", err)
+		}
+		return nil
+	})
+	change := func(old string) {
+		t.Helper()
+		alice.retype("input[name=old]", old)
+		alice.retype("input[name=new]", "another password")
+		alice.click("form[name=password] .button")
+	}
+	change("wrong word")
+	alice.see(shows("form[name=password] .problem", "That isn’t your present password."))
+	change(rightWord)
+	alice.see(shows("form[name=password] [role=status]", "Password changed. Your other devices are signed out."))
+	alice.click("button[name=sign-out]")
+	alice.signs("alice", "another password")
+	alice.isSignedIn("alice")
+	off := true
+	operator := must(client.New(node.URL(), client.StaticToken(harness.Token("operator", "admin", time.Hour))))(t)
+	must(operator.PutUsers(ctx, []client.UserChange{{User: "alice", Disabled: &off}}))(t)
+	alice.see(shows(".card .hint", "Your account is disabled. Ask whoever runs this server."))
+}
