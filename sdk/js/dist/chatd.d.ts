@@ -21,6 +21,10 @@ export type Events = {
         seen: number;
         read: number;
     };
+    /** Versions of the profiles of those by whom messages are that came: another one than is known is worth asking for. */
+    profiles: {
+        [user: string]: number;
+    };
     joined: {
         group: string;
     };

@@ -50,6 +50,7 @@ export type Batch = {
     seen?: number;
     read?: number;
     unread?: number;
+    profiles?: Record<string, number>;
 };
 export declare const emptyLog: (epoch?: string, life?: number) => Log;
 /** Ranges with one more, joined where they touch. */
