@@ -195,7 +195,7 @@ func TestPageMe(t *testing.T) {
 	if err := os.WriteFile(face, portrait(t, 300, color.RGBA{R: 200, A: 255}, color.RGBA{B: 200, A: 255}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	alice.do(chromedp.SetUploadFiles(chromedp.CSS("input[name=picture]"), []string{face}))
+	alice.chooseBy(".profile-face button", face)
 	alice.see(`document.querySelector(".rail .me img")?.naturalWidth > 0`)
 	must(node.Client("alice").Send(ctx, "team", client.Text("here I am")))(t) // with it comes the version of the profile
 	bob.see(shows(".panel li[data-user=alice] .name", "Alice Martin") + ` && document.querySelector(".panel li[data-user=alice] img")`)

@@ -1,6 +1,7 @@
 /** Where a person is signed in and connected, and their password. */
 import { useEffect, useState } from "preact/hooks";
 import { fullTime, shortTime } from "../../../js/format.js";
+import { useSnapshot } from "../../hooks.ts";
 import { say } from "../../say.ts";
 import { useSession } from "../../session.ts";
 import { problemOf } from "../../ui/confirm.tsx";
@@ -20,7 +21,8 @@ export function Devices() {
     account && chat.request("GET", "/v1/me/logins").then((answer) => setLogins(answer.logins)),
     chat.request("GET", "/v1/users/me/sessions").then((answer) => setSessions(answer.sessions)),
   ]));
-  useEffect(() => { void look(); }, []);
+  const live = useSnapshot((s) => s.connection.phase === "live");
+  useEffect(() => { void look(); }, [live]); // this browser is among them then
   /** id "": all others. */
   const end = (id: string) => attempt(chat.request("DELETE", `/v1/me/logins${id && `/${encodeURIComponent(id)}`}`).then(look));
   return (
