@@ -239,6 +239,7 @@ func TestPageDevices(t *testing.T) {
 	must(struct{}{}, must(client.New(node.URL(), client.NoToken))(t).Register(ctx, client.AccountDraft{User: "alice", Password: rightWord}))(t)
 	elsewhere := must(client.SignIn(ctx, node.URL(), client.Credentials{User: "alice", Password: rightWord}))(t)
 	alice := openRefused(t, startBrowser(t), node.URL()+"/next/", "alice") // there is no cookie yet
+	alice.see(`document.querySelector("input[name=password]")`)
 	alice.signs("alice", rightWord)
 	alice.isSignedIn("alice")
 	alice.click(".rail .me")
@@ -266,6 +267,7 @@ func TestPageDevices(t *testing.T) {
 	change(rightWord)
 	alice.see(shows("form[name=password] [role=status]", "Password changed. Your other devices are signed out."))
 	alice.click("button[name=sign-out]")
+	alice.see(`document.querySelector(".card input[name=password]")`)
 	alice.signs("alice", "another password")
 	alice.isSignedIn("alice")
 	off := true
