@@ -22,7 +22,7 @@ export function Looks() {
         setPrefs({ language });
         location.reload(); // texts are chosen when the page is loaded
       }} />
-      <label class="switch"><input type="checkbox" name="enter-sends" checked={prefs.enterSends} onChange={(e) => setPrefs({ enterSends: e.currentTarget.checked })} />
+      <label class="toggle"><input type="checkbox" name="enter-sends" checked={prefs.enterSends} onChange={(e) => setPrefs({ enterSends: e.currentTarget.checked })} />
         <span><strong>{say("Enter sends", "按 Enter 发送")}</strong><small>{prefs.enterSends
           ? say("Shift and Enter begin a new line.", "按 Shift + Enter 换行。") : say("Enter begins a new line; Ctrl and Enter send.", "按 Enter 换行，按 Ctrl + Enter 发送。")}</small></span></label>
     </section>
