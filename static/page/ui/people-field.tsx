@@ -67,9 +67,9 @@ export function PeopleField({ label, note, name, value, onValue, except, placeho
   return (
     <div class="field people-field">
       <label for={id}>{label}</label>
-      <div class="chips">
+      <div class="named">
         {value.users.map((u) => (
-          <button key={u} type="button" class="chip" data-user={u} aria-label={say(`Take ${u} off`, `移除 ${u}`)} onClick={() => onValue({ ...value, users: value.users.filter((other) => other !== u) })}>
+          <button key={u} type="button" class="named-one" data-user={u} aria-label={say(`Take ${u} off`, `移除 ${u}`)} onClick={() => onValue({ ...value, users: value.users.filter((other) => other !== u) })}>
             <Avatar user={u} small /><Name user={u} /><Icon name="close" />
           </button>
         ))}

@@ -49,7 +49,7 @@ export function Create() {
     <>
       <Head title={say("New group", "新建群组")} />
       <div class="pane-body">
-        <form class="stack narrow" name="new-group" onSubmit={submit}>
+        <form class="stack column" name="new-group" onSubmit={submit}>
           <label class="field"><span>{say("Name", "名称")}</span>
             <input ref={first} name="name" required maxlength={200} autocomplete="off" dir="auto" placeholder={say("Weekend trip", "周末旅行")} /></label>
           <PeopleField label={say("Members", "成员")} name="members" value={members} onValue={setMembers} except={() => false} placeholder={say("Name or username", "姓名或用户名")}
@@ -102,7 +102,7 @@ export function Public() {
     <>
       <Head title={say("Public groups", "公开群组")} />
       <div class="pane-body">
-        <div class="stack narrow">
+        <div class="stack column">
           <input type="search" name="group-search" dir="auto" aria-label={say("Search public groups", "搜索公开群组")} placeholder={say("Search public groups", "搜索公开群组")} value={filter} onInput={(e) => setFilter(e.currentTarget.value)} />
           <Problem text={problem} />
           {next !== "" && shown.length === 0 && (

@@ -17,7 +17,7 @@ export function You() {
     <>
       <Head title={say("You", "我")} />
       <div class="pane-body">
-        <div class="narrow me-parts">
+        <div class="column me-parts">
           <Profile />
           <Looks />
           <Devices />
