@@ -27,19 +27,14 @@ export function strangersIn(text: string, caret: number, people: People, users: 
 }
 
 /** The newest message of one's own that can be changed; null: there is none among the last ones. */
-export function lastOwn(chat: Chatd, group: string, me: string): Promise<MessageItem | null> {
+export async function lastOwn(chat: Chatd, group: string, me: string): Promise<MessageItem | null> {
   const timeline = chat.group(group).timeline({ at: "end", max: EDITABLE_AMONG });
-  return new Promise((done) => {
-    const end: { stop?: () => void } = {};
-    const look = (): void => {
-      const { items, before, after, error } = timeline.snapshot();
-      if (items.length === 0 && !error && (before === "loading" || after === "loading")) return;
-      const own = items.findLast((i): i is MessageItem => i.type === "message" && i.kind === "text" && i.from === me && i.state === "sent" && !i.deleted_at);
-      end.stop?.();
-      timeline.close();
-      done(own ?? null);
-    };
-    end.stop = timeline.subscribe(look);
-    look();
-  });
+  try {
+    await timeline.jump("end"); // it is loaded then
+    return timeline.snapshot().items.findLast((i): i is MessageItem => i.type === "message" && i.kind === "text" && i.from === me && i.state === "sent" && !i.deleted_at) ?? null;
+  } catch {
+    return null;
+  } finally {
+    timeline.close();
+  }
 }
