@@ -8,15 +8,32 @@ import (
 )
 
 type doctorHandlers struct {
-	examine  func(ctx context.Context) (api.DoctorReport, error)
+	doctor   Doctor
 	health   *health.Service
 	settings func() api.Settings
 }
 
 // Examine serves GET /v1/doctor.
 func (h doctorHandlers) Examine(ctx context.Context, _ api.ExamineRequestObject) (api.ExamineResponseObject, error) {
-	report, err := h.examine(ctx)
+	report, err := h.doctor.Check(ctx)
 	return api.Examine200JSONResponse(report), err
+}
+
+// BeginExamination serves POST /v1/doctor.
+func (h doctorHandlers) BeginExamination(ctx context.Context, r api.BeginExaminationRequestObject) (api.BeginExaminationResponseObject, error) {
+	run, err := h.doctor.Begin(ctx, r.Body.Repair)
+	return api.BeginExamination202JSONResponse(run), err
+}
+
+// GetExamination serves GET /v1/doctor/run.
+func (h doctorHandlers) GetExamination(ctx context.Context, _ api.GetExaminationRequestObject) (api.GetExaminationResponseObject, error) {
+	run, err := h.doctor.Latest(ctx)
+	return api.GetExamination200JSONResponse(run), err
+}
+
+// StopExamination serves DELETE /v1/doctor/run.
+func (h doctorHandlers) StopExamination(ctx context.Context, _ api.StopExaminationRequestObject) (api.StopExaminationResponseObject, error) {
+	return api.StopExamination204Response{}, h.doctor.Stop(ctx)
 }
 
 // ListProblems serves GET /v1/problems.

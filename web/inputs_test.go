@@ -60,6 +60,7 @@ var bodies = map[string]string{
 
 	"POST /v1/announcements": `{"to":{"users":["nobody"]},"body":"b"}`,
 
+	"POST /v1/doctor":                           `{"repair":false}`,
 	"POST /v1/tasks/bulk":                       `{"queue":"egress","state":"dead","act":"retry"}`,
 	"POST /v1/tasks/queues/{queue}/pause":       "",
 	"POST /v1/tasks/queues/{queue}/resume":      "",

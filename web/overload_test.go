@@ -28,11 +28,15 @@ func slowServer() *Server {
 		Limits: chat.DefaultLimits(), ServeMetrics: true, Origins: origin.New([]string{"https://example.org"}, nil, nil),
 		Line:   admission.New(admission.Options{Max: 10, Min: 10, Probe: 10, LineMax: 1000}),
 		Static: map[string][]byte{"index.html": []byte("<p>")},
-		Doctor: func(context.Context) (api.DoctorReport, error) {
-			<-time.After(10 * time.Millisecond)
-			return api.DoctorReport{}, nil
-		},
+		Doctor: slowDoctor{},
 	})
+}
+
+type slowDoctor struct{ Doctor }
+
+func (slowDoctor) Check(context.Context) (api.DoctorReport, error) {
+	<-time.After(10 * time.Millisecond)
+	return api.DoctorReport{}, nil
 }
 
 func (s *Server) ask(ctx context.Context, path, user string) *httptest.ResponseRecorder {

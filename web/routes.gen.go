@@ -7,6 +7,7 @@ func describedRoutes() routes {
 	return routes{
 		"DELETE /v1/announcements/:announcement": {id: "cancelAnnouncement", method: "DELETE", template: "/v1/announcements/{announcement}", admin: true, scope: "announce", path: []string{"announcement"}},
 		"DELETE /v1/devices/:device":             {id: "deleteDevice", method: "DELETE", template: "/v1/devices/{device}", scope: "send", path: []string{"device"}},
+		"DELETE /v1/doctor/run":                  {id: "stopExamination", method: "DELETE", template: "/v1/doctor/run", admin: true, scope: "ops"},
 		"DELETE /v1/groups/:group":               {id: "deleteGroup", method: "DELETE", template: "/v1/groups/{group}", scope: "groups", path: []string{"group"}},
 		"DELETE /v1/groups/:group/files/:file":   {id: "deleteFile", method: "DELETE", template: "/v1/groups/{group}/files/{file}", scope: "send", path: []string{"group", "file"}},
 		"DELETE /v1/groups/:group/hold":          {id: "releaseHold", method: "DELETE", template: "/v1/groups/{group}/hold", admin: true, scope: "ops", path: []string{"group"}},
@@ -42,6 +43,7 @@ func describedRoutes() routes {
 		"GET /v1/devices":           {id: "listDevices", method: "GET", template: "/v1/devices", scope: "read"},
 		"GET /v1/devices/:device":   {id: "getDevice", method: "GET", template: "/v1/devices/{device}", scope: "read", path: []string{"device"}},
 		"GET /v1/doctor":            {id: "examine", method: "GET", template: "/v1/doctor", admin: true, scope: "ops"},
+		"GET /v1/doctor/run":        {id: "getExamination", method: "GET", template: "/v1/doctor/run", admin: true, scope: "ops"},
 		"GET /v1/erasures/:erasure": {id: "getErasure", method: "GET", template: "/v1/erasures/{erasure}", admin: true, scope: "ops", path: []string{"erasure"}},
 		"GET /v1/groups": {id: "listGroups", method: "GET", template: "/v1/groups", scope: "read", query: map[string]parameter{
 			"all":    {enum: []string{"1"}},
@@ -174,6 +176,7 @@ func describedRoutes() routes {
 		"POST /v1/announcements":                {id: "createAnnouncement", method: "POST", template: "/v1/announcements", admin: true, scope: "announce"},
 		"POST /v1/batch":                        {id: "batch", method: "POST", template: "/v1/batch", scope: "any"},
 		"POST /v1/dev/token":                    {id: "devToken", method: "POST", template: "/v1/dev/token", open: true},
+		"POST /v1/doctor":                       {id: "beginExamination", method: "POST", template: "/v1/doctor", admin: true, scope: "ops"},
 		"POST /v1/groups":                       {id: "createGroup", method: "POST", template: "/v1/groups", scope: "groups"},
 		"POST /v1/groups/:group/ack":            {id: "ackGroup", method: "POST", template: "/v1/groups/{group}/ack", scope: "read", path: []string{"group"}},
 		"POST /v1/groups/:group/files":          {id: "createFile", method: "POST", template: "/v1/groups/{group}/files", scope: "send", path: []string{"group"}},

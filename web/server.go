@@ -52,19 +52,19 @@ type SessionHandler interface {
 // Options are what a Server needs besides the domain.
 type Options struct {
 	Limits       chat.Limits
-	Callers      *limit.Limits                                       // what one caller may take; nil: no limits
-	Line         *admission.Line                                     // how many requests are worked on at once; nil: all
-	Unsent       *unsent.Budget                                      // what of answers is in memory for slow clients; nil: anything
-	Durability   chat.Durability                                     // what every send waits for; empty or memory: what the store gives anyway
-	Origins      *origin.Policy                                      // whose pages may call; nil: its own alone
-	Proxies      origin.Proxies                                      // whose forwarded addresses count
-	Static       map[string][]byte                                   // the browser client by path, index.html among them; what is below assets/HASH/ never changes; the JavaScript client below sdk/
-	Sessions     SessionHandler                                      // nil: no websocket route
-	OpenID       *oidc.Provider                                      // nil: nobody signs in by OpenID Connect
-	Dev          *DevSignIn                                          // nil: no development sign-in
-	Tasks        *admin.Admin                                        // the background work, for operators
-	Doctor       func(ctx context.Context) (api.DoctorReport, error) // checks the server and the queues, in bounded time
-	Settings     func() api.Settings                                 // of this node, for operators
+	Callers      *limit.Limits     // what one caller may take; nil: no limits
+	Line         *admission.Line   // how many requests are worked on at once; nil: all
+	Unsent       *unsent.Budget    // what of answers is in memory for slow clients; nil: anything
+	Durability   chat.Durability   // what every send waits for; empty or memory: what the store gives anyway
+	Origins      *origin.Policy    // whose pages may call; nil: its own alone
+	Proxies      origin.Proxies    // whose forwarded addresses count
+	Static       map[string][]byte // the browser client by path, index.html among them; what is below assets/HASH/ never changes; the JavaScript client below sdk/
+	Sessions     SessionHandler    // nil: no websocket route
+	OpenID       *oidc.Provider    // nil: nobody signs in by OpenID Connect
+	Dev          *DevSignIn        // nil: no development sign-in
+	Tasks        *admin.Admin      // the background work, for operators
+	Doctor       Doctor
+	Settings     func() api.Settings // of this node, for operators
 	Ready        func(ctx context.Context) error
 	Meter        *health.Meter          // counts requests and messages; nil: for the metrics only
 	Again        auth.Again             // asked after keys have changed; see Recheck
@@ -75,6 +75,18 @@ type Options struct {
 	Version      string                 // of the program
 	Features     []string               // what is switched on, as GET /v1/server names it
 	Log          *slog.Logger
+}
+
+// Doctor examines the store, for operators. Errors are those of package chat.
+type Doctor interface {
+	// Check looks at the server and the queues, in bounded time.
+	Check(ctx context.Context) (api.DoctorReport, error)
+	// Begin begins to examine everything, on this node, beside requests. ErrConflict: some node does already.
+	Begin(ctx context.Context, repair bool) (api.DoctorRun, error)
+	// Latest returns the examination that runs on some node, or the last one. ErrNotFound.
+	Latest(ctx context.Context) (api.DoctorRun, error)
+	// Stop ends the one that runs within seconds, on whatever node. ErrNotFound.
+	Stop(ctx context.Context) error
 }
 
 // Services are the parts of the domain that the routes serve.

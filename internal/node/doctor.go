@@ -24,7 +24,7 @@ func (c Config) Examine(ctx context.Context, o doctor.Options, output io.Writer)
 	}
 	s, err := set.open(ctx, store.Options{Existing: true}, newLogger(set, output))
 	if errors.Is(err, errRunning) {
-		return report, fmt.Errorf("%w, or ask it with GET /v1/doctor", err)
+		return report, fmt.Errorf("%w, or have it examine its store with POST /v1/doctor", err)
 	}
 	if err != nil {
 		return report, err
@@ -80,6 +80,28 @@ func (c Config) checkForStore() (settings, error) {
 	return s, errors.Join(p...)
 }
 
+// examineAll examines the store beside the running node.
+func (n *Node) examineAll(ctx context.Context, o doctor.Options) (doctor.Report, error) {
+	o.UserGroupsMax, o.ArchiveID = n.set.limits.UserGroupsMax, n.set.archiveID()
+	if n.blobs != nil {
+		o.Blobs = n.blobs
+	}
+	d, err := doctor.New(n.store.Store, o)
+	if err != nil {
+		return doctor.Report{}, err
+	}
+	return d.Run(ctx)
+}
+
+// doctorDesk answers the routes of the doctor.
+type doctorDesk struct {
+	*examination
+	node *Node
+}
+
+// Check implements web.Doctor.
+func (d doctorDesk) Check(ctx context.Context) (api.DoctorReport, error) { return d.node.examine(ctx) }
+
 // examine checks the server of the store and the queues for operators.
 func (n *Node) examine(ctx context.Context) (api.DoctorReport, error) {
 	d, err := doctor.New(n.store.Store, doctor.Options{ArchiveID: n.set.archiveID()})
@@ -97,7 +119,7 @@ func (n *Node) examine(ctx context.Context) (api.DoctorReport, error) {
 		ClockAheadMs: s.ClockAheadMs, MissingRights: s.MissingRights,
 	}}
 	for _, f := range report.Findings {
-		shown.Findings = append(shown.Findings, api.Finding{Kind: string(f.Kind), Key: f.Key, Message: f.Message, Repair: f.Repair})
+		shown.Findings = append(shown.Findings, describeFinding(f))
 	}
 	return shown, nil
 }

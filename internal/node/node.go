@@ -76,6 +76,7 @@ type Node struct {
 	tables      *table.Follower
 	callers     *limit.Limits
 	sessions    *ws.Sessions
+	examination *examination
 	web         *web.Server
 	listener    net.Listener
 	admin       net.Listener // nil without a separate address
@@ -294,9 +295,10 @@ func (n *Node) openWeb() (err error) {
 	if err != nil {
 		return err
 	}
+	n.examination = newExamination(n.store, n.services.Notifications.Node(), n.log, n.examineAll)
 	opt := web.Options{
 		Limits: n.set.limits, Callers: n.callers, Line: line, Unsent: room, Durability: n.set.durability, Origins: origins, Proxies: n.set.proxies,
-		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.examine, Settings: n.showSettings, Ready: n.ready, Meter: &n.meter, Again: n.gate.Again, Away: n.away,
+		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: doctorDesk{n.examination, n}, Settings: n.showSettings, Ready: n.ready, Meter: &n.meter, Again: n.gate.Again, Away: n.away,
 		ServeMetrics: n.set.AdminAddr == "", Version: build.Read().Version, Features: n.features(), Traces: n.traces, Log: n.log,
 		Collectors: append(archiveMetrics(n.archiver, n.services.Search),
 			buildInfo(), n.taskMetrics, n.watch.gauge, n.callers.Metrics(), line, room, &webhookMetrics{totals: n.services.Webhooks.Totals}),
@@ -393,6 +395,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	background.Go(func() { report(loops, failed, "health", n.services.Health.Run(loops)) })
 	background.Go(func() { n.services.Files.Run(loops) })
+	background.Go(func() { n.examination.run(work) })
 	background.Go(func() { n.watch.run(loops) })
 	background.Go(func() { n.causes.run(loops, n.log) })
 	working.Go(func() { report(work, failed, "task server", n.tasks.Run(work)) })

@@ -51,6 +51,30 @@ func (e CodeDraftKind) Valid() bool {
 	}
 }
 
+// Defines values for DoctorRunState.
+const (
+	DoctorDone    DoctorRunState = "done"
+	DoctorFailed  DoctorRunState = "failed"
+	DoctorRunning DoctorRunState = "running"
+	DoctorStopped DoctorRunState = "stopped"
+)
+
+// Valid indicates whether the value is a known member of the DoctorRunState enum.
+func (e DoctorRunState) Valid() bool {
+	switch e {
+	case DoctorDone:
+		return true
+	case DoctorFailed:
+		return true
+	case DoctorRunning:
+		return true
+	case DoctorStopped:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ItemKind.
 const (
 	ItemKindAdded          ItemKind = "added"
@@ -521,11 +545,50 @@ type DeviceList struct {
 // DirectDraft defines model for DirectDraft.
 type DirectDraft = wire.DirectDraft
 
+// DoctorDraft defines model for DoctorDraft.
+type DoctorDraft struct {
+	Repair bool `json:"repair"`
+}
+
 // DoctorReport defines model for DoctorReport.
 type DoctorReport struct {
 	Findings []Finding   `json:"findings"`
 	Server   StoreServer `json:"server"`
 }
+
+// DoctorRun defines model for DoctorRun.
+type DoctorRun struct {
+	// EndedAt A time, or null.
+	EndedAt OptionalTime `json:"ended_at"`
+
+	// Error Why it failed.
+	Error *string `json:"error"`
+
+	// Findings The first 100.
+	Findings []Finding `json:"findings"`
+
+	// Found Findings; at most 1,000.
+	Found int64  `json:"found"`
+	Id    string `json:"id"`
+
+	// Keys How many were examined.
+	Keys int64 `json:"keys"`
+
+	// KeysTotal About how many there are; 0 while that is not known. Files come after the keys.
+	KeysTotal int64 `json:"keys_total"`
+
+	// Node Which node runs it, as `GET /v1/stats` names it.
+	Node string `json:"node"`
+
+	// Open Of these, those that were not repaired.
+	Open      int64          `json:"open"`
+	Repair    bool           `json:"repair"`
+	StartedAt Time           `json:"started_at"`
+	State     DoctorRunState `json:"state"`
+}
+
+// DoctorRunState defines model for DoctorRun.State.
+type DoctorRunState string
 
 // Durability defines model for Durability.
 type Durability = chat.Durability
@@ -585,8 +648,9 @@ type Finding struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
 
-	// Repair What `chatd doctor -repair` does; empty: a person has to decide.
-	Repair string `json:"repair"`
+	// Repair What a repair does; empty: a person has to decide.
+	Repair   string `json:"repair"`
+	Repaired bool   `json:"repaired"`
 }
 
 // Group defines model for Group.
@@ -2228,6 +2292,9 @@ type BatchJSONRequestBody = BatchDraft
 // PutDeviceJSONRequestBody defines body for PutDevice for application/json ContentType.
 type PutDeviceJSONRequestBody = DeviceDraft
 
+// BeginExaminationJSONRequestBody defines body for BeginExamination for application/json ContentType.
+type BeginExaminationJSONRequestBody = DoctorDraft
+
 // CreateGroupJSONRequestBody defines body for CreateGroup for application/json ContentType.
 type CreateGroupJSONRequestBody = GroupDraft
 
@@ -2480,6 +2547,15 @@ type ServerInterface interface {
 	// Examine Check the server of the store and the queues
 	// (GET /v1/doctor)
 	Examine(ctx echo.Context) error
+	// BeginExamination Check the whole store, and repair it
+	// (POST /v1/doctor)
+	BeginExamination(ctx echo.Context) error
+	// StopExamination Stop the examination
+	// (DELETE /v1/doctor/run)
+	StopExamination(ctx echo.Context) error
+	// GetExamination See how far the examination is
+	// (GET /v1/doctor/run)
+	GetExamination(ctx echo.Context) error
 	// GetErasure Get an erasure
 	// (GET /v1/erasures/{erasure})
 	GetErasure(ctx echo.Context, erasure ErasureParam) error
@@ -2997,6 +3073,33 @@ func (w *ServerInterfaceWrapper) Examine(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.Examine(ctx)
+	return err
+}
+
+// BeginExamination converts echo context to params.
+func (w *ServerInterfaceWrapper) BeginExamination(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.BeginExamination(ctx)
+	return err
+}
+
+// StopExamination converts echo context to params.
+func (w *ServerInterfaceWrapper) StopExamination(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.StopExamination(ctx)
+	return err
+}
+
+// GetExamination converts echo context to params.
+func (w *ServerInterfaceWrapper) GetExamination(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetExamination(ctx)
 	return err
 }
 
@@ -5024,6 +5127,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PUT(options.BaseURL+"/v1/devices/:device", wrapper.PutDevice, options.OperationMiddlewares["putDevice"]...)
 	router.PUT(options.BaseURL+"/v1/direct/:user", wrapper.PutDirect, options.OperationMiddlewares["putDirect"]...)
 	router.GET(options.BaseURL+"/v1/doctor", wrapper.Examine, options.OperationMiddlewares["examine"]...)
+	router.POST(options.BaseURL+"/v1/doctor", wrapper.BeginExamination, options.OperationMiddlewares["beginExamination"]...)
+	router.DELETE(options.BaseURL+"/v1/doctor/run", wrapper.StopExamination, options.OperationMiddlewares["stopExamination"]...)
+	router.GET(options.BaseURL+"/v1/doctor/run", wrapper.GetExamination, options.OperationMiddlewares["getExamination"]...)
 	router.GET(options.BaseURL+"/v1/erasures/:erasure", wrapper.GetErasure, options.OperationMiddlewares["getErasure"]...)
 	router.GET(options.BaseURL+"/v1/groups", wrapper.ListGroups, options.OperationMiddlewares["listGroups"]...)
 	router.POST(options.BaseURL+"/v1/groups", wrapper.CreateGroup, options.OperationMiddlewares["createGroup"]...)
@@ -5773,6 +5879,145 @@ type ExaminedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ExaminedefaultApplicationProblemPlusJSONResponse) VisitExamineResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BeginExaminationRequestObject struct {
+	Body *BeginExaminationJSONRequestBody
+}
+
+type BeginExaminationResponseObject interface {
+	VisitBeginExaminationResponse(w http.ResponseWriter) error
+}
+
+type BeginExamination202JSONResponse DoctorRun
+
+func (response BeginExamination202JSONResponse) VisitBeginExaminationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BeginExaminationdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response BeginExaminationdefaultApplicationProblemPlusJSONResponse) VisitBeginExaminationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StopExaminationRequestObject struct {
+}
+
+type StopExaminationResponseObject interface {
+	VisitStopExaminationResponse(w http.ResponseWriter) error
+}
+
+type StopExamination204Response struct {
+}
+
+func (response StopExamination204Response) VisitStopExaminationResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type StopExaminationdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response StopExaminationdefaultApplicationProblemPlusJSONResponse) VisitStopExaminationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetExaminationRequestObject struct {
+}
+
+type GetExaminationResponseObject interface {
+	VisitGetExaminationResponse(w http.ResponseWriter) error
+}
+
+type GetExamination200JSONResponse DoctorRun
+
+func (response GetExamination200JSONResponse) VisitGetExaminationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetExaminationdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetExaminationdefaultApplicationProblemPlusJSONResponse) VisitGetExaminationResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -10450,6 +10695,15 @@ type StrictServerInterface interface {
 	// Examine Check the server of the store and the queues
 	// (GET /v1/doctor)
 	Examine(ctx context.Context, request ExamineRequestObject) (ExamineResponseObject, error)
+	// BeginExamination Check the whole store, and repair it
+	// (POST /v1/doctor)
+	BeginExamination(ctx context.Context, request BeginExaminationRequestObject) (BeginExaminationResponseObject, error)
+	// StopExamination Stop the examination
+	// (DELETE /v1/doctor/run)
+	StopExamination(ctx context.Context, request StopExaminationRequestObject) (StopExaminationResponseObject, error)
+	// GetExamination See how far the examination is
+	// (GET /v1/doctor/run)
+	GetExamination(ctx context.Context, request GetExaminationRequestObject) (GetExaminationResponseObject, error)
 	// GetErasure Get an erasure
 	// (GET /v1/erasures/{erasure})
 	GetErasure(ctx context.Context, request GetErasureRequestObject) (GetErasureResponseObject, error)
@@ -11121,6 +11375,98 @@ func (sh *strictHandler) Examine(ctx echo.Context) error {
 		return err
 	} else if validResponse, ok := response.(ExamineResponseObject); ok {
 		return validResponse.VisitExamineResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// BeginExamination operation middleware
+func (sh *strictHandler) BeginExamination(ctx echo.Context) error {
+	var request BeginExaminationRequestObject
+
+	var body BeginExaminationJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.BeginExamination(ctx.Request().Context(), request.(BeginExaminationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "BeginExamination")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(BeginExaminationResponseObject); ok {
+		return validResponse.VisitBeginExaminationResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// StopExamination operation middleware
+func (sh *strictHandler) StopExamination(ctx echo.Context) error {
+	var request StopExaminationRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.StopExamination(ctx.Request().Context(), request.(StopExaminationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StopExamination")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(StopExaminationResponseObject); ok {
+		return validResponse.VisitStopExaminationResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetExamination operation middleware
+func (sh *strictHandler) GetExamination(ctx echo.Context) error {
+	var request GetExaminationRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetExamination(ctx.Request().Context(), request.(GetExaminationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetExamination")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetExaminationResponseObject); ok {
+		return validResponse.VisitGetExaminationResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

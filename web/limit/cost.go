@@ -46,23 +46,24 @@ var costs = map[string]Cost{
 	"writeFile":  {User: 2},          // the lock, and a step for each piece
 	"deleteFile": {User: 2},
 
-	"createSchedule": {User: 2, Send: 1},
-	"runSchedule":    {User: 2, Send: 1},
-	"listSchedules":  {User: 1, page: 50},
-	"listPeriodic":   {User: 1, page: 50},
-	"changeTasks":    {User: 5},  // many steps
-	"testWebhook":    {User: 20}, // another server is asked
-	"putDevice":      {User: 2},
-	"eraseMe":        {User: 5},
-	"listSessions":   {User: 10}, // other nodes are asked
-	"disconnectUser": {User: 5},  // the same
-	"revokeTokens":   {User: 2},
-	"updateMe":       {User: 2},
-	"putAvatar":      {User: 20}, // a picture is decoded
-	"deleteAvatar":   {User: 2},
-	"getAvatar":      {User: 2},
-	"listUsers":      {User: 2, page: 20}, // reads the groups of each
-	"getUser":        {User: 2},
+	"createSchedule":   {User: 2, Send: 1},
+	"runSchedule":      {User: 2, Send: 1},
+	"listSchedules":    {User: 1, page: 50},
+	"listPeriodic":     {User: 1, page: 50},
+	"changeTasks":      {User: 5},  // many steps
+	"beginExamination": {User: 20}, // the whole store is read
+	"testWebhook":      {User: 20}, // another server is asked
+	"putDevice":        {User: 2},
+	"eraseMe":          {User: 5},
+	"listSessions":     {User: 10}, // other nodes are asked
+	"disconnectUser":   {User: 5},  // the same
+	"revokeTokens":     {User: 2},
+	"updateMe":         {User: 2},
+	"putAvatar":        {User: 20}, // a picture is decoded
+	"deleteAvatar":     {User: 2},
+	"getAvatar":        {User: 2},
+	"listUsers":        {User: 2, page: 20}, // reads the groups of each
+	"getUser":          {User: 2},
 
 	// A password takes as much of a core as some hundred short scripts.
 	"register": {User: 20}, "signIn": {User: 20}, "changePassword": {User: 20},
