@@ -158,7 +158,9 @@ type Account struct {
 	Role      string    `json:"role,omitempty"` // "admin" for operators
 	CreatedAt time.Time `json:"created_at"`
 	Logins    int       `json:"logins"` // how many devices are signed in
-	Disabled  bool      `json:"disabled"`
+	// LastSeenAt is when the user was last there; nil: never, as far as is known.
+	LastSeenAt *time.Time `json:"last_seen_at"`
+	Disabled   bool       `json:"disabled"`
 }
 
 // Accounts lists the accounts, in no particular order, for operators. next is empty at the end.

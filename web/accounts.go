@@ -13,6 +13,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/chat/keys"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/auth"
 	"github.com/chatd/chatd/web/origin"
@@ -24,6 +25,7 @@ type accountHandlers struct {
 	verify   auth.Verify
 	origins  *origin.Policy
 	proxies  origin.Proxies
+	profiles *profiles.Service
 }
 
 // registerAccounts adds the routes that need no access token.
@@ -265,6 +267,23 @@ func (h accountHandlers) EndLogin(ctx context.Context, r api.EndLoginRequestObje
 	return api.EndLogin204Response{}, h.accounts.EndLogin(ctx, callerOf(ctx).User, r.Login)
 }
 
+// ListUserLogins serves GET /v1/users/{user}/logins.
+func (h accountHandlers) ListUserLogins(ctx context.Context, r api.ListUserLoginsRequestObject) (api.ListUserLoginsResponseObject, error) {
+	if err := h.there(); err != nil {
+		return nil, err
+	}
+	list, err := h.accounts.Logins(ctx, r.User, "")
+	return api.ListUserLogins200JSONResponse{Logins: orEmpty(list)}, err
+}
+
+// EndUserLogin serves DELETE /v1/users/{user}/logins/{login}.
+func (h accountHandlers) EndUserLogin(ctx context.Context, r api.EndUserLoginRequestObject) (api.EndUserLoginResponseObject, error) {
+	if err := h.there(); err != nil {
+		return nil, err
+	}
+	return api.EndUserLogin204Response{}, h.accounts.EndLogin(ctx, r.User, r.Login)
+}
+
 // CreateCode serves POST /v1/users/{user}/codes.
 func (h accountHandlers) CreateCode(ctx context.Context, r api.CreateCodeRequestObject) (api.CreateCodeResponseObject, error) {
 	if err := h.there(); err != nil {
@@ -285,5 +304,12 @@ func (h accountHandlers) ListAccounts(ctx context.Context, r api.ListAccountsReq
 		return nil, err
 	}
 	page, err := h.accounts.List(ctx, deref(r.Params.Cursor))
+	if err != nil {
+		return nil, err
+	}
+	seen, err := h.profiles.LastSeen(ctx, each(page.Accounts, func(a accounts.Account) string { return a.User }))
+	for i, at := range seen {
+		page.Accounts[i].LastSeenAt = at
+	}
 	return api.ListAccounts200JSONResponse{Accounts: page.Accounts, Next: next(page.Next)}, err
 }

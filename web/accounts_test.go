@@ -221,6 +221,54 @@ func TestLoginsOfAUser(t *testing.T) {
 	checkProblem(t, "an erased user", s.with(phone.Token, "GET", "/v1/me", ""), 401, "unauthenticated")
 }
 
+// TestOperatorsEndLogins: they list the logins of a user, end one, and see when the user was last there.
+func TestOperatorsEndLogins(t *testing.T) {
+	s := start(t, withOpenAccounts)
+	s.registers("alice")
+	desk, phone := s.logs("alice"), s.logs("alice")
+	s.with(desk.Token, "GET", "/v1/me", "")
+	ids := func() (ids []string) {
+		t.Helper()
+		a := s.operator("GET", "/v1/users/alice/logins", "")
+		var list struct {
+			Logins []struct {
+				ID      string
+				Current bool
+			}
+		}
+		if err := json.Unmarshal([]byte(a.body), &list); err != nil || a.status != 200 || strings.Contains(a.body, "hash") {
+			t.Fatalf("got %d %s", a.status, a.body)
+		}
+		for _, l := range list.Logins {
+			if ids = append(ids, l.ID); l.Current {
+				t.Errorf("got %s as the operator's own", l.ID)
+			}
+		}
+		return ids
+	}
+	all := ids()
+	if len(all) != 2 {
+		t.Fatalf("got %v", all)
+	}
+	a := s.operator("GET", "/v1/accounts", "")
+	if list, _ := a.field("accounts").([]any); len(list) != 1 || list[0].(map[string]any)["last_seen_at"] == nil {
+		t.Errorf("got %s, want when alice was last there", a.body)
+	}
+	checkProblem(t, "another user's", s.do(request{method: "DELETE", path: "/v1/users/bob/logins/" + all[0], user: "operator", role: "admin"}), 404, "not_found")
+	for n, id := range all {
+		if a := s.operator("DELETE", "/v1/users/alice/logins/"+id, ""); a.status != 204 {
+			t.Errorf("got %d %s", a.status, a.body)
+		}
+		if left := ids(); len(left) != 1-n {
+			t.Errorf("%v are left", left)
+		}
+	}
+	for _, p := range []tokens{desk, phone} {
+		checkProblem(t, "ended", s.with(p.Token, "GET", "/v1/me", ""), 401, "unauthenticated")
+	}
+	checkProblem(t, "no login any more", s.do(request{method: "DELETE", path: "/v1/users/alice/logins/" + all[0], user: "operator", role: "admin"}), 404, "not_found")
+}
+
 // TestErasureEndsLogins: whatever comes first, and though nobody does it besides.
 func TestErasureEndsLogins(t *testing.T) {
 	server := redistest.Start(t)

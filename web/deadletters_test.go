@@ -111,7 +111,14 @@ func TestManyDeadLettersAreRetriedOnce(t *testing.T) {
 		t.Errorf("%d retried, %d died in all, want %d and %d", changed, q.Buried, n, 2*n)
 	}
 
-	ids := o.list("&state=dead", 100)
+	ids := o.list("&state=dead&kind=doomed&error=unknown+kind", 100)
+	if none := append(o.list("&kind=doom", 100), append(o.list("&error=known+king", 100), o.list("&webhook=none", 1)...)...); len(ids) != n || len(none) != 0 {
+		t.Errorf("got %d of them, and %v of others", len(ids), none)
+	}
+	webhook := o.enqueue(chat.QueueEgress, queue.Task{Kind: "none", ID: queue.WithAccount("p00-one", "w1"), Delay: time.Hour})
+	if got := o.list("&webhook=w1", 100); !slices.Equal(got, []string{webhook}) {
+		t.Errorf("of a webhook: got %v", got)
+	}
 	some, err := json.Marshal(append(slices.Clone(ids[:99]), ids[0]))
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 type doctorHandlers struct {
 	doctor   Doctor
 	health   *health.Service
-	settings func() api.Settings
+	settings api.Settings
 }
 
 // Examine serves GET /v1/doctor.
@@ -50,5 +50,5 @@ func (h doctorHandlers) GetStats(ctx context.Context, _ api.GetStatsRequestObjec
 
 // ListSettings serves GET /v1/settings.
 func (h doctorHandlers) ListSettings(context.Context, api.ListSettingsRequestObject) (api.ListSettingsResponseObject, error) {
-	return api.ListSettings200JSONResponse(h.settings()), nil
+	return api.ListSettings200JSONResponse(h.settings), nil
 }

@@ -39,7 +39,7 @@ var _ api.StrictServerInterface = handlers{}
 
 func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 	h := handlers{
-		accountHandlers:      accountHandlers{of.Accounts, verify, s.opt.Origins, s.opt.Proxies},
+		accountHandlers:      accountHandlers{of.Accounts, verify, s.opt.Origins, s.opt.Proxies, of.Profiles},
 		announcementHandlers: announcementHandlers{of.Chat, of.Announcements},
 		cursorHandlers:       cursorHandlers{of.Chat, of.Live, s.polls},
 		deviceHandlers:       deviceHandlers{of.Notifications},

@@ -64,7 +64,7 @@ type Options struct {
 	Dev          *DevSignIn        // nil: no development sign-in
 	Tasks        *admin.Admin      // the background work, for operators
 	Doctor       Doctor
-	Settings     func() api.Settings // of this node, for operators
+	Settings     api.Settings // of this node, for operators
 	Ready        func(ctx context.Context) error
 	Meter        *health.Meter          // counts requests and messages; nil: for the metrics only
 	Again        auth.Again             // asked after keys have changed; see Recheck

@@ -52,6 +52,7 @@ func (h taskHandlers) ResumeQueue(ctx context.Context, r api.ResumeQueueRequestO
 func (h taskHandlers) ListTasks(ctx context.Context, r api.ListTasksRequestObject) (api.ListTasksResponseObject, error) {
 	list, cursor, err := h.tasks.List(ctx, admin.Query{
 		Queue: deref(r.Params.Queue), State: queue.State(deref(r.Params.State)),
+		Kind: deref(r.Params.Kind), Error: deref(r.Params.Error), Account: deref(r.Params.Webhook),
 		Cursor: deref(r.Params.Cursor), Limit: limitOf(r.Params.Limit),
 	})
 	return api.ListTasks200JSONResponse{Tasks: each(list, describeTask), Next: next(cursor)}, taskError(err)

@@ -150,6 +150,8 @@ type Account struct {
 	CreatedAt chat.Time `json:"created_at"`
 	Logins    int       `json:"logins"`
 	Disabled  bool      `json:"disabled"`
+	// LastSeenAt is when the user was last there. List does not know it: package profiles does. nil: nobody knows.
+	LastSeenAt *chat.Time `json:"last_seen_at"`
 }
 
 // encode is how secrets stand in links.

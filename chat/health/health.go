@@ -124,11 +124,28 @@ func (s *Service) look(ctx context.Context, by chat.Caller, c Check) []Problem {
 		Fix: "read the log"})
 }
 
-// Remember keeps a problem that shows only at the moment at which something fails, for a day, or until it no longer holds.
-func (s *Service) Remember(ctx context.Context, p Problem) error {
-	since := chat.TimeMs(s.opt.Now().UnixMilli())
+// kept is a problem that was remembered.
+type kept struct {
+	Problem
+	Mark string `json:"mark,omitempty"`
+}
+
+// Remember keeps a problem that shows only at the moment at which something fails, for a day, or until it no longer holds. It is there since
+// it was first remembered with this mark, which says of its subject when that last worked.
+func (s *Service) Remember(ctx context.Context, p Problem, mark string) error {
+	id, since := problemNote+string(p.Code)+" "+p.Subject, chat.TimeMs(s.opt.Now().UnixMilli())
 	p.Since = &since
-	_, err := s.store.PutNote(ctx, problemNote+string(p.Code)+" "+p.Subject, string(chat.Encode(p)), rememberFor, notesMax)
+	notes, _, err := s.store.Notes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range notes {
+		var was kept
+		if n.ID == id && json.Unmarshal([]byte(n.Text), &was) == nil && was.Mark == mark && was.Since != nil {
+			p.Since = was.Since
+		}
+	}
+	_, err = s.store.PutNote(ctx, id, string(chat.Encode(kept{p, mark})), rememberFor, notesMax)
 	return err
 }
 

@@ -139,8 +139,25 @@ func TestWhatFailedIsRemembered(t *testing.T) {
 		store := &notes{texts: map[string]Note{}}
 		s := newService(store, nil)
 		for _, subject := range []string{"s1", "over"} {
-			if err := s.Remember(t.Context(), one("schedule_failed", subject, Warning)); err != nil {
+			if err := s.Remember(t.Context(), one("schedule_failed", subject, Warning), "3"); err != nil {
 				t.Fatal(err)
+			}
+		}
+		since := func() time.Time {
+			found, err := s.Problems(t.Context(), root)
+			if err != nil || len(found) != 1 {
+				t.Fatal(found, err)
+			}
+			return found[0].Since.Time
+		}
+		first := since()
+		for n, mark := range []string{"3", "4", "4"} { // it fails again, fails after it has worked once, and again
+			<-time.After(time.Minute)
+			if err := s.Remember(t.Context(), one("schedule_failed", "s1", Warning), mark); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := since().Sub(first), []time.Duration{0, 2 * time.Minute, 2 * time.Minute}[n]; got != want {
+				t.Errorf("since %s after the first failure, want %s", got, want)
 			}
 		}
 		if got := codes(t, s); got != "schedule_failed:s1" || len(store.texts) != 1 {

@@ -279,9 +279,13 @@ func (n *Node) noteFailed(ctx context.Context, t schedule.FailedTask, reason str
 	if t.Group == "" {
 		to = "user " + t.User
 	}
+	r, _, err := n.store.Schedule(ctx, t.Schedule)
+	if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+		return err
+	}
 	return n.services.Health.Remember(ctx, health.Problem{Code: health.ScheduleFailed, Severity: health.Warning, Subject: t.Schedule,
 		Detail: fmt.Sprintf("a message of %s to %s was not sent: %s", t.Owner, to, reason),
-		Fix:    "the owner was told; this is forgotten once the schedule sends, and a day after it failed"})
+		Fix:    "the owner was told; this is forgotten once the schedule sends, and a day after it failed"}, fmt.Sprint(r.Sent))
 }
 
 // holds tells whether the schedule that failed has sent nothing since.

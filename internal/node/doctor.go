@@ -80,30 +80,29 @@ func (c Config) checkForStore() (settings, error) {
 	return s, errors.Join(p...)
 }
 
-// examineAll examines the store beside the running node.
-func (n *Node) examineAll(ctx context.Context, o doctor.Options) (doctor.Report, error) {
-	o.UserGroupsMax, o.ArchiveID = n.set.limits.UserGroupsMax, n.set.archiveID()
-	if n.blobs != nil {
-		o.Blobs = n.blobs
-	}
-	d, err := doctor.New(n.store.Store, o)
-	if err != nil {
-		return doctor.Report{}, err
-	}
-	return d.Run(ctx)
-}
-
-// doctorDesk answers the routes of the doctor.
+// doctorDesk is the web.Doctor of a node.
 type doctorDesk struct {
 	*examination
 	node *Node
 }
 
-// Check implements web.Doctor.
-func (d doctorDesk) Check(ctx context.Context) (api.DoctorReport, error) { return d.node.examine(ctx) }
+func newDoctorDesk(n *Node) doctorDesk {
+	return doctorDesk{newExamination(n.store, n.services.Notifications.Node(), n.log, func(ctx context.Context, o doctor.Options) (doctor.Report, error) {
+		o.UserGroupsMax, o.ArchiveID = n.set.limits.UserGroupsMax, n.set.archiveID()
+		if n.blobs != nil {
+			o.Blobs = n.blobs
+		}
+		d, err := doctor.New(n.store.Store, o)
+		if err != nil {
+			return doctor.Report{}, err
+		}
+		return d.Run(ctx)
+	}), n}
+}
 
-// examine checks the server of the store and the queues for operators.
-func (n *Node) examine(ctx context.Context) (api.DoctorReport, error) {
+// Check checks the server of the store and the queues.
+func (desk doctorDesk) Check(ctx context.Context) (api.DoctorReport, error) {
+	n := desk.node
 	d, err := doctor.New(n.store.Store, doctor.Options{ArchiveID: n.set.archiveID()})
 	if err != nil {
 		return api.DoctorReport{}, err

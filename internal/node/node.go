@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -76,7 +75,7 @@ type Node struct {
 	tables      *table.Follower
 	callers     *limit.Limits
 	sessions    *ws.Sessions
-	examination *examination
+	doctor      doctorDesk
 	web         *web.Server
 	listener    net.Listener
 	admin       net.Listener // nil without a separate address
@@ -295,10 +294,10 @@ func (n *Node) openWeb() (err error) {
 	if err != nil {
 		return err
 	}
-	n.examination = newExamination(n.store, n.services.Notifications.Node(), n.log, n.examineAll)
+	n.doctor = newDoctorDesk(n)
 	opt := web.Options{
 		Limits: n.set.limits, Callers: n.callers, Line: line, Unsent: room, Durability: n.set.durability, Origins: origins, Proxies: n.set.proxies,
-		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: doctorDesk{n.examination, n}, Settings: n.showSettings, Ready: n.ready, Meter: &n.meter, Again: n.gate.Again, Away: n.away,
+		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.doctor, Settings: showSettings(n), Ready: n.ready, Meter: &n.meter, Again: n.gate.Again, Away: n.away,
 		ServeMetrics: n.set.AdminAddr == "", Version: build.Read().Version, Features: n.features(), Traces: n.traces, Log: n.log,
 		Collectors: append(archiveMetrics(n.archiver, n.services.Search),
 			buildInfo(), n.taskMetrics, n.watch.gauge, n.callers.Metrics(), line, room, &webhookMetrics{totals: n.services.Webhooks.Totals}),
@@ -329,25 +328,6 @@ func (c callers) RecheckUsers(users []string) {
 	if c.node.web != nil { // it comes later, and begins with what is known
 		c.node.web.RecheckUsers(users)
 	}
-}
-
-// features names what is switched on, in order.
-func (n *Node) features() []string {
-	on := []string{"announcements", "batch", "direct", "invites", "keys", "push", "schedules", "users", "webhooks"}
-	if n.archiveDB != nil {
-		on = append(on, "archive", "search")
-	}
-	if n.blobs != nil {
-		on = append(on, "files")
-	}
-	if n.set.OIDC != "" {
-		on = append(on, "oidc")
-	}
-	if n.set.dev {
-		on = append(on, "dev")
-	}
-	slices.Sort(on)
-	return on
 }
 
 // ready tells whether everything that requests need can be reached.
@@ -395,7 +375,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	background.Go(func() { report(loops, failed, "health", n.services.Health.Run(loops)) })
 	background.Go(func() { n.services.Files.Run(loops) })
-	background.Go(func() { n.examination.run(work) })
+	background.Go(func() { n.doctor.run(work) })
 	background.Go(func() { n.watch.run(loops) })
 	background.Go(func() { n.causes.run(loops, n.log) })
 	working.Go(func() { report(work, failed, "task server", n.tasks.Run(work)) })

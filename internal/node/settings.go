@@ -9,8 +9,8 @@ import (
 	"github.com/chatd/chatd/web/api"
 )
 
-// showSettings describes the settings of this node for operators.
-func (n *Node) showSettings() api.Settings {
+// showSettings describes the settings of a node for operators.
+func showSettings(n *Node) api.Settings {
 	return api.Settings{Node: n.services.Notifications.Node(), Settings: n.set.show()}
 }
 

@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/chatd/chatd/sdk"
 	"github.com/chatd/chatd/static"
@@ -21,4 +22,23 @@ func siteFiles() (map[string][]byte, error) {
 		site["sdk/"+name] = body
 	}
 	return site, nil
+}
+
+// features names what is switched on, in order.
+func (n *Node) features() []string {
+	on := []string{"announcements", "batch", "direct", "invites", "keys", "push", "schedules", "users", "webhooks"}
+	if n.archiveDB != nil {
+		on = append(on, "archive", "search")
+	}
+	if n.blobs != nil {
+		on = append(on, "files")
+	}
+	if n.set.OIDC != "" {
+		on = append(on, "oidc")
+	}
+	if n.set.dev {
+		on = append(on, "dev")
+	}
+	slices.Sort(on)
+	return on
 }

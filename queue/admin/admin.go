@@ -166,24 +166,34 @@ func (a *Admin) List(ctx context.Context, q Query) (page []Task, next string, er
 		}
 		stretches, from = stretches[i:], inner
 	}
-	limit := pageOf(q.Limit)
+	limit, looked := pageOf(q.Limit), 0
 	for _, s := range stretches {
-		if len(page) == limit {
-			return page, s.cursor(""), nil
+		for more := true; more; {
+			if len(page) == limit || looked >= pageMax {
+				return page, s.cursor(from), nil
+			}
+			infos, next, err := s.queue.Client.List(ctx, queue.ListQuery{State: s.state, Cursor: from, Limit: limit - len(page)})
+			if err != nil {
+				return nil, "", explain(err)
+			}
+			looked += len(infos)
+			for _, info := range infos {
+				if q.takes(info) {
+					page = append(page, a.describe(info))
+				}
+			}
+			from, more = next, next != ""
+			if more && q.Kind+q.Error+q.Account == "" {
+				return page, s.cursor(from), nil
+			}
 		}
-		infos, more, err := s.queue.Client.List(ctx, queue.ListQuery{State: s.state, Cursor: from, Limit: limit - len(page)})
-		if err != nil {
-			return nil, "", explain(err)
-		}
-		for _, info := range infos {
-			page = append(page, a.describe(info))
-		}
-		if more != "" {
-			return page, s.cursor(more), nil
-		}
-		from = ""
 	}
 	return page, "", nil
+}
+
+// takes tells whether a task is one of those that are asked for.
+func (q Query) takes(i queue.Info) bool {
+	return (q.Kind == "" || i.Kind == q.Kind) && strings.Contains(i.LastError, q.Error) && (q.Account == "" || strings.HasSuffix(i.ID, queue.WithAccount("", q.Account)))
 }
 
 func pageOf(limit int) int {

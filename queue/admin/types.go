@@ -92,10 +92,13 @@ func (q Queue) In(state queue.State) int64 {
 
 // Query selects what List returns.
 type Query struct {
-	State  queue.State // empty: all states
-	Queue  string      // empty: all queues
-	Cursor string
-	Limit  int // 0: 100; at most 1,000
+	State queue.State // empty: all states
+	Queue string      // empty: all queues
+	// Kind, Error and Account take only tasks of a kind, with this text in their last error, and of an account (queue.WithAccount). A
+	// page of them may be short, or empty, with more to come.
+	Kind, Error, Account string
+	Cursor               string
+	Limit                int // 0: 100; at most 1,000
 }
 
 // Task is what is known about a task, without its payload: that may hold what is not for operators.

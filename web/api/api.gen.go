@@ -2199,6 +2199,15 @@ type ListTasksParams struct {
 	// Queue Default: all queues.
 	Queue *string `form:"queue,omitempty" json:"queue,omitempty"`
 
+	// Kind Default: all kinds.
+	Kind *string `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Error Text that the error of the last run contains, as in `POST /v1/tasks/bulk`.
+	Error *string `form:"error,omitempty" json:"error,omitempty"`
+
+	// Webhook Only the deliveries to this webhook: those that wait, with why the last attempt failed and when the next is, and those that were given up.
+	Webhook *string `form:"webhook,omitempty" json:"webhook,omitempty"`
+
 	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2802,6 +2811,12 @@ type ServerInterface interface {
 	// DisconnectUser Close the websockets of a user
 	// (POST /v1/users/{user}/disconnect)
 	DisconnectUser(ctx echo.Context, user UserOrMeParam) error
+	// ListUserLogins List the logins of a user
+	// (GET /v1/users/{user}/logins)
+	ListUserLogins(ctx echo.Context, user UserParam) error
+	// EndUserLogin End a login of a user
+	// (DELETE /v1/users/{user}/logins/{login})
+	EndUserLogin(ctx echo.Context, user UserParam, login LoginParam) error
 	// SendDirect Send a direct message
 	// (POST /v1/users/{user}/messages)
 	SendDirect(ctx echo.Context, user UserParam, params SendDirectParams) error
@@ -4455,6 +4470,27 @@ func (w *ServerInterfaceWrapper) ListTasks(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter queue: %s", err))
 	}
 
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", ctx.QueryParams(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter kind: %s", err))
+	}
+
+	// ------------- Optional query parameter "error" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "error", ctx.QueryParams(), &params.Error, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter error: %s", err))
+	}
+
+	// ------------- Optional query parameter "webhook" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "webhook", ctx.QueryParams(), &params.Webhook, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
@@ -4861,6 +4897,46 @@ func (w *ServerInterfaceWrapper) DisconnectUser(ctx echo.Context) error {
 	return err
 }
 
+// ListUserLogins converts echo context to params.
+func (w *ServerInterfaceWrapper) ListUserLogins(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "user" -------------
+	var user UserParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", ctx.Param("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListUserLogins(ctx, user)
+	return err
+}
+
+// EndUserLogin converts echo context to params.
+func (w *ServerInterfaceWrapper) EndUserLogin(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "user" -------------
+	var user UserParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", ctx.Param("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// ------------- Path parameter "login" -------------
+	var login LoginParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "login", ctx.Param("login"), &login, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter login: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.EndUserLogin(ctx, user, login)
+	return err
+}
+
 // SendDirect converts echo context to params.
 func (w *ServerInterfaceWrapper) SendDirect(ctx echo.Context) error {
 	var err error
@@ -5212,6 +5288,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/users/:user", wrapper.GetUser, options.OperationMiddlewares["getUser"]...)
 	router.POST(options.BaseURL+"/v1/users/:user/codes", wrapper.CreateCode, options.OperationMiddlewares["createCode"]...)
 	router.POST(options.BaseURL+"/v1/users/:user/disconnect", wrapper.DisconnectUser, options.OperationMiddlewares["disconnectUser"]...)
+	router.GET(options.BaseURL+"/v1/users/:user/logins", wrapper.ListUserLogins, options.OperationMiddlewares["listUserLogins"]...)
+	router.DELETE(options.BaseURL+"/v1/users/:user/logins/:login", wrapper.EndUserLogin, options.OperationMiddlewares["endUserLogin"]...)
 	router.POST(options.BaseURL+"/v1/users/:user/messages", wrapper.SendDirect, options.OperationMiddlewares["sendDirect"]...)
 	router.POST(options.BaseURL+"/v1/users/:user/revoke", wrapper.RevokeTokens, options.OperationMiddlewares["revokeTokens"]...)
 	router.GET(options.BaseURL+"/v1/users/:user/sessions", wrapper.ListSessions, options.OperationMiddlewares["listSessions"]...)
@@ -10182,6 +10260,99 @@ func (response DisconnectUserdefaultApplicationProblemPlusJSONResponse) VisitDis
 	return err
 }
 
+type ListUserLoginsRequestObject struct {
+	User UserParam `json:"user"`
+}
+
+type ListUserLoginsResponseObject interface {
+	VisitListUserLoginsResponse(w http.ResponseWriter) error
+}
+
+type ListUserLogins200JSONResponse LoginList
+
+func (response ListUserLogins200JSONResponse) VisitListUserLoginsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListUserLoginsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListUserLoginsdefaultApplicationProblemPlusJSONResponse) VisitListUserLoginsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndUserLoginRequestObject struct {
+	User  UserParam  `json:"user"`
+	Login LoginParam `json:"login"`
+}
+
+type EndUserLoginResponseObject interface {
+	VisitEndUserLoginResponse(w http.ResponseWriter) error
+}
+
+type EndUserLogin204Response struct {
+}
+
+func (response EndUserLogin204Response) VisitEndUserLoginResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type EndUserLogindefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response EndUserLogindefaultApplicationProblemPlusJSONResponse) VisitEndUserLoginResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SendDirectRequestObject struct {
 	User   UserParam `json:"user"`
 	Params SendDirectParams
@@ -10950,6 +11121,12 @@ type StrictServerInterface interface {
 	// DisconnectUser Close the websockets of a user
 	// (POST /v1/users/{user}/disconnect)
 	DisconnectUser(ctx context.Context, request DisconnectUserRequestObject) (DisconnectUserResponseObject, error)
+	// ListUserLogins List the logins of a user
+	// (GET /v1/users/{user}/logins)
+	ListUserLogins(ctx context.Context, request ListUserLoginsRequestObject) (ListUserLoginsResponseObject, error)
+	// EndUserLogin End a login of a user
+	// (DELETE /v1/users/{user}/logins/{login})
+	EndUserLogin(ctx context.Context, request EndUserLoginRequestObject) (EndUserLoginResponseObject, error)
 	// SendDirect Send a direct message
 	// (POST /v1/users/{user}/messages)
 	SendDirect(ctx context.Context, request SendDirectRequestObject) (SendDirectResponseObject, error)
@@ -14105,6 +14282,57 @@ func (sh *strictHandler) DisconnectUser(ctx echo.Context, user UserOrMeParam) er
 		return err
 	} else if validResponse, ok := response.(DisconnectUserResponseObject); ok {
 		return validResponse.VisitDisconnectUserResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListUserLogins operation middleware
+func (sh *strictHandler) ListUserLogins(ctx echo.Context, user UserParam) error {
+	var request ListUserLoginsRequestObject
+
+	request.User = user
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListUserLogins(ctx.Request().Context(), request.(ListUserLoginsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListUserLogins")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListUserLoginsResponseObject); ok {
+		return validResponse.VisitListUserLoginsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EndUserLogin operation middleware
+func (sh *strictHandler) EndUserLogin(ctx echo.Context, user UserParam, login LoginParam) error {
+	var request EndUserLoginRequestObject
+
+	request.User = user
+	request.Login = login
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EndUserLogin(ctx.Request().Context(), request.(EndUserLoginRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndUserLogin")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EndUserLoginResponseObject); ok {
+		return validResponse.VisitEndUserLoginResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -68,7 +68,7 @@ var costs = map[string]Cost{
 	// A password takes as much of a core as some hundred short scripts.
 	"register": {User: 20}, "signIn": {User: 20}, "changePassword": {User: 20},
 	"signInByProvider": {User: 2}, "providerCallback": {User: 5},
-	"refreshTokens": {User: 2}, "signOut": {User: 3}, "endLogin": {User: 3}, "endOtherLogins": {User: 5}, "createCode": {User: 3}, "listAccounts": {User: 5},
+	"refreshTokens": {User: 2}, "signOut": {User: 3}, "endLogin": {User: 3}, "endUserLogin": {User: 3}, "listTasks": {User: 1, page: 50}, "endOtherLogins": {User: 5}, "createCode": {User: 3}, "listAccounts": {User: 5},
 
 	// Probes come from balancers, which may share an address with clients: refusing them would take the node out of service.
 	"livez": {}, "readyz": {}, "metrics": {},
