@@ -143,6 +143,37 @@ func TestPageMessageTools(t *testing.T) {
 	alice.see(`document.querySelector(".toast")?.textContent.includes("no longer here")`)
 }
 
+// TestPageRetries sends a message that is refused, and once more when it may be.
+func TestPageRetries(t *testing.T) {
+	t.Parallel()
+	node := devNode(t)
+	ctx := bounded(t, browserTimeout)
+	draft := client.GroupDraft{ID: "g", Members: []string{"bob"}, Keep: new(int64(0)), Overflow: "block", BacklogMax: new(int64(1))}
+	must(node.Client("alice").CreateGroup(ctx, draft))(t)
+	alice := nextPerson(t, startBrowser(t), node, "alice")
+	alice.open("g")
+	bob := node.Client("bob")
+	catchUp := func() {
+		t.Helper()
+		must(bob.Ack(ctx, "g", must(bob.Group(ctx, "g"))(t).Last))(t)
+	}
+	catchUp()
+	alice.say("one")
+	alice.stands("one")
+	alice.say("one too many")
+	alice.say("given up")
+	failed := message("one too many") + `?.querySelector(".failed[role=alert]")`
+	alice.see(failed + `?.textContent.includes("Members are too far behind: bob.")`)
+	alice.see(message("one too many") + `.dataset.pending === "failed"`)
+	catchUp()
+	alice.click(".message .failed button") // Retry
+	alice.stands("one too many")
+	alice.see("!(" + failed + ")")
+	alice.see(message("given up") + `.dataset.pending === "failed"`)
+	alice.click(".message .failed button:nth-of-type(2)") // Discard
+	alice.see("!(" + message("given up") + ")")
+}
+
 // TestPageShowsTextAsText puts programs, and texts from right to left, into messages.
 func TestPageShowsTextAsText(t *testing.T) {
 	t.Parallel()

@@ -97,6 +97,17 @@ function Quote({ from, text, tab, onJump }: { from: string; text: string; tab: n
   );
 }
 
+/** Why a message was refused. The server writes its reasons for logs too: in lower case and without a full stop. */
+function why(error: MessageItem["error"]): string {
+  const { code = "", detail = "" } = error ?? {};
+  switch (code) {
+    case "forbidden": return say("You may not write here.", "您无权在此发言。");
+    case "not_found": return say("You’re no longer in this group.", "您已不在此群组中。");
+    case "too_large": return say("It is too long.", "内容过长。");
+    default: return `${detail.charAt(0).toUpperCase()}${detail.slice(1)}${/[.!?…]$/.test(detail) ? "" : "."}`;
+  }
+}
+
 function Failed({ item, tab }: { item: MessageItem; tab: number }) {
   const { chat, toast } = useSession();
   const group = chat.group(item.group);
@@ -104,7 +115,7 @@ function Failed({ item, tab }: { item: MessageItem; tab: number }) {
   const copy = () => void navigator.clipboard.writeText(item.body ?? "").then(() => toast(say("Copied", "已复制")), () => {});
   return (
     <p class="failed" role="alert">
-      {say("Not sent.", "未发送。")} <span dir="auto">{item.error?.detail}</span>{" "}
+      {say("Not sent.", "未发送。")} <span dir="auto">{why(item.error)}</span>
       <button type="button" class="text-button" tabIndex={tab} onClick={() => void group.retry(key)}>{say("Retry", "重试")}</button>
       <button type="button" class="text-button" tabIndex={tab} onClick={() => void group.discard(key)}>{say("Discard", "放弃")}</button>
       {item.body && <button type="button" class="text-button" tabIndex={tab} onClick={copy}>{say("Copy", "复制")}</button>}
