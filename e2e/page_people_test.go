@@ -15,12 +15,12 @@ import (
 	"github.com/chatd/chatd/internal/harness"
 )
 
-// retype replaces what a field holds.
+// retype replaces what a field holds. It sends keys to what has the focus: SendKeys reads attributes of the field, which chromedp
+// may be writing where the page has just changed one.
 func (p *person) retype(selector, text string) {
 	p.t.Helper()
-	p.do(chromedp.Focus(chromedp.CSS(selector)))
-	p.script(`document.querySelector(%q).select()`, selector)
-	p.fill(selector, text)
+	p.script(`(document.querySelector(%[1]q).focus(), document.querySelector(%[1]q).select())`, selector)
+	p.press(text)
 }
 
 // menu opens what can be done about a member, and chooses from it.
@@ -187,8 +187,8 @@ func TestPageMe(t *testing.T) {
 	bob.see(shows(".panel li[data-user=alice] .name", "alice"))
 	alice.click(".rail .me")
 	alice.see(`!document.querySelector("input[name=own-name]")?.disabled`)
-	alice.fill("input[name=own-name]", "Alice Martin")
-	alice.fill("input[name=status]", "On the train")
+	alice.retype("input[name=own-name]", "Alice Martin")
+	alice.retype("input[name=status]", "On the train")
 	alice.click("form[name=profile] .button.primary")
 	alice.see(shows("form[name=profile] [role=status]", "Saved."))
 	face := filepath.Join(t.TempDir(), "face.png")
