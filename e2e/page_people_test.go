@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
 )
