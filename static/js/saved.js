@@ -1,10 +1,10 @@
 /**
- * What outlives a reload. The sign-in is the browser's: localStorage, so all tabs share it. The cursors and what was
- * not sent yet are the tab's: sessionStorage. They belong to one user. A browser that refuses storage only loses what
+ * What outlives a reload. The sign-in and what a person chose are the browser's: localStorage, so all tabs share them. The
+ * cursors and what was not sent yet are the tab's: sessionStorage. They belong to one user. A browser that refuses storage only loses what
  * it would keep.
  */
 
-const SHARED = new Set(["signin", "dev-code"]);
+const SHARED = new Set(["signin", "dev-code", "prefs", "starred", "steps", "inbox-done"]);
 
 /** @param {string} key */
 const storageOf = (key) => (SHARED.has(key) ? localStorage : sessionStorage);

@@ -116,7 +116,7 @@ function claims(token) {
 
 /** Drops what this tab has of a user: what it keeps, and the group in the address. */
 function forget() {
-  for (const key of ["owner", "cursors", "outbox", "people"]) save(key, null);
+  for (const key of ["owner", "cursors", "outbox", "people", "searches"]) save(key, null);
   history.replaceState(null, "", location.pathname + location.search);
 }
 

@@ -1,6 +1,6 @@
 /** Ties what changes outside of the views to them. */
 import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
-import type { At, Snapshot, Timeline, TimelineState } from "@chatd/client";
+import type { At, GroupState, Snapshot, Timeline, TimelineState } from "@chatd/client";
 import { useSession } from "./session.ts";
 
 /** A value from outside; drawn again when it is another one. The value must be the same object until it changes. */
@@ -25,6 +25,16 @@ export function useSnapshot<T>(part: (snapshot: Snapshot) => T): T {
   return useSyncExternal(chat.subscribe, () => part(chat.snapshot()));
 }
 
+/** The groups, latest activity first: the same array until one of them changes. */
+export function useGroups(): readonly GroupState[] {
+  const held = useRef<readonly GroupState[]>([]);
+  return useSnapshot(({ groups }) => {
+    const was = held.current;
+    if (groups.length !== was.length || groups.some((g, i) => g !== was[i])) held.current = groups;
+    return held.current;
+  });
+}
+
 const opening: TimelineState = { items: [], before: "loading", after: "loading", unread: null, error: null };
 const never = () => () => {};
 
@@ -44,6 +54,15 @@ export function useTimeline(group: string, at: At, max: number): [TimelineState,
   const timeline = held.current;
   return [useSyncExternal(timeline?.subscribe ?? never, timeline?.snapshot ?? (() => opening)), timeline];
 }
+
+const narrow = matchMedia("(max-width: 720px)");
+const onNarrow = (fn: () => void) => {
+  narrow.addEventListener("change", fn);
+  return () => narrow.removeEventListener("change", fn);
+};
+
+/** Whether there is room for one pane only, as shell.css has it. */
+export const useNarrow = (): boolean => useSyncExternal(onNarrow, () => narrow.matches);
 
 /** Runs at an event of the window or the document, while this is shown. */
 export function useEvent<E extends Event>(target: EventTarget, name: string, fn: (event: E) => void): void {

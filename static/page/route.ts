@@ -58,12 +58,17 @@ export const groupPath = (group: string, panel?: Panel): string => pathOf({ view
 const listeners = new Set<() => void>();
 const read = (): Route => parse(location.pathname, location.search, location.hash);
 let current = read();
+/** Whether a step back is under way, which the browser takes its time for: a second one would leave the view. */
+let closing = false;
 
 function changed(): void {
   current = read();
   for (const fn of listeners) fn();
 }
-addEventListener("popstate", changed);
+addEventListener("popstate", () => {
+  closing = false;
+  changed();
+});
 addEventListener("hashchange", changed);
 
 export const route = (): Route => current;
@@ -84,12 +89,15 @@ export function go(to: Route, how: "push" | "replace" | "over" = "push"): void {
 /** Opens a panel beside the group that is shown; another panel takes its place, so that one Back closes either. */
 export function openPanel(panel: Panel, id?: number): void {
   if (current.view !== "group") return;
-  go({ ...current, panel, id: id ?? current.id }, current.panel ? "replace" : "over");
+  const shown = current.panel === "receipts" ? undefined : current.id; // that of receipts is no place in the conversation
+  go({ view: "group", group: current.group, ...((id ?? shown) && { id: id ?? shown }), panel }, current.panel ? "replace" : "over");
 }
 
 /** Closes what opened over a view: a step back where it was opened here, else the view beneath it. */
 export function close(beneath: Route): void {
-  if (history.state?.over) history.back();
+  if (closing) return;
+  closing = history.state?.over === true;
+  if (closing) history.back();
   else go(beneath, "replace");
 }
 

@@ -2,6 +2,8 @@
 import { render } from "preact";
 import { Chatd, type Options, SignedOut } from "@chatd/client";
 import { indexedDBStore } from "@chatd/client/indexeddb";
+import { load, save } from "../js/saved.js";
+import { about } from "../js/signin.js";
 import { createPeople } from "./people.ts";
 import { SessionContext, type Session } from "./session.ts";
 import type { SignIn } from "./signin.ts";
@@ -19,7 +21,8 @@ export function start(me: string, signIn: SignIn, root: HTMLElement): () => Prom
   const chat = new Chatd({ url: "/", getToken, user: me, store: indexedDBStore(), ...wire });
   const people = createPeople(chat);
   const toasts = createToasts();
-  const session: Session = { chat, me, people, signIn, features: [], toast: toasts.say };
+  let session: Session = { chat, me, people, signIn, features: load("features") ?? [], toast: toasts.say };
+  let ended = false;
   const ends = [
     chat.on("message", (m) => people.seen([m])),
     chat.on("profiles", people.versions),
@@ -27,8 +30,7 @@ export function start(me: string, signIn: SignIn, root: HTMLElement): () => Prom
     chat.on("signed-out", () => signIn.refused()),
     chat.on("left", ({ group }) => people.forget(group)),
   ];
-  chat.connect();
-  render(
+  const draw = () => render(
     <SessionContext.Provider value={session}>
       <App />
       <BehindGate />
@@ -36,7 +38,18 @@ export function start(me: string, signIn: SignIn, root: HTMLElement): () => Prom
     </SessionContext.Provider>,
     root,
   );
+  /** They seldom change: those that are known from before do until the server has said which there are. */
+  function has({ features }: { features: string[] }): void {
+    if (ended || features.join() === session.features.join()) return;
+    save("features", features);
+    session = { ...session, features };
+    draw();
+  }
+  chat.connect();
+  draw();
+  about().then(has, () => {});
   return async () => {
+    ended = true;
     for (const end of ends) end();
     people.close();
     render(null, root);

@@ -1,13 +1,17 @@
 /** One group: its head, its messages, who is typing, and the place to write. */
 import { useRef, useState } from "preact/hooks";
+import type { GroupState } from "@chatd/client";
 import type { Target } from "../drafts.ts";
 import { useSnapshot } from "../hooks.ts";
-import { openPanel, pathOf } from "../route.ts";
+import { close, openPanel, pathOf, useRoute, type Panel } from "../route.ts";
 import { usePeople } from "../people.ts";
 import { peerOf, titleOf } from "../groups.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
+import { star, useStarred } from "../starred.ts";
+import type { IconName } from "../ui/icons.ts";
 import { GroupFace, Icon, IconButton } from "../ui/parts.tsx";
+import { useRoving } from "../ui/roving.ts";
 import { Composer } from "./composer.tsx";
 import { Timeline } from "./timeline.tsx";
 import { Typing } from "./typing.tsx";
@@ -34,14 +38,34 @@ export function Conversation({ group: id, at }: { group: string; at?: number | u
           <p class="quiet">{peer ? people.known.get(peer)?.status || peer
             : `${group.visibility === "public" ? say("Public", "公开") : say("Private", "私密")} · ${counted(group.members, "member", "members", "名成员")}`}</p>
         </div>
-        <IconButton icon="search" label={say("Search in this group", "在此群组中搜索")} onClick={() => openPanel("search")} />
-        <IconButton icon="people" label={say("Members", "成员")} onClick={() => openPanel("members")} />
-        {!peer && <IconButton icon="gear" label={say("Group settings", "群组设置")} onClick={() => openPanel("settings")} />}
+        <Tools group={group} direct={peer !== undefined} />
       </header>
       <Timeline key={`${id} ${at ?? ""}`} group={group} at={at} onAbout={(next) => { setAbout(next); input.current?.focus(); }} />
       <Typing group={id} />
       <Composer group={group} title={title} about={about} onAbout={setAbout} input={input} />
     </>
+  );
+}
+
+/** What can be opened beside the conversation. */
+function Tools({ group, direct }: { group: GroupState; direct: boolean }) {
+  const { me, features } = useSession();
+  const route = useRoute();
+  const roving = useRoving<HTMLDivElement>();
+  const starred = useStarred(me).includes(group.id);
+  const panel = (name: Panel, icon: IconName, label: string) => {
+    const open = route.view === "group" && route.panel === name;
+    return <IconButton icon={icon} label={label} aria-expanded={open} data-open={name}
+      onClick={() => (open ? close({ view: "group", group: group.id }) : openPanel(name))} />;
+  };
+  return (
+    <div class="group-tools" role="toolbar" aria-label={say("Group", "群组")} {...roving}>
+      <IconButton icon="star" class="icon-button star-toggle wide-only" aria-pressed={starred} onClick={() => star(me, group.id, !starred)}
+        label={starred ? say("Remove from favourites", "移出收藏") : say("Add to favourites", "加入收藏")} />
+      {features.includes("search") && panel("search", "search", say("Search in this group", "在此群组中搜索"))}
+      {panel("members", "people", say("Members", "成员"))}
+      {!direct && panel("settings", "gear", say("Group settings", "群组设置"))}
+    </div>
   );
 }
 

@@ -1,4 +1,5 @@
 /** What opens beside a conversation, by name. */
+import { useSnapshot } from "../hooks.ts";
 import { say } from "../say.ts";
 import type { Panel } from "../route.ts";
 import { lazy } from "../ui/lazy.tsx";
@@ -7,17 +8,20 @@ import { PanelFrame } from "../ui/parts.tsx";
 const Members = lazy(() => import("./people.tsx").then((m) => m.Members));
 const Settings = lazy(() => import("./people.tsx").then((m) => m.Settings));
 const Receipts = lazy(() => import("./people.tsx").then((m) => m.Receipts));
+const SearchPanel = lazy(() => import("./search.tsx").then((m) => m.SearchPanel));
 
 const TITLES: Record<Panel, string> = {
   members: say("Members", "成员"), files: say("Files", "文件"), settings: say("Settings", "设置"), search: say("Search", "搜索"), receipts: say("Read by", "已读"),
 };
 
-export function PanelOf({ group, panel, id, onClose }: { group: string; panel: Panel; id?: number | undefined; onClose: () => void }) {
+export function PanelOf({ group: name, panel, id, onClose }: { group: string; panel: Panel; id?: number | undefined; onClose: () => void }) {
+  const group = useSnapshot((s) => s.groups.find((g) => g.id === name));
   return (
     <PanelFrame name={panel} title={TITLES[panel]} onClose={onClose}>
-      {panel === "members" && <Members group={group} />}
-      {panel === "settings" && <Settings group={group} />}
-      {panel === "receipts" && id !== undefined && <Receipts group={group} id={id} />}
+      {panel === "members" && <Members group={name} />}
+      {panel === "settings" && <Settings group={name} />}
+      {panel === "receipts" && id !== undefined && <Receipts group={name} id={id} />}
+      {panel === "search" && group && <SearchPanel group={group} />}
     </PanelFrame>
   );
 }

@@ -1,0 +1,84 @@
+/** Shortcuts that work wherever one is. What has the focus comes first: it prevents what it takes. */
+import { useState } from "preact/hooks";
+import { useEvent } from "./hooks.ts";
+import { close, go, openPanel, route } from "./route.ts";
+import { say } from "./say.ts";
+import { useSession } from "./session.ts";
+import { listed } from "./views/sidebar.tsx";
+
+export type Over = "switcher" | "shortcuts" | null;
+
+/** Listens while the shell is shown. Returns what is open over everything. */
+export function useKeys(): [Over, (over: Over) => void] {
+  const { chat, features } = useSession();
+  const [over, setOver] = useState<Over>(null);
+
+  /** The group above or below in the list. */
+  function step(by: number, unread: boolean): void {
+    const now = route();
+    const at = now.view === "group" ? now.group : "";
+    const among = unread ? listed.filter((g) => g.id === at || g.unread > 0 || g.mentions_unread > 0) : listed;
+    const from = among.findIndex((g) => g.id === at);
+    const to = among[from < 0 ? (by > 0 ? 0 : among.length - 1) : (from + by + among.length) % among.length];
+    if (to && to.id !== at) go({ view: "group", group: to.id });
+  }
+
+  useEvent<KeyboardEvent>(window, "keydown", (e) => {
+    if (e.defaultPrevented || e.isComposing) return;
+    const typing = (e.target as Element).closest?.("input, textarea, select, [contenteditable]") !== null;
+    const command = (e.ctrlKey || e.metaKey) && !e.altKey;
+    const modal = document.querySelector("dialog[open]") !== null;
+    const take = (run: () => void) => {
+      e.preventDefault();
+      run();
+    };
+    if (command && !e.shiftKey && e.key.toLowerCase() === "k") return take(() => setOver(over === "switcher" ? null : "switcher"));
+    if (modal) return;
+    if (command && e.shiftKey && e.key.toLowerCase() === "f" && features.includes("search")) return take(search);
+    if (e.altKey && !command && (e.key === "ArrowUp" || e.key === "ArrowDown")) return take(() => step(e.key === "ArrowUp" ? -1 : 1, e.shiftKey));
+    if (e.key === "F6") return take(() => region(e.shiftKey ? -1 : 1));
+    if (e.key === "Escape") return escape(e);
+    if (e.key === "?" && !typing && !command && !e.altKey) take(() => setOver("shortcuts"));
+  });
+
+  /** The innermost thing that is open, else the end of the conversation, else all of it is read. */
+  function escape(e: KeyboardEvent): void {
+    const now = route();
+    if (now.view !== "group" || document.querySelector(":popover-open")) return;
+    e.preventDefault();
+    const { group, id, panel } = now;
+    const end = document.querySelector<HTMLElement>(".to-end");
+    if (panel) close({ view: "group", group, ...(id && panel !== "receipts" && { id }) });
+    else if (end?.checkVisibility()) end.click();
+    else {
+      const last = chat.group(group).snapshot()?.last;
+      if (last) void chat.group(group).read(last);
+    }
+  }
+  return [over, setOver];
+}
+
+function search(): void {
+  const now = route();
+  if (now.view === "group") openPanel("search");
+  else go({ view: "search", q: "" });
+}
+
+/** The regions of the page in their order; each gives the focus to what it has it at. */
+function region(by: number): void {
+  const all = [...document.querySelectorAll<HTMLElement>("[data-region], .panel, .write")].filter((r) => r.checkVisibility());
+  const at = all.findLastIndex((r) => r.contains(document.activeElement));
+  const to = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length];
+  const inside = to?.matches("main, .panel") ? to : to?.querySelector<HTMLElement>('[aria-current][tabindex="0"], .group-link[tabindex="0"], textarea, a[href], button, input');
+  (inside ?? to)?.focus();
+}
+
+export const SHORTCUTS: readonly (readonly [keys: string, what: string])[] = [
+  ["Ctrl K", say("Go to a group or a person, or do something", "前往群组或联系人，或执行操作")],
+  ["Alt ↑ ↓", say("Group above, below", "上一个、下一个群组")],
+  ["Alt Shift ↑ ↓", say("Unread group above, below", "上一个、下一个未读群组")],
+  ["Ctrl Shift F", say("Search", "搜索")],
+  ["Esc", say("Close, then go to the end, then mark as read", "关闭，然后到末尾，再标为已读")],
+  ["F6", say("Next region of the page", "页面的下一个区域")],
+  ["?", say("This list", "此列表")],
+];

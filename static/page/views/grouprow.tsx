@@ -1,0 +1,64 @@
+/** One group in the list. */
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { GroupState } from "@chatd/client";
+import { shortTime } from "../../js/format.js";
+import { useHasDraft } from "../drafts.ts";
+import { usePeople } from "../people.ts";
+import { previewOf } from "../preview.ts";
+import { groupPath } from "../route.ts";
+import { counted, say } from "../say.ts";
+import { useSession } from "../session.ts";
+import { memo } from "../ui/memo.ts";
+import { GroupFace, Icon } from "../ui/parts.tsx";
+
+type Props = { group: GroupState; title: string; top: number; current: boolean; stop: boolean; starred: boolean; onStar: (group: string, on: boolean) => void };
+
+export const GroupRow = memo(({ group: g, title, top, current, stop, starred, onStar }: Props) => {
+  const ref = useRef<HTMLLIElement>(null);
+  useLayoutEffect(() => { ref.current!.style.insetBlockStart = `${top}px`; }, [top]);
+  const at = g.last_message?.sent_at ?? g.created_at;
+  const unread = g.unread > 0 || g.mentions_unread > 0;
+  return (
+    <li ref={ref} class="group-line">
+      <a class={`group-link${unread ? " unread" : ""}`} href={groupPath(g.id)} data-group={g.id} aria-current={current ? "page" : undefined} tabIndex={stop ? 0 : -1}>
+        <GroupFace group={g} title={title} />
+        <span class="group-text">
+          <span class="group-top">
+            <span class="group-name" dir="auto">{title}</span>
+            <time class="group-time" dateTime={at}>{shortTime(at)}</time>
+          </span>
+          <span class="group-bottom">
+            <Last group={g} />
+            <Marks group={g} current={current} />
+          </span>
+        </span>
+      </a>
+      <button type="button" class="icon-button star" tabIndex={-1} aria-pressed={starred} onClick={() => onStar(g.id, !starred)}
+        aria-label={starred ? say(`Remove ${title} from favourites`, `将 ${title} 移出收藏`) : say(`Add ${title} to favourites`, `将 ${title} 加入收藏`)}><Icon name="star" /></button>
+    </li>
+  );
+});
+
+/** Who is typing, or else what was said last. */
+function Last({ group: g }: { group: GroupState }) {
+  const { me } = useSession();
+  const people = usePeople();
+  const [typing] = g.typing;
+  if (typing) return <em class="group-last">{say(`${people.known.get(typing)?.name || typing} is typing…`, `${people.known.get(typing)?.name || typing} 正在输入…`)}</em>;
+  const { who, text } = previewOf(g, me, people);
+  return <span class="group-last" dir="auto">{who && <><bdi>{who}</bdi>{say(": ", "：")}</>}{text}</span>;
+}
+
+/** What waits, was refused, or is unread. */
+function Marks({ group: g, current }: { group: GroupState; current: boolean }) {
+  const draft = useHasDraft(g.id) && !current;
+  return (
+    <>
+      {draft && <span class="mark" role="img" aria-label={say("Draft", "草稿")}><Icon name="pencil" /></span>}
+      {g.failed > 0 && <span class="mark failed" role="img" aria-label={counted(g.failed, "message not sent", "messages not sent", "条消息未发送")}><Icon name="again" /></span>}
+      {g.queued > 0 && <span class="mark" role="img" aria-label={counted(g.queued, "message waits to be sent", "messages wait to be sent", "条消息等待发送")}><Icon name="clock" /></span>}
+      {g.mentions_unread > 0 && <span class="badge at" aria-label={counted(g.mentions_unread, "unread mention", "unread mentions", "条未读提及")}>@</span>}
+      {g.unread > 0 && <span class="badge" data-unread={g.unread} aria-label={counted(g.unread, "unread message", "unread messages", "条未读消息")}>{g.unread > 999 ? "999+" : g.unread}</span>}
+    </>
+  );
+}
