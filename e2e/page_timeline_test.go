@@ -97,6 +97,13 @@ func TestPageMessageTools(t *testing.T) {
 	first := alice.stands("first")
 	id := ask[int64](alice, "Number("+message("first")+".dataset.id)")
 
+	alice.tool(first, "More actions")
+	alice.click(first + ` button[aria-label="Edit"]`)
+	alice.see(`document.querySelector(".write textarea").value === "first" && document.activeElement.matches(".write textarea")`)
+	alice.fill(".write textarea", " edited")
+	alice.enter()
+	alice.see(message("first edited") + `?.querySelector(".meta").textContent.includes("edited")`)
+
 	// A menu, a question in the row, and the line that stays.
 	alice.tool(first, "Add reaction")
 	alice.see(`document.querySelector(".emoji-picker input")`)
@@ -134,7 +141,7 @@ func TestPageMessageTools(t *testing.T) {
 	alice.click(first + ` button[aria-label="Delete"]`)
 	alice.see(fmt.Sprintf(`document.querySelector(%q)`, first+" .ask"))
 	alice.click(first + " .ask .danger")
-	alice.see(fmt.Sprintf(`!%s && document.querySelector('.line.deleted[data-id="%d"]')`, message("first"), id))
+	alice.see(fmt.Sprintf(`!%s && document.querySelector('.line.deleted[data-id="%d"]')`, message("first edited"), id))
 
 	// The address of a message, and of one that is gone.
 	ask[bool](alice, `(history.pushState({}, "", "/next/c/team/50"), dispatchEvent(new PopStateEvent("popstate")), true)`)
