@@ -10,7 +10,7 @@ package static
 
 // The page that is to take its place, in TypeScript on the public surface of the JavaScript client.
 //
-//go:generate go tool -modfile=../tools.mod esbuild page/main=page/main.tsx page/page=page/css/page.css page/app=page/css/app.css --alias:preact=./vendor/preact.js --alias:preact/hooks=./vendor/preact-hooks.js --alias:preact/jsx-runtime=./vendor/preact-jsx.js --alias:@chatd/client=../sdk/js/dist/chatd.js --alias:@chatd/client/indexeddb=../sdk/js/dist/indexeddb.js --bundle --splitting --minify --charset=utf8 --format=esm --target=es2022 --jsx=automatic --jsx-import-source=preact --loader:.woff2=file --asset-names=page/[name] --chunk-names=page/[name]-[hash] --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
+//go:generate go tool -modfile=../tools.mod esbuild page/main=page/main.tsx page/admin=page/admin/main.tsx page/page=page/css/page.css page/app=page/css/app.css page/admin=page/css/admin.css --alias:preact=./vendor/preact.js --alias:preact/hooks=./vendor/preact-hooks.js --alias:preact/jsx-runtime=./vendor/preact-jsx.js --alias:@chatd/client=../sdk/js/dist/chatd.js --alias:@chatd/client/indexeddb=../sdk/js/dist/indexeddb.js --bundle --splitting --minify --charset=utf8 --format=esm --target=es2022 --jsx=automatic --jsx-import-source=preact --loader:.woff2=file --asset-names=page/[name] --chunk-names=page/[name]-[hash] --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ import (
 // Files is the client as it is written, and what is made of it. Everything in it is public, and everything works under the
 // content security policy `default-src 'none'` with scripts, styles, images and connections from 'self' alone.
 //
-//go:embed index.html next.html favicon.svg css js page vendor dist
+//go:embed index.html next.html admin.html favicon.svg css js page vendor dist
 var Files embed.FS
 
 // AssetsPrefix begins the paths of a site that name their content: what is served below it never changes.
@@ -57,7 +57,7 @@ func Site(files fs.FS) (map[string][]byte, error) {
 	for name, body := range assets {
 		site[folder+name] = body
 	}
-	for _, page := range []string{"index.html", "next.html"} {
+	for _, page := range []string{"index.html", "next.html", "admin.html"} {
 		site[page] = bytes.ReplaceAll(site[page], []byte("/"+AssetsPrefix), []byte("/"+folder))
 	}
 	return site, nil

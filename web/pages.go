@@ -53,9 +53,10 @@ func (s *Server) registerPages(e *echo.Echo) {
 		case "assets":
 			hash, rest, _ := strings.Cut(rest, "/")
 			e.GET("/assets/:hash/"+rest, f.hashed(hash))
-		case "next.html":
-			e.GET("/next", f.plain)
-			e.GET("/next/*", f.plain) // its views have paths, which links and reloads name
+		case "next.html", "admin.html":
+			view := "/" + strings.TrimSuffix(name, ".html")
+			e.GET(view, f.plain)
+			e.GET(view+"/*", f.plain) // its views have paths, which links and reloads name
 			e.GET("/"+name, f.plain)
 		case "index.html":
 			e.GET("/", f.plain)

@@ -1,0 +1,81 @@
+/** The page for operators: the door, and behind it what is wrong and what mends it. */
+import { render } from "preact";
+import { useMemo } from "preact/hooks";
+import { Door } from "../door/door.tsx";
+import { useSyncExternal } from "../hooks.ts";
+import { applyPrefs } from "../prefs.ts";
+import { language, say } from "../say.ts";
+import { createSignIn, takeDevCode, takeTicket, type SignIn } from "../signin.ts";
+import { Icon } from "../ui/parts.tsx";
+import type { IconName } from "../ui/icons.ts";
+import { createAsk, useAnswer } from "./api.ts";
+import { Overview } from "./overview.tsx";
+import { Tasks } from "./tasks.tsx";
+import { Doctor, Groups, Settings, Webhooks } from "./views.tsx";
+
+const VIEWS: [name: string, icon: IconName, label: string][] = [
+  ["", "pulse", say("Overview", "概览")], ["tasks", "again", say("Tasks", "任务")], ["groups", "people", say("Groups held back", "被阻滞的群组")],
+  ["webhooks", "link", say("Webhooks", "Webhook")], ["doctor", "shield", say("Doctor", "检查")], ["settings", "gear", say("Settings", "设置")],
+];
+
+const listeners = new Set<() => void>();
+const subscribe = (fn: () => void) => {
+  listeners.add(fn);
+  return () => void listeners.delete(fn);
+};
+const moved = () => { for (const fn of listeners) fn(); };
+addEventListener("popstate", moved);
+addEventListener("click", (e) => {
+  const link = (e.target as Element | null)?.closest?.("a[href]") as HTMLAnchorElement | null;
+  if (!link || e.defaultPrevented || e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || !/^\/admin(\/|$)/.test(link.pathname)) return;
+  e.preventDefault();
+  history.pushState(null, "", link.pathname + link.search);
+  moved();
+});
+
+function Admin({ me, signIn }: { me: string; signIn: SignIn }) {
+  const ask = useMemo(() => createAsk(signIn), [me]);
+  const at = useSyncExternal(subscribe, () => location.pathname + location.search);
+  const { value, problem } = useAnswer<{ role?: string | null }>(ask, "/v1/me");
+  const [path = "", search = ""] = at.split("?");
+  const name = path.split("/")[2] ?? "";
+  const props = { ask, query: new URLSearchParams(search) };
+  if (!value && !problem) return null;
+  if (value?.role !== "admin") {
+    return (
+      <main class="nothing">
+        <h1>{say("For operators", "仅限管理员")}</h1>
+        <p class="quiet">{problem || say(`${me} may not see this page. Sign in as an operator.`, `${me} 无权查看此页面，请以管理员身份登录。`)}</p>
+        <p class="buttons"><button type="button" class="button" onClick={() => signIn.out()}>{say("Sign out", "退出登录")}</button><a class="button" href="/">{say("Back to the groups", "返回群组")}</a></p>
+      </main>
+    );
+  }
+  return (
+    <div class="admin">
+      <nav aria-label={say("Administration", "管理")}>
+        <p class="admin-brand"><strong>chatd</strong> <bdi class="quiet">{me}</bdi></p>
+        {VIEWS.map(([view, icon, label]) => (
+          <a key={view} class="admin-link" href={`/admin${view && `/${view}`}`} aria-current={view === name ? "page" : undefined}><Icon name={icon} />{label}</a>
+        ))}
+        <a class="admin-link" href="/"><Icon name="back" />{say("Back to the groups", "返回群组")}</a>
+      </nav>
+      <main id="main" tabIndex={-1}>
+        {name === "tasks" ? <Tasks key={at} {...props} /> : name === "groups" ? <Groups {...props} /> : name === "webhooks" ? <Webhooks {...props} />
+          : name === "doctor" ? <Doctor {...props} /> : name === "settings" ? <Settings {...props} /> : <Overview ask={ask} />}
+      </main>
+    </div>
+  );
+}
+
+takeDevCode();
+takeTicket();
+applyPrefs();
+document.documentElement.lang = language;
+const root = document.getElementById("app")!;
+let begun = 0;
+const signIn: SignIn = createSignIn({
+  begun: (user) => { begun++; render(<Admin key={user} me={user} signIn={signIn} />, root); },
+  renewed() {},
+  ended: (reason) => { begun++; render(<Door signIn={signIn} reason={reason} />, root); },
+});
+void signIn.resume().then(() => { if (begun === 0) render(<Door signIn={signIn} reason="" />, root); });

@@ -1,0 +1,102 @@
+/** Groups that are held back, webhooks, users, keys, schedules, announcements, the doctor, settings. */
+import { useState } from "preact/hooks";
+import { counted, say } from "../say.ts";
+import { Problem } from "../ui/parts.tsx";
+import { type Ask, e, useAnswer, usePages } from "./api.ts";
+import { Act, More, Table, View, When } from "./parts.tsx";
+
+type Props = { ask: Ask; query: URLSearchParams };
+
+type Held = { id: string; name: string; members: number; held: number; held_since: string | null; blockers: { user: string; behind: number }[] };
+
+export function Groups({ ask, query }: Props) {
+  const pages = usePages<Held>(ask, "/v1/blockers", "groups");
+  const items = pages.items.toSorted((a, b) => Number(b.id === query.get("id")) - Number(a.id === query.get("id")) || b.held - a.held);
+  return (
+    <View title={say("Groups held back", "被阻滞的群组")} lead={say("Messages that are kept only because members are behind. They are trimmed once these members have seen them, or leave.", "仅因成员落后而保留的消息；成员看过或离开后即被清理。")}>
+      <Problem text={pages.problem} />
+      <Table loading={pages.loading} empty={say("No group keeps anything for members who are behind.", "没有群组被阻滞。")}
+        head={[say("Group", "群组"), say("Kept", "保留"), say("Since", "自"), say("By whom", "原因"), ""]}
+        rows={items.map((g) => ({
+          key: g.id,
+          cells: [
+            <><bdi>{g.name || g.id}</bdi> <small>{counted(g.members, "member", "members", "名成员")}</small></>, g.held.toLocaleString(), <When at={g.held_since} />,
+            g.blockers.map((b) => <span key={b.user} class="blocker"><bdi>{b.user}</bdi> <small>{say(`${b.behind.toLocaleString()} behind`, `落后 ${b.behind.toLocaleString()}`)}</small></span>),
+            g.blockers[0] && <Act danger name="remove" label={say(`Remove ${g.blockers[0].user}`, `移除 ${g.blockers[0].user}`)} sure={say("They leave the group.", "该成员将离开群组。")}
+              run={() => ask("DELETE", `/v1/groups/${e(g.id)}/members/${e(g.blockers[0]!.user)}`).then(pages.again)} />,
+          ],
+        }))} />
+      <More more={pages.more} loading={pages.loading} />
+    </View>
+  );
+}
+
+type Webhook = { id: string; url: string; events: string[]; failing_since: string | null; last_error: string | null; last_success_at: string | null; waiting: number; dropped: number; disabled_at: string | null };
+
+export function Webhooks({ ask, query }: Props) {
+  const pages = usePages<Webhook>(ask, "/v1/webhooks", "webhooks");
+  const [said, setSaid] = useState<Record<string, string>>({});
+  async function test(id: string): Promise<void> {
+    const r = await ask("POST", `/v1/webhooks/${e(id)}/test`);
+    setSaid({ ...said, [id]: r.delivered ? say(`answered ${r.status} in ${r.took_ms} ms`, `${r.took_ms} 毫秒内返回 ${r.status}`) : (r.error ?? "") });
+    await pages.again();
+  }
+  const items = pages.items.toSorted((a, b) => Number(b.id === query.get("id")) - Number(a.id === query.get("id")) || Number(!!b.failing_since) - Number(!!a.failing_since));
+  return (
+    <View title={say("Webhooks", "Webhook")} lead={say("Where events are delivered. Failed deliveries are tried again; what fails for good is a dead letter.", "事件投递目标。失败会重试，最终失败成为死信。")}>
+      <Problem text={pages.problem} />
+      <Table loading={pages.loading} empty={say("No webhooks.", "没有 Webhook。")} head={[say("Address", "地址"), say("State", "状态"), say("Waiting", "等待"), say("Last success", "上次成功"), ""]}
+        rows={items.map((w) => ({
+          key: w.id,
+          cells: [
+            <><span class="address">{w.url}</span><br /><small>{w.events.join(", ")}</small></>,
+            w.disabled_at ? say("ended by its receiver", "已被接收方停用") : w.failing_since
+              ? <span class="dead">{say("failing since", "失败自")} <When at={w.failing_since} />{w.last_error && `: ${w.last_error}`}</span> : say("works", "正常"),
+            <>{w.waiting.toLocaleString()}{w.dropped > 0 && <small class="dead"> {say(`${w.dropped} lost`, `丢失 ${w.dropped}`)}</small>}</>,
+            <When at={w.last_success_at} />,
+            <><Act name="test" label={say("Send a test", "发送测试")} run={() => test(w.id)} /><p class="quiet" role="status">{said[w.id]}</p>
+              <Act danger name="delete" label={say("Delete", "删除")} sure={say("Nothing is delivered there any more.", "将不再投递。")} run={() => ask("DELETE", `/v1/webhooks/${e(w.id)}`).then(pages.again)} /></>,
+          ],
+        }))} />
+      <More more={pages.more} loading={pages.loading} />
+    </View>
+  );
+}
+
+type Finding = { kind: string; key: string; message: string; repair: string };
+
+export function Doctor({ ask }: Props) {
+  const { value, problem, again } = useAnswer<{ server: Record<string, unknown>; findings: Finding[] }>(ask, "/v1/doctor");
+  return (
+    <View title={say("Doctor", "检查")} lead={say("The server of the store and the queues. chatd doctor -repair on the command line checks every key, and mends.", "检查存储服务器与队列；命令行 chatd doctor -repair 会检查每个键并修复。")}
+      aside={<Act name="again" label={say("Examine again", "重新检查")} run={again} />}>
+      <Problem text={problem} />
+      {value && <Table empty={say("Nothing is wrong.", "一切正常。")} head={[say("What", "类别"), say("Key", "键"), say("Finding", "发现"), say("Repair", "修复")]}
+        rows={value.findings.map((f, i) => ({ key: `${i} ${f.key}`, cells: [f.kind, <code>{f.key}</code>, f.message, f.repair] }))} />}
+      {value && <dl class="facts">{Object.entries(value.server).map(([k, v]) => <div key={k}><dt>{k.replaceAll("_", " ")}</dt><dd>{Array.isArray(v) ? v.join(", ") || "–" : String(v)}</dd></div>)}</dl>}
+    </View>
+  );
+}
+
+type Setting = { key: string; value?: string; set: boolean; secret: boolean; source: string; default: string; allowed: string; help: string };
+
+export function Settings({ ask }: Props) {
+  const { value, problem } = useAnswer<{ node: string; settings: Setting[] }>(ask, "/v1/settings");
+  const [find, setFind] = useState("");
+  const [all, setAll] = useState(false);
+  const shown = (value?.settings ?? []).filter((s) => (all || s.source !== "default") && `${s.key} ${s.help}`.toLowerCase().includes(find.toLowerCase()));
+  return (
+    <View title={say("Settings", "设置")} lead={value ? say(`Of node ${value.node}, as it was started.`, `节点 ${value.node} 启动时的设置。`) : ""}>
+      <Problem text={problem} />
+      <div class="filters">
+        <label class="field"><span>{say("Find", "查找")}</span><input type="search" name="find" value={find} onInput={(ev) => setFind(ev.currentTarget.value)} /></label>
+        <label class="switch"><input type="checkbox" name="all" checked={all} onChange={(ev) => setAll(ev.currentTarget.checked)} /><span>{say("Also those at their default", "包括默认值")}</span></label>
+      </div>
+      <Table loading={!value && !problem} empty={say("None.", "无。")} head={[say("Setting", "设置项"), say("Value", "值"), say("From", "来源"), say("Allowed", "允许值")]}
+        rows={shown.map((s) => ({
+          key: s.key,
+          cells: [<><code>{s.key}</code><br /><small>{s.help}</small></>, s.secret ? (s.set ? say("set, not shown", "已设置，不显示") : say("not set", "未设置")) : <code>{s.value}</code>, s.source, <small>{s.allowed}</small>],
+        }))} />
+    </View>
+  );
+}
