@@ -45,10 +45,9 @@ function Mend({ problem: { code, subject }, ask, again }: { problem: Problem; as
     case "tasks_late": case "tasks_unserved": return to(`tasks?queue=${e(subject)}`, say("Show the queue", "查看队列"));
     case "queue_paused": return <Act name="resume" label={say("Resume the queue", "恢复队列")} run={() => ask("POST", `/v1/tasks/queues/${e(subject)}/resume`).then(again)} />;
     case "webhook_failing": return to(`webhooks?id=${e(subject)}`, say("Show the webhook", "查看 Webhook"));
-    case "schedule_failed": return to(`schedules?id=${e(subject)}`, say("Show the schedule", "查看定时消息"));
     case "group_held": return to(`groups?id=${e(subject)}`, say("Show who holds it", "查看原因"));
     case "disk_low": case "archive_away": case "archive_late": case "files_away": return to("settings", say("Show the settings", "查看设置"));
-    case "node_gone": return <span />;
+    case "node_gone": case "schedule_failed": return <span />; // nothing to press: it ends by itself
     default: return to("doctor", say("Examine the store", "检查存储"));
   }
 }
