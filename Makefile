@@ -29,7 +29,7 @@ test: check-deps ## every test, with the race detector
 	@$(MAKE) --no-print-directory -j2 test-packages test-modules test-nginx
 
 # The packages that take longest come first, so that none of them runs alone in the end.
-LONGEST := ./e2e ./store ./store/dump ./store/archive ./web ./store/blob ./store/doctor ./queue ./chat/statemachine ./web/ws ./chat
+LONGEST := ./e2e ./web ./store ./store/dump ./chat/statemachine ./queue ./store/doctor ./store/archive ./store/blob ./web/ws ./chat
 test-packages:
 	flags="$$(scripts/race-flags)" && export GOFLAGS="$$flags" && \
 	$(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(TEST_JOBS) -parallel $(TEST_JOBS) $(LONGEST) ./...

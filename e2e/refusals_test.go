@@ -48,7 +48,7 @@ func TestLogSaysWhyTheStoreRefuses(t *testing.T) {
 				do("CLIENT", "KILL", "TYPE", "pubsub")
 			}
 			began, failed, says := time.Now(), 0, ""
-			for deadline := began.Add(time.Minute); failed < 100 || time.Since(began) < 3*time.Second; {
+			for deadline := began.Add(time.Minute); failed < 100 || time.Since(began) < 3*time.Second; harness.Pause(t.Context(), 5*time.Millisecond) {
 				if _, err := alice.Send(t.Context(), "g", client.Draft{Body: "x"}); err != nil {
 					failed++
 					says = err.Error()

@@ -16,11 +16,12 @@ import (
 
 // sdkCase is the JavaScript client and a node of its own, with a wire between them.
 type sdkCase struct {
-	t     *testing.T
-	ctx   context.Context
-	node  *harness.Node
-	wire  *wire
-	start func(tokenFor time.Duration) *driven
+	t        *testing.T
+	ctx      context.Context
+	node     *harness.Node
+	wire     *wire
+	twenties int // of faults: fewer in a page, where each takes longer and meets the same client
+	start    func(tokenFor time.Duration) *driven
 }
 
 // nodeCase has the client in Node, with or without WebSockets.
@@ -28,7 +29,7 @@ func nodeCase(t *testing.T, sockets bool, settings ...string) *sdkCase {
 	t.Helper()
 	env := maps.Clone(withoutArchive)
 	set(env, settings)
-	c := &sdkCase{t: t, ctx: bounded(t, browserTimeout), node: harness.StartNode(t, harness.Config{Env: env})}
+	c := &sdkCase{t: t, ctx: bounded(t, browserTimeout), node: harness.StartNode(t, harness.Config{Env: env}), twenties: 5}
 	c.wire = startWire(t, c.node.Addr)
 	c.start = func(tokenFor time.Duration) *driven { return inNode(t, c.wire.url(), tokenFor, sockets) }
 	return c
@@ -40,7 +41,7 @@ func pageCase(t *testing.T, settings ...string) *sdkCase {
 	site := sdkSite(t)
 	env := map[string]string{"CHATD_ORIGINS": site.URL}
 	set(env, settings)
-	c := &sdkCase{t: t, ctx: bounded(t, browserTimeout), node: harness.StartNode(t, harness.Config{Env: env})}
+	c := &sdkCase{t: t, ctx: bounded(t, browserTimeout), node: harness.StartNode(t, harness.Config{Env: env}), twenties: 2}
 	c.wire = startWire(t, c.node.Addr)
 	c.start = func(tokenFor time.Duration) *driven { return inPage(t, startBrowser(t), site, c.wire.url(), tokenFor) }
 	return c
@@ -145,7 +146,9 @@ func byPoll(n drivenNow) bool      { return slices.Equal(n.By, []string{"poll", 
 func TestSDKLosesNothing(t *testing.T) {
 	t.Parallel()
 	inNodeAndPage(t, func(c *sdkCase) {
-		const faults, kills, sends = 100, 5, 500
+		const each = 5 // messages
+		faults := 20 * c.twenties
+		sends := each * faults
 		groups := []string{"one", "two"}
 		c.makeGroups(groups...)
 		choices := random(c.t)
@@ -154,10 +157,10 @@ func TestSDKLosesNothing(t *testing.T) {
 		d.until(20*time.Second, "it connects", byWebsocket)
 		for i := range faults {
 			before := d.now().Lives
-			d.call("send", groups, sends/faults)
+			d.call("send", groups, each)
 			harness.Pause(c.ctx, time.Duration(choices.IntN(30))*time.Millisecond)
 			switch {
-			case i%(faults/kills) == 0:
+			case i%20 == 0:
 				c.node.Kill()
 				c.node.Start()
 			case i == faults/2:

@@ -22,11 +22,11 @@ import (
 
 const (
 	stalledUsers    = 15
-	stalledSockets  = 20 // of a user
+	stalledSockets  = 10 // of a user
 	stalledMessages = 200
 	stalledItems    = 60
 
-	// Without a bound it would be 2 GiB.
+	// Without a bound it would be 1 GiB.
 	stalledMemoryMax   = 100 << 20 // that the Go runtime takes from the system, garbage included
 	stalledResidentMax = 500 << 20 // of the whole process: the race detector's shadow of that memory is several times as large
 )
@@ -56,7 +56,7 @@ func stall(t *testing.T, node *harness.Node, user string) *websocket.Conn {
 	return conn
 }
 
-// TestClientsThatDoNotRead opens 300 sessions that are owed the largest messages and items there are, and that read nothing:
+// TestClientsThatDoNotRead opens 150 sessions that are owed the largest messages and items there are, and that read nothing:
 // the node takes little memory for them, serves others meanwhile, and the first of them misses nothing when it wakes up.
 func TestClientsThatDoNotRead(t *testing.T) {
 	ctx := bounded(t, 2*time.Minute)

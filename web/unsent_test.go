@@ -144,7 +144,7 @@ func TestSlowExportsHoldLittle(t *testing.T) {
 	}
 }
 
-// TestSlowAnswersHoldLittle: 64 slow readers of a full answer each have no more in memory than the share of one user. Those who wait
+// TestSlowAnswersHoldLittle: 40 slow readers of a full answer each have no more in memory than the share of one user. Those who wait
 // too long are told so, and everybody else gets a whole answer.
 func TestSlowAnswersHoldLittle(t *testing.T) {
 	for what, ask := range map[string]string{
@@ -152,7 +152,7 @@ func TestSlowAnswersHoldLittle(t *testing.T) {
 		"messages": "GET /v1/groups/g/messages?after=0&limit=1000",
 	} {
 		t.Run(what, func(t *testing.T) {
-			const readers, share, answer = 64, 16 << 20, 1<<20 + 64<<10
+			const readers, share, answer = 40, 16 << 20, 1<<20 + 64<<10
 			s := start(t, nil)
 			s.longGroup("bob")
 			var served, refused atomic.Int32
