@@ -92,8 +92,8 @@ func TestPageComposer(t *testing.T) {
 // reload loads the page again and goes to the place to write.
 func reload(p *person) {
 	p.t.Helper()
-	ask[bool](p, `(window.before = true, location.reload(), true)`)
-	p.see(`!window.before && ` + field)
+	p.do(chromedp.Reload())
+	p.see(field)
 	p.live()
 	p.do(chromedp.Focus(chromedp.CSS(".write textarea"))) // a browser without a mouse does not
 }
@@ -115,7 +115,15 @@ func (p *person) pastesPicture(t *testing.T, reader *client.Client) {
 		t.Errorf("sent %q with %+v", sent.Body, sent.Files)
 	}
 	reload(p)
-	p.see(`!document.querySelector(".attached")`)
+	p.see(`!document.querySelector(".attached") && document.querySelector(".message .picture img")?.naturalWidth > 0`)
+	p.click(".group-head [data-open=files]")
+	p.see(`document.querySelector(".shared-pictures .picture img")?.naturalWidth > 0`)
+	p.click(".shared-pictures .picture")
+	p.see(`document.querySelector(".viewer > img")?.naturalWidth === 300`)
+	p.press(kb.Escape)
+	p.see(`!document.querySelector("dialog")`)
+	ask[bool](p, `(history.back(), true)`)
+	p.see(`!document.querySelector(".panel")`)
 }
 
 // schedules has a message sent later, finds it in the list, and sends it now: once.

@@ -17,7 +17,7 @@ const PREVIEWS_MAX = 100;
 /** A browser has read a download from memory by then. */
 const SAVED_MS = 60_000;
 
-const isPicture = (f: FileInfo): boolean => !!f.width && !!f.height;
+export const isPicture = (f: FileInfo): boolean => !!f.width && !!f.height;
 
 /** Pictures first, as people look at them, then the rest. */
 export const Files = memo(({ group, files }: { group: string; files: readonly FileInfo[] }) => {
@@ -86,7 +86,7 @@ function previewOf(chat: Chatd, group: string, id: string): Promise<string> {
 }
 
 /** The preview of a picture, which opens the picture. One that cannot be shown is a file like any other. */
-function Picture({ group, file, onOpen }: { group: string; file: FileInfo; onOpen: (file: FileInfo) => void }) {
+export function Picture({ group, file, onOpen }: { group: string; file: FileInfo; onOpen: (file: FileInfo) => void }) {
   const { chat } = useSession();
   const frame = useRef<HTMLButtonElement>(null);
   const [url, setUrl] = useState("");

@@ -63,6 +63,7 @@ function Tools({ group, direct }: { group: GroupState; direct: boolean }) {
       <IconButton icon="star" class="icon-button star-toggle wide-only" aria-pressed={starred} onClick={() => star(me, group.id, !starred)}
         label={starred ? say("Remove from favourites", "移出收藏") : say("Add to favourites", "加入收藏")} />
       {features.includes("search") && panel("search", "search", say("Search in this group", "在此群组中搜索"))}
+      {panel("files", "file", say("Files", "文件"))}
       {panel("members", "people", say("Members", "成员"))}
       {!direct && panel("settings", "gear", say("Group settings", "群组设置"))}
     </div>

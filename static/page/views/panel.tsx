@@ -5,6 +5,7 @@ import type { Panel } from "../route.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { PanelFrame } from "../ui/parts.tsx";
 
+const FilesPanel = lazy(() => import("./filespanel.tsx").then((m) => m.FilesPanel));
 const Members = lazy(() => import("./people.tsx").then((m) => m.Members));
 const Settings = lazy(() => import("./people.tsx").then((m) => m.Settings));
 const Receipts = lazy(() => import("./people.tsx").then((m) => m.Receipts));
@@ -22,6 +23,7 @@ export function PanelOf({ group: name, panel, id, onClose }: { group: string; pa
       {panel === "settings" && <Settings group={name} />}
       {panel === "receipts" && id !== undefined && <Receipts group={name} id={id} />}
       {panel === "search" && group && <SearchPanel group={group} />}
+      {panel === "files" && <FilesPanel group={name} />}
     </PanelFrame>
   );
 }

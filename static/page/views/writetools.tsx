@@ -19,7 +19,7 @@ export type ToolsProps = {
 
 const LOOKS = (): [Look, string, string, string][] => [
   ["bold", "B", say("Bold", "粗体"), "Ctrl+B"], ["italic", "I", say("Italic", "斜体"), "Ctrl+I"], ["code", "‹›", say("Code", "代码"), "Ctrl+E"],
-  ["list", "•", say("List", "列表"), ""], ["link", "", say("Link", "链接"), ""],
+  ["list", "", say("List", "列表"), ""], ["link", "", say("Link", "链接"), ""],
 ];
 
 export const WriteTools = memo(({ attaches, editing, sendable, delays, onFiles, onEmoji, onLook, onLater }: ToolsProps) => {
@@ -39,14 +39,14 @@ export const WriteTools = memo(({ attaches, editing, sendable, delays, onFiles, 
       <span class="looks" role="group" aria-label={say("Formatting", "格式")}>
         {LOOKS().map(([look, sign, label, keys]) => (
           <button key={look} type="button" class={`icon-button look-${look}`} aria-label={label} title={keys ? `${label} (${keys})` : label} onMouseDown={(e) => e.preventDefault()} onClick={() => onLook(look)}>
-            {sign || <Icon name="link" />}</button>
+            {sign || <Icon name={look === "list" ? "list" : "link"} />}</button>
         ))}
       </span>
       <span class="send-buttons">
         <button class="icon-button send" aria-label={editing ? say("Save changes", "保存修改") : say("Send message", "发送消息")} title={editing ? say("Save changes", "保存修改") : say("Send message", "发送消息")} disabled={!sendable}>
           <Icon name={editing ? "check" : "send"} /></button>
         {!editing && <>
-          <span ref={later}><IconButton icon="down" class="icon-button later" label={say("Send later", "稍后发送")} aria-haspopup="menu" aria-expanded={open === "later"} disabled={!sendable || !delays} onClick={() => setOpen(open ? null : "later")} /></span>
+          <span ref={later}><IconButton icon="chevron" class="icon-button later" label={say("Send later", "稍后发送")} aria-haspopup="menu" aria-expanded={open === "later"} disabled={!sendable || !delays} onClick={() => setOpen(open ? null : "later")} /></span>
           {open === "later" && (
             <Popover anchor={later} name="menu later-menu" label={say("Send later", "稍后发送")} role="menu" onClose={close}>
               {suggestions(new Date()).map(({ name, at }, i) => (
