@@ -14,12 +14,6 @@ import (
 	"github.com/chatd/chatd/store/doctor"
 )
 
-// Exit codes of the doctor.
-const (
-	exitFindings = 1 // something is left to fix
-	exitBlind    = 2 // it could not examine the store, or not all of it
-)
-
 // doctorCommand reads the store directly, so it needs no running server.
 type doctorCommand struct {
 	Repair bool `help:"Repair what is derived: indexes, counts, list entries, orphans. Findings that need a decision are left to you."`
@@ -54,7 +48,7 @@ func (d doctorCommand) Run(env *environment, c node.Config) error {
 		if shown.Findings == nil {
 			shown.Findings = []doctor.Finding{}
 		}
-		line, jsonErr := json.MarshalIndent(shown, "", "  ")
+		line, jsonErr := json.Marshal(shown)
 		if jsonErr != nil {
 			return jsonErr
 		}
@@ -63,16 +57,18 @@ func (d doctorCommand) Run(env *environment, c node.Config) error {
 		text = summary(report, d.Repair)
 	}
 	if err := env.print("%s", text); err != nil {
-		return codedError{err, exitBlind}
+		return err
 	}
-	if err != nil {
-		return codedError{fmt.Errorf("doctor: %w", err), exitBlind}
-	}
-	switch n := report.Open(); {
+	n := report.Open()
+	switch {
+	case env.ctx.Err() != nil:
+		return coded(exitInterrupted, "doctor: interrupted")
+	case err != nil:
+		return fmt.Errorf("doctor: %w", err)
 	case n > 0:
-		return codedError{fmt.Errorf("doctor: %s", plural(n, "finding")), exitFindings}
+		return coded(exitFindings, "doctor: %s", plural(n, "finding"))
 	case !report.Complete:
-		return codedError{errors.New("doctor: interrupted"), exitBlind}
+		return errors.New("doctor: not everything could be examined")
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 func TestDoctor(t *testing.T) {
 	server := redistest.Start(t, "--appendonly", "yes")
 	url := server.URL()
-	if _, _, err := call(t, "doctor", "-redis", url); err == nil || exitCode(err) != exitBlind || !strings.Contains(err.Error(), "no chatd store") {
+	if _, _, err := call(t, "doctor", "-redis", url); err == nil || exitCode(err) != exitFailed || !strings.Contains(err.Error(), "no chatd store") {
 		t.Errorf("an empty store: got %v with exit code %d", err, exitCode(err))
 	}
 	if n := server.Int("DBSIZE"); n != 0 {
@@ -64,21 +64,21 @@ func TestDoctor(t *testing.T) {
 	if server.Int("EXISTS", "chat:{p00}:strange", "chat:{p00}:u:eve:groups") != 1 {
 		t.Error("-repair removed more, or less, than what is derived")
 	}
-	if _, _, err := call(t, "doctor", "-redis", "redis://127.0.0.1:1/0"); exitCode(err) != exitBlind {
+	if _, _, err := call(t, "doctor", "-redis", "redis://127.0.0.1:1/0"); exitCode(err) != exitFailed {
 		t.Errorf("no server: got %v with exit code %d", err, exitCode(err))
 	}
 }
 
 func TestDoctorOnTheEmbeddedStore(t *testing.T) {
 	data := t.TempDir()
-	if _, _, err := call(t, "doctor", "-data", data); exitCode(err) != exitBlind || !strings.Contains(err.Error(), "no embedded store") {
+	if _, _, err := call(t, "doctor", "-data", data); exitCode(err) != exitFailed || !strings.Contains(err.Error(), "no embedded store") {
 		t.Errorf("no store: got %v", err)
 	}
 	running, err := embedded.Open(t.Context(), embedded.Options{Dir: data + "/store"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := call(t, "doctor", "-data", data); exitCode(err) != exitBlind || !strings.Contains(err.Error(), "GET /v1/doctor") {
+	if _, _, err := call(t, "doctor", "-data", data); exitCode(err) != exitFailed || !strings.Contains(err.Error(), "GET /v1/doctor") {
 		t.Errorf("a running node: got %v", err)
 	}
 	if err := running.Close(); err != nil {
@@ -111,7 +111,7 @@ func TestDoctorInterrupted(t *testing.T) {
 		t.Errorf("progress on a terminal: got %q", got)
 	}
 	stop()
-	if err := run(env.ctx, []string{"doctor", "-redis", server.URL()}, nil, &out, &log); exitCode(err) != exitBlind {
+	if err := run(env.ctx, []string{"doctor", "-redis", server.URL()}, nil, &out, &log); exitCode(err) != exitInterrupted {
 		t.Errorf("interrupted: got %v with exit code %d", err, exitCode(err))
 	}
 }

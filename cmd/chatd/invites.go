@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"text/tabwriter"
@@ -21,18 +20,6 @@ type invitesCommand struct {
 	Rm   invitesRmCommand   `cmd:"" help:"Revoke an invitation."`
 }
 
-// print writes v as a line of JSON if that was asked for, else text.
-func (i *invitesCommand) print(env *environment, v any, text string) error {
-	if i.JSON {
-		line, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		text = string(line)
-	}
-	return env.print("%s\n", text)
-}
-
 type invitesAddCommand struct {
 	Group   string `help:"Id of the group that it lets join. Default: none, it lets register."`
 	Role    string `help:"Role that it gives in the group: member (the default) or admin."`
@@ -42,7 +29,7 @@ type invitesAddCommand struct {
 }
 
 func (a invitesAddCommand) Run(env *environment, c node.Config, i *invitesCommand) error {
-	server, url, err := i.connect(c)
+	server, at, err := i.connectAnybody(c)
 	if err != nil {
 		return err
 	}
@@ -52,7 +39,7 @@ func (a invitesAddCommand) Run(env *environment, c node.Config, i *invitesComman
 	}
 	made, err := server.CreateInvite(env.ctx, draft)
 	if err != nil {
-		return explain(url, err)
+		return at.explain(err)
 	}
 	if made.Code == "" {
 		return fmt.Errorf("%s is made, but the answer with its link was lost; revoke it with: chatd invites rm %s", made.ID, made.ID)
@@ -69,7 +56,7 @@ type invitesListCommand struct {
 }
 
 func (l invitesListCommand) Run(env *environment, c node.Config, i *invitesCommand) error {
-	server, url, err := i.connect(c)
+	server, at, err := i.connectAnybody(c)
 	if err != nil {
 		return err
 	}
@@ -78,7 +65,7 @@ func (l invitesListCommand) Run(env *environment, c node.Config, i *invitesComma
 	for page := (client.Page{}); ; {
 		list, next, err := server.Invites(env.ctx, l.Group, page)
 		if err != nil {
-			return explain(url, err)
+			return at.explain(err)
 		}
 		for _, one := range list {
 			if i.JSON {
@@ -115,12 +102,12 @@ type invitesRmCommand struct {
 }
 
 func (r invitesRmCommand) Run(env *environment, c node.Config, i *invitesCommand) error {
-	server, url, err := i.connect(c)
+	server, at, err := i.connectAnybody(c)
 	if err != nil {
 		return err
 	}
 	if err := server.DeleteInvite(env.ctx, r.ID); err != nil {
-		return explain(url, err)
+		return at.explain(err)
 	}
 	return i.print(env, map[string]string{"id": r.ID, "state": "revoked"}, cli.Plain(r.ID)+" is revoked")
 }

@@ -26,13 +26,13 @@ type keysCommand struct {
 
 // server is the server that the commands call, and explained puts its errors in words for operators.
 func (k *keysCommand) server(c node.Config) (server *client.Client, explained func(error) error, err error) {
-	server, url, err := k.connect(c)
+	server, at, err := k.connect(c)
 	return server, func(err error) error {
 		var answer *client.Error
 		if errors.As(err, &answer) && answer.Code == client.CodeForbidden && strings.HasPrefix(k.Token, "ck_") {
-			return errors.New(cli.Plain(answer.Detail)) // what the key lacks
+			return coded(exitRefused, "%s", cli.Plain(answer.Detail)) // what the key lacks
 		}
-		return explain(url, err)
+		return at.explain(err)
 	}, err
 }
 

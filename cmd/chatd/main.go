@@ -41,23 +41,6 @@ func interrupts() []os.Signal {
 	return all
 }
 
-// codedError is an error that sets the command's exit code.
-type codedError struct {
-	error
-	code int
-}
-
-func (e codedError) Unwrap() error { return e.error }
-
-// exitCode is 1 for every error that does not set its own.
-func exitCode(err error) int {
-	var coded codedError
-	if errors.As(err, &coded) {
-		return coded.code
-	}
-	return 1
-}
-
 // dropEmpty removes empty settings from the environment: they mean the default, because a compose file writes them
 // (CHATD_ADDR: ${CHATD_ADDR:-}).
 func dropEmpty(environ []string) {
@@ -74,8 +57,16 @@ type commandLine struct {
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 
-	Serve       serveCommand       `cmd:"" default:"1" help:"Run the server (the default)."`
-	Demo        demoCommand        `cmd:"" help:"Run a throw-away server with five people in it, to look at."`
+	Serve serveCommand `cmd:"" default:"1" help:"Run the server (the default)."`
+	Demo  demoCommand  `cmd:"" help:"Run a throw-away server with five people in it, to look at."`
+
+	Login  loginCommand  `cmd:"" group:"For people:" help:"Sign in to a server, and keep the login for other commands."`
+	Logout logoutCommand `cmd:"" group:"For people:" help:"End a login."`
+	Whoami whoamiCommand `cmd:"" group:"For people:" help:"Say who is signed in, and where; with -all, list the logins."`
+	Groups groupsCommand `cmd:"" group:"For people:" help:"List your groups, with what is unread."`
+	Send   sendCommand   `cmd:"" group:"For people:" help:"Send a message to a group, and print its id."`
+	Tail   tailCommand   `cmd:"" group:"For people:" help:"Show the last messages of groups, and follow them until interrupted."`
+
 	Token       tokenCommand       `cmd:"" help:"Create a token with the configured or generated secret, or check one."`
 	Tasks       tasksCommand       `cmd:"" help:"Inspect and control the background work of a running server."`
 	Invites     invitesCommand     `cmd:"" help:"Make, list and revoke invitations, on a running server."`
@@ -129,7 +120,7 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	}
 	var wrong *kong.ParseError
 	if errors.As(err, &wrong) {
-		return fmt.Errorf("%w; see %s --help", err, commandOf(wrong.Context))
+		return coded(exitUsage, "%w; see %s --help", err, commandOf(wrong.Context))
 	}
 	if err != nil {
 		return err

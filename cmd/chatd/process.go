@@ -31,11 +31,11 @@ type processCommand struct {
 const cmdGrace = 10 * time.Second
 
 func (p processCommand) Run(env *environment, c node.Config) error {
-	server, user, err := p.member(c)
+	server, at, err := p.member(c)
 	if err != nil {
 		return err
 	}
-	state, err := stateFile(p.State, p.Group, user, "process")
+	state, err := stateFile(p.State, p.Group, at.user, "process")
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (p processCommand) Run(env *environment, c node.Config) error {
 		return nil // that is how it ends
 	}
 	if err != nil {
-		return memberError(env.ctx, "process", err)
+		return memberError(env.ctx, "process", at, err)
 	}
 	_, err = fmt.Fprintf(env.stderr, "process: %s, end of the shipment\n", plural(parts, "part"))
 	return err

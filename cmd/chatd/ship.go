@@ -27,11 +27,11 @@ type shipCommand struct {
 }
 
 func (s shipCommand) Run(env *environment, c node.Config) error {
-	server, user, err := s.member(c)
+	server, at, err := s.member(c)
 	if err != nil {
 		return err
 	}
-	state, err := stateFile(s.State, s.Group, user, "ship")
+	state, err := stateFile(s.State, s.Group, at.user, "ship")
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (s shipCommand) Run(env *environment, c node.Config) error {
 		return nil // that is how it ends
 	}
 	if err != nil {
-		return memberError(env.ctx, "ship", err)
+		return memberError(env.ctx, "ship", at, err)
 	}
 	last := shown.last
 	said := fmt.Sprintf("shipped %s, %d bytes", plural(int(last.Parts), "part"), last.Bytes)

@@ -12,9 +12,6 @@ import (
 	"github.com/chatd/chatd/queue/cli"
 )
 
-// problemsExit is the exit code of chatd status where something is wrong.
-const problemsExit = 3
-
 // statusCommand shows what is wrong and how the nodes do.
 type statusCommand struct{ remote }
 
@@ -25,18 +22,18 @@ var statusFigures = []struct{ head, figure string }{
 }
 
 func (s *statusCommand) Run(env *environment, c node.Config) error {
-	server, url, err := s.connect(c)
+	server, at, err := s.connect(c)
 	if err != nil {
 		return err
 	}
 	problems, err := server.Problems(env.ctx)
 	if err != nil {
-		return explain(url, err)
+		return at.explain(err)
 	}
 	stats, err := server.Stats(env.ctx)
 	// With the store away the nodes are not known, and the problems say so.
 	if storeAway := slices.ContainsFunc(problems, func(p client.OpsProblem) bool { return p.Code == "store_away" }); err != nil && !storeAway {
-		return explain(url, err)
+		return at.explain(err)
 	}
 	if s.JSON {
 		err = s.print(env, struct {
@@ -47,7 +44,7 @@ func (s *statusCommand) Run(env *environment, c node.Config) error {
 		err = s.show(env, problems, stats.Nodes)
 	}
 	if err == nil && len(problems) > 0 {
-		err = codedError{fmt.Errorf("%d problems, the worst is %s", len(problems), cli.Plain(problems[0].Code)), problemsExit}
+		err = coded(exitFindings, "%s, the worst is %s", plural(len(problems), "problem"), cli.Plain(problems[0].Code))
 	}
 	return err
 }

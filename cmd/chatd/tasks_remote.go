@@ -11,7 +11,7 @@ import (
 // remoteTasks are the tasks of a server, over HTTP.
 type remoteTasks struct {
 	server *client.Client
-	url    string
+	at     callee
 }
 
 var _ admin.Tasks = remoteTasks{}
@@ -22,7 +22,7 @@ func every[From, To any](r remoteTasks, found []From, next string, err error, to
 	for i, one := range found {
 		all[i] = to(one)
 	}
-	return all, next, explain(r.url, err)
+	return all, next, r.at.explain(err)
 }
 
 func (r remoteTasks) Queues(ctx context.Context) ([]admin.Queue, error) {
@@ -37,7 +37,7 @@ func (r remoteTasks) Pause(ctx context.Context, name string, paused bool) (admin
 		change = r.server.PauseQueue
 	}
 	q, err := change(ctx, name)
-	return toQueue(q), explain(r.url, err)
+	return toQueue(q), r.at.explain(err)
 }
 
 func (r remoteTasks) List(ctx context.Context, q admin.Query) ([]admin.Task, string, error) {
@@ -47,16 +47,16 @@ func (r remoteTasks) List(ctx context.Context, q admin.Query) ([]admin.Task, str
 
 func (r remoteTasks) Task(ctx context.Context, id string) (admin.Task, error) {
 	task, err := r.server.Task(ctx, id)
-	return toTask(task), explain(r.url, err)
+	return toTask(task), r.at.explain(err)
 }
 
 func (r remoteTasks) Retry(ctx context.Context, id string) (admin.Task, error) {
 	task, err := r.server.RetryTask(ctx, id)
-	return toTask(task), explain(r.url, err)
+	return toTask(task), r.at.explain(err)
 }
 
 func (r remoteTasks) Delete(ctx context.Context, id string) error {
-	return explain(r.url, r.server.DeleteTask(ctx, id))
+	return r.at.explain(r.server.DeleteTask(ctx, id))
 }
 
 func (r remoteTasks) Bulk(ctx context.Context, b admin.Bulk) (admin.Changed, error) {
@@ -65,7 +65,7 @@ func (r remoteTasks) Bulk(ctx context.Context, b admin.Bulk) (admin.Changed, err
 		q.Before = &b.Before
 	}
 	done, err := r.server.ChangeTasks(ctx, q)
-	return admin.Changed(done), explain(r.url, err)
+	return admin.Changed(done), r.at.explain(err)
 }
 
 func (r remoteTasks) Days(ctx context.Context, last int) ([]admin.Day, error) {
@@ -90,16 +90,16 @@ func (r remoteTasks) PausePeriodic(ctx context.Context, id string, paused bool) 
 		change = r.server.PausePeriodic
 	}
 	p, err := change(ctx, id)
-	return admin.Periodic(p), explain(r.url, err)
+	return admin.Periodic(p), r.at.explain(err)
 }
 
 func (r remoteTasks) RunPeriodic(ctx context.Context, id string) (string, error) {
 	task, err := r.server.RunPeriodic(ctx, id)
-	return task, explain(r.url, err)
+	return task, r.at.explain(err)
 }
 
 func (r remoteTasks) DeletePeriodic(ctx context.Context, id string) error {
-	return explain(r.url, r.server.DeletePeriodic(ctx, id))
+	return r.at.explain(r.server.DeletePeriodic(ctx, id))
 }
 
 func toQueue(q client.Queue) admin.Queue {

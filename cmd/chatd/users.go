@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -33,22 +31,19 @@ type password struct {
 	File string `name:"password-file" type:"existingfile" help:"File that contains the password. Default: asked for."`
 }
 
-// read reads the password: its file, the terminal without echo, twice, or a line of the standard input that is no terminal.
-func (p password) read(env *environment) (string, error) {
+// read reads the password: its file, the terminal without echo (a new one twice), or a line of the standard input that is no terminal.
+func (p password) read(env *environment, fresh bool) (string, error) {
 	if p.File != "" {
 		text, err := os.ReadFile(p.File)
 		return strings.TrimRight(string(text), "\r\n"), err
 	}
 	terminal := int(os.Stdin.Fd())
 	if !term.IsTerminal(terminal) {
-		line, err := bufio.NewReader(os.Stdin).ReadString('\n')
-		if errors.Is(err, io.EOF) && line != "" {
-			err = nil
-		}
+		line, err := readLine(os.Stdin)
 		if err != nil {
-			return "", fmt.Errorf("no password: type it, or pass a file with -password-file (%w)", err)
+			return "", coded(exitUsage, "no password: type it, or pass a file with -password-file (%w)", err)
 		}
-		return strings.TrimRight(line, "\r\n"), nil
+		return line, nil
 	}
 	ask := func(prompt string) (string, error) {
 		_, _ = fmt.Fprint(env.stderr, prompt)
@@ -57,8 +52,8 @@ func (p password) read(env *environment) (string, error) {
 		return string(text), err
 	}
 	first, err := ask("Password: ")
-	if err != nil {
-		return "", err
+	if err != nil || !fresh {
+		return first, err
 	}
 	again, err := ask("The same again: ")
 	if err == nil && first != again {
@@ -80,33 +75,33 @@ type usersAddCommand struct {
 }
 
 func (a usersAddCommand) Run(env *environment, c node.Config, u *usersCommand) error {
-	server, url, err := u.connect(c)
+	server, at, err := u.connect(c)
 	if err != nil {
 		return err
 	}
-	text, err := a.read(env)
+	text, err := a.read(env, true)
 	if err != nil {
 		return err
 	}
 	if err := server.Register(env.ctx, client.AccountDraft{User: a.User, Password: text, Name: a.Name, Role: a.Role}); err != nil {
-		return explainAccounts(url, err)
+		return explainAccounts(at, err)
 	}
 	return u.report(env, a.User, "added")
 }
 
 // explainAccounts is explain for calls that are there only where the server has accounts.
-func explainAccounts(url string, err error) error {
+func explainAccounts(at callee, err error) error {
 	var answer *client.Error
 	if errors.As(err, &answer) && answer.Code == client.CodeNotFound {
-		return fmt.Errorf("the server at %s has no accounts: see CHATD_ACCOUNTS", url)
+		return coded(exitRefused, "the server at %s has no accounts: see CHATD_ACCOUNTS", at.url)
 	}
-	return explain(url, err)
+	return at.explain(err)
 }
 
 type usersListCommand struct{}
 
 func (usersListCommand) Run(env *environment, c node.Config, u *usersCommand) error {
-	server, url, err := u.connect(c)
+	server, at, err := u.connect(c)
 	if err != nil {
 		return err
 	}
@@ -117,7 +112,7 @@ func (usersListCommand) Run(env *environment, c node.Config, u *usersCommand) er
 	for cursor := ""; ; {
 		list, next, err := server.Accounts(env.ctx, cursor)
 		if err != nil {
-			return explainAccounts(url, err)
+			return explainAccounts(at, err)
 		}
 		for _, a := range list {
 			if u.JSON {
@@ -145,24 +140,24 @@ type usersPasswdCommand struct {
 }
 
 func (p usersPasswdCommand) Run(env *environment, c node.Config, u *usersCommand) error {
-	server, url, err := u.connect(c)
+	server, at, err := u.connect(c)
 	if err != nil {
 		return err
 	}
-	text, err := p.read(env)
+	text, err := p.read(env, true)
 	if err != nil {
 		return err
 	}
 	code, err := server.CreateCode(env.ctx, p.User, "reset")
 	if err != nil {
-		return explainAccounts(url, err)
+		return explainAccounts(at, err)
 	}
-	login, err := client.SignIn(env.ctx, url, client.Credentials{Code: code.Code, Password: text})
+	login, err := client.SignIn(env.ctx, at.url, client.Credentials{Code: code.Code, Password: text})
 	if err == nil {
 		err = login.SignOut(env.ctx)
 	}
 	if err != nil {
-		return explain(url, err)
+		return at.explain(err)
 	}
 	return u.report(env, p.User, "changed: the new password holds, and all logins have ended")
 }
@@ -173,7 +168,7 @@ type usersDisableCommand struct {
 }
 
 func (d usersDisableCommand) Run(env *environment, c node.Config, u *usersCommand) error {
-	server, url, err := u.connect(c)
+	server, at, err := u.connect(c)
 	if err != nil {
 		return err
 	}
@@ -181,7 +176,7 @@ func (d usersDisableCommand) Run(env *environment, c node.Config, u *usersComman
 	done, err := server.PutUsers(env.ctx, []client.UserChange{{User: d.User, Disabled: &off}})
 	switch {
 	case err != nil:
-		return explain(url, err)
+		return at.explain(err)
 	case len(done.Errors) > 0:
 		return fmt.Errorf("%s cannot be changed: %s", cli.Plain(d.User), done.Errors[0].Code)
 	case d.Undo:
@@ -195,12 +190,12 @@ type usersRevokeCommand struct {
 }
 
 func (r usersRevokeCommand) Run(env *environment, c node.Config, u *usersCommand) error {
-	server, url, err := u.connect(c)
+	server, at, err := u.connect(c)
 	if err != nil {
 		return err
 	}
 	if err := server.Revoke(env.ctx, r.User, time.Time{}); err != nil {
-		return explain(url, err)
+		return at.explain(err)
 	}
 	return u.report(env, r.User, "revoked")
 }

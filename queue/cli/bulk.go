@@ -30,7 +30,7 @@ func (m *manyTasks) before(now time.Time) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, m.Before)
 	if err != nil || at.IsZero() {
-		return at, fmt.Errorf("-before: %q is neither a time such as 2026-11-23T10:00:00Z nor a duration such as 36h", m.Before)
+		return at, UsageError{fmt.Errorf("-before: %q is neither a time such as 2026-11-23T10:00:00Z nor a duration such as 36h", m.Before)}
 	}
 	return at, nil
 }
@@ -40,11 +40,11 @@ func (m *manyTasks) check() error {
 	selects := m.Queue != "" || m.Kind != "" || m.Error != "" || m.Before != ""
 	switch {
 	case len(m.IDs) > 0 && (m.All || selects):
-		return errors.New("name tasks or select them with -all, not both")
+		return UsageError{errors.New("name tasks or select them with -all, not both")}
 	case len(m.IDs) == 0 && !m.All && selects:
-		return errors.New("add -all to take all tasks that are selected")
+		return UsageError{errors.New("add -all to take all tasks that are selected")}
 	case len(m.IDs) == 0 && !m.All:
-		return errors.New("name tasks, or take all of them with -all")
+		return UsageError{errors.New("name tasks, or take all of them with -all")}
 	}
 	return nil
 }

@@ -42,6 +42,11 @@ type Session struct {
 // ErrOutput marks errors of writing the output.
 var ErrOutput = errors.New("cannot write the output")
 
+// UsageError is an error of the command line, and not of what it did.
+type UsageError struct{ error }
+
+func (e UsageError) Unwrap() error { return e.error }
+
 func (s *Session) act(do func(admin.Tasks) error) error {
 	tasks, err := s.Connect()
 	if err != nil {
@@ -53,7 +58,8 @@ func (s *Session) act(do func(admin.Tasks) error) error {
 // refusals are the errors of a command, one for each task that it failed for.
 type refusals []error
 
-func (r refusals) Error() string { return errors.Join(r...).Error() }
+func (r refusals) Error() string   { return errors.Join(r...).Error() }
+func (r refusals) Unwrap() []error { return r }
 
 // each calls do for each task. If one is refused, the others are still processed.
 func (s *Session) each(ids []string, do func(tasks admin.Tasks, id string) error) error {
@@ -100,7 +106,7 @@ type listCommand struct {
 // Run prints page by page, so that a long list starts at once and takes no memory.
 func (l listCommand) Run(s *Session) error {
 	if l.Limit < 0 {
-		return errors.New("-limit: want a whole number from 0")
+		return UsageError{errors.New("-limit: want a whole number from 0")}
 	}
 	return s.act(func(tasks admin.Tasks) error {
 		q, printed, rows := admin.Query{State: queue.State(l.State), Queue: l.Queue, Limit: pageMax}, 0, newTaskTable()

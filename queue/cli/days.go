@@ -13,7 +13,7 @@ type daysCommand struct {
 
 func (d daysCommand) Run(s *Session) error {
 	if d.Days < 1 || d.Days > 90 {
-		return errors.New("-days: want 1 to 90")
+		return UsageError{errors.New("-days: want 1 to 90")}
 	}
 	return s.act(func(tasks admin.Tasks) error {
 		days, err := tasks.Days(s.Context, d.Days)
