@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"unsafe"
 
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
@@ -232,4 +234,122 @@ func testLoginIsRenewed(t *testing.T, root terminal) {
 		t.Errorf("others may read the login: %v", info.Mode())
 	}
 	root.run(0, "", "groups")
+}
+
+// TestPeopleChatInTheTerminal has two people talk by chatd chat, one with lines alone and one with a terminal.
+func TestPeopleChatInTheTerminal(t *testing.T) {
+	t.Parallel()
+	node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_JWT_SECRET": ""}})
+	zoe, bob := newTerminal(t), newTerminal(t)
+	zoe.run(0, "", "login", "-user", "zoe", node.SignInURL())
+	bob.run(0, "", "login", "-user", "bob", node.SignInURL())
+	token := strings.TrimSpace(string(must(node.Command(t.Context(), "token", "-user", "zoe").Output())(t)))
+	owner := must(client.New(node.URL(), client.StaticToken(token)))(t)
+	ctx := bounded(t, cliWait)
+	for _, group := range []string{"general", "random"} {
+		must(owner.CreateGroup(ctx, client.GroupDraft{ID: group, Members: []string{"bob"}}))(t)
+	}
+	bob.run(5, "", "chat", "nope")
+	chat := bob.start("chat", "general")
+	say := func(line string) { _ = must(io.WriteString(chat.in, line+"\n"))(t) }
+	chat.line(chat.out, "zoe adds bob")
+	screen := openScreen(t, zoe, "chat", "general")
+	screen.shows("zoe adds bob")
+	say("hello from a pipe")
+	chat.line(chat.out, "-- sent as #3")
+	screen.shows("#3 ", "bob: hello from a pipe")
+	screen.types("/rea\t3 👍\r")
+	chat.line(chat.out, "-- #3 has 👍 1")
+	screen.types("\x1b[200~two\nlines\x1b[201~\r") // pasted
+	chat.line(chat.out, "zoe: two")
+	if line := must(chat.out.ReadString('\n'))(t); line != "  lines\n" {
+		t.Errorf("what is pasted is not one message: %q", line)
+	}
+	must(owner.Send(ctx, "general", client.Text("\u202ereversed")))(t)
+	if line := chat.line(chat.out, "reversed"); !strings.HasSuffix(line, `zoe: \u202ereversed`+"\n") {
+		t.Errorf("got %q", line)
+	}
+	screen.shows(`\u202ereversed`)
+	must(owner.Send(ctx, "random", client.Text("elsewhere")))(t)
+	chat.line(chat.out, "-- 1 unread in random: /open random")
+	say("/edit 3 hello again")
+	screen.shows("#3 is now: hello again")
+	say("/open random")
+	chat.line(chat.out, "zoe: elsewhere")
+	say("/nope")
+	chat.line(chat.out, "-- there is no /nope")
+	say("the last word")
+	if err := chat.in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, chat.out); err != nil {
+		t.Fatal(err)
+	}
+	if err := chat.Wait(); err != nil {
+		t.Errorf("at the end of the input: %v", err)
+	}
+	last := must(owner.Messages(ctx, "random", client.Range{Before: 1 << 50, Limit: 1}))(t)
+	if len(last.Messages) != 1 || last.Messages[0].Body != "the last word" {
+		t.Errorf("what was written before the end is not sent: %+v", last.Messages)
+	}
+	screen.types("\x04") // ctrl-D
+	if err := screen.cmd.Wait(); err != nil {
+		t.Errorf("ctrl-D: %v", err)
+	}
+}
+
+// screen is a command at a terminal.
+type screen struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	tty   *os.File
+	lines chan string
+	seen  string
+}
+
+func openScreen(t *testing.T, p terminal, args ...string) *screen {
+	t.Helper()
+	tty := must(os.OpenFile("/dev/ptmx", os.O_RDWR, 0))(t)
+	t.Cleanup(func() { _ = tty.Close() })
+	var number, locked int32
+	for request, value := range map[uintptr]*int32{syscall.TIOCGPTN: &number, syscall.TIOCSPTLCK: &locked} {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, tty.Fd(), request, uintptr(unsafe.Pointer(value))); errno != 0 {
+			t.Fatal(errno)
+		}
+	}
+	end := must(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0))(t)
+	s := &screen{t: t, cmd: p.command(bounded(t, cliWait), args...), tty: tty, lines: make(chan string, 1000)}
+	s.cmd.Env = append(s.cmd.Env, "TERM=xterm")
+	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = end, end, end
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = end.Close()
+	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
+	go func() {
+		defer close(s.lines)
+		for buf := make([]byte, 4096); ; {
+			n, err := tty.Read(buf)
+			if err != nil {
+				return
+			}
+			s.lines <- string(buf[:n])
+		}
+	}()
+	return s
+}
+
+func (s *screen) types(keys string) {
+	s.t.Helper()
+	_ = must(s.tty.WriteString(keys))(s.t)
+}
+
+// shows waits until texts have been written to the screen.
+func (s *screen) shows(texts ...string) {
+	s.t.Helper()
+	for _, text := range texts {
+		for !strings.Contains(s.seen, text) {
+			s.seen += harness.Receive(s.t, cliWait, text, s.lines)
+		}
+	}
 }

@@ -60,12 +60,16 @@ type commandLine struct {
 	Serve serveCommand `cmd:"" default:"1" help:"Run the server (the default)."`
 	Demo  demoCommand  `cmd:"" help:"Run a throw-away server with five people in it, to look at."`
 
-	Login  loginCommand  `cmd:"" group:"For people:" help:"Sign in to a server, and keep the login for other commands."`
-	Logout logoutCommand `cmd:"" group:"For people:" help:"End a login."`
-	Whoami whoamiCommand `cmd:"" group:"For people:" help:"Say who is signed in, and where; with -all, list the logins."`
-	Groups groupsCommand `cmd:"" group:"For people:" help:"List your groups, with what is unread."`
-	Send   sendCommand   `cmd:"" group:"For people:" help:"Send a message to a group, and print its id."`
-	Tail   tailCommand   `cmd:"" group:"For people:" help:"Show the last messages of groups, and follow them until interrupted."`
+	Login      loginCommand      `cmd:"" group:"For people:" help:"Sign in to a server, and keep the login for other commands."`
+	Logout     logoutCommand     `cmd:"" group:"For people:" help:"End a login."`
+	Whoami     whoamiCommand     `cmd:"" group:"For people:" help:"Say who is signed in, and where; with -all, list the logins."`
+	Groups     groupsCommand     `cmd:"" group:"For people:" help:"List your groups, with what is unread."`
+	Send       sendCommand       `cmd:"" group:"For people:" help:"Send a message to a group, and print its id."`
+	Tail       tailCommand       `cmd:"" group:"For people:" help:"Show the last messages of groups, and follow them until interrupted."`
+	Chat       chatCommand       `cmd:"" group:"For people:" help:"Chat in the terminal: your groups, messages as they come, and commands to reply, react and edit."`
+	Completion completionCommand `cmd:"" group:"For people:" help:"Print a script that has bash, zsh or fish complete commands and flags."`
+
+	CompleteWords completeWordsCommand `cmd:"" hidden:""`
 
 	Token       tokenCommand       `cmd:"" help:"Create a token with the configured or generated secret, or check one."`
 	Tasks       tasksCommand       `cmd:"" help:"Inspect and control the background work of a running server."`
@@ -106,11 +110,16 @@ func (env *environment) progress(command, of string) progress {
 	return progress{out: env.stderr, terminal: isTerminal(env.stderr), of: of, command: command}
 }
 
+// newParser makes the table of commands and flags, which also has their help and completions.
+func newParser(line *commandLine, stdout, stderr io.Writer, exit func(code int)) (*kong.Kong, error) {
+	return kong.New(line, kong.Name("chatd"), kong.Description("Group messaging: a group is a log, a member is a cursor into it."),
+		kong.Writers(stdout, stderr), kong.Vars{"version": versionLine()}, kong.Exit(exit), kong.Help(printHelp))
+}
+
 func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) error {
 	var line commandLine
 	exit := -1
-	parser, err := kong.New(&line, kong.Name("chatd"), kong.Description("Group messaging: a group is a log, a member is a cursor into it."),
-		kong.Writers(stdout, stderr), kong.Vars{"version": versionLine()}, kong.Exit(func(code int) { exit = code }))
+	parser, err := newParser(&line, stdout, stderr, func(code int) { exit = code })
 	if err != nil {
 		return err
 	}
