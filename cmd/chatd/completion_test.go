@@ -46,7 +46,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"help", "wh"}, "whoami"},
 		{[]string{"send", "general", "x"}, ""},
 		{[]string{"process", "-group", "g", "--", "-u"}, ""},
-		{[]string{"groups", "-jwt-sec"}, "-jwt-secret"},
+		{[]string{"groups", "-jwt-sec"}, "-jwt-secret -jwt-secret-file"},
 	} {
 		if got := strings.Join(tab(c.words...), " "); got != c.want {
 			t.Errorf("%v: got %q, want %q", c.words, got, c.want)

@@ -78,7 +78,7 @@ func TestDoctorOnTheEmbeddedStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := call(t, "doctor", "-data", data); exitCode(err) != exitFailed || !strings.Contains(err.Error(), "GET /v1/doctor") {
+	if _, _, err := call(t, "doctor", "-data", data); exitCode(err) != exitFailed || !strings.Contains(err.Error(), "POST /v1/doctor") {
 		t.Errorf("a running node: got %v", err)
 	}
 	if err := running.Close(); err != nil {
