@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/chatd/chatd/internal/harness"
 )
 
@@ -34,7 +36,7 @@ func TestPageTwoPeople(t *testing.T) {
 	alice.open(group)
 	alice.say("Morning!")
 	alice.see(message("Morning!") + "?.dataset.id")
-	ask[bool](alice, `(location.reload(), true)`)
+	alice.do(chromedp.Reload())
 	alice.see(message("Morning!") + "?.dataset.id")
 	alice.see(fmt.Sprintf(`location.pathname === "/next/c/%s"`, group))
 }

@@ -12,7 +12,10 @@ export function useRoving<E extends HTMLElement>(): { ref: RefObject<E | null>; 
   function mark(): void {
     const all = controls();
     const stop = all.find((c) => c === last.current) ?? all.find((c) => c.ariaCurrent) ?? all[0];
-    for (const c of all) c.tabIndex = c === stop ? 0 : -1;
+    for (const c of all) {
+      const tabIndex = c === stop ? 0 : -1;
+      if (c.getAttribute("tabindex") !== String(tabIndex)) c.tabIndex = tabIndex;
+    }
   }
   useLayoutEffect(mark);
   return {
