@@ -64,8 +64,13 @@ func TestPageAdmin(t *testing.T) {
 	page.click(`a[href="/admin/settings"]`)
 	page.see(`[...document.querySelectorAll("tr[data-key]")].some((r) => r.dataset.key === "CHATD_EGRESS_ALLOW")`)
 	page.see(fmt.Sprintf(`!document.body.innerText.includes(%q)`, harness.Secret))
+	page.refused(true) // no examination yet, which is a 404
 	page.click(`a[href="/admin/doctor"]`)
 	page.see(`document.querySelector(".facts")`)
+	page.click(`[data-act=examine] button`)
+	page.see(`document.querySelector("[data-ended=done]")?.textContent.includes("0 findings")`)
+	page.click(`a[href="/admin/announcements"]`)
+	page.see(`document.querySelector(".empty")`)
 	page.click(`a[href="/admin/users"]`)
 	page.fill("input[name=q]", "ali")
 	page.click(`tr[data-key=alice] button`)

@@ -53,15 +53,20 @@ export function useAnswer<T>(ask: Ask, path: string, everyMs = 0): { value: T | 
   return { ...state, again };
 }
 
-/** A list that is read page by page: more adds the next one. */
-export function usePages<T>(ask: Ask, path: string, field: string): { items: T[]; more: (() => Promise<void>) | null; problem: string; loading: boolean; again: () => Promise<void> } {
+function queryOf(path: string, limit: number, cursor: string | null): string {
+  const parts = [...(limit > 0 ? [`limit=${limit}`] : []), ...(cursor ? [`cursor=${e(cursor)}`] : [])];
+  return parts.length > 0 ? `${path.includes("?") ? "&" : "?"}${parts.join("&")}` : "";
+}
+
+/** A list that is read page by page: more adds the next one. limit 0: the server decides how long a page is. */
+export function usePages<T>(ask: Ask, path: string, field: string, limit = 100): { items: T[]; more: (() => Promise<void>) | null; problem: string; loading: boolean; again: () => Promise<void> } {
   const [state, setState] = useState<{ items: T[]; next: string | null; problem: string; loading: boolean }>({ items: [], next: null, problem: "", loading: true });
   const latest = useRef(0);
   const load = useCallback(async (cursor: string | null) => {
     const mine = ++latest.current;
     setState((s) => ({ ...s, loading: true, problem: "" }));
     try {
-      const answer = await ask("GET", `${path}${path.includes("?") ? "&" : "?"}limit=100${cursor ? `&cursor=${e(cursor)}` : ""}`);
+      const answer = await ask("GET", path + queryOf(path, limit, cursor));
       if (mine === latest.current) setState((s) => ({ items: cursor ? [...s.items, ...answer[field]] : answer[field], next: answer.next ?? null, problem: "", loading: false }));
     } catch (err) {
       if (mine === latest.current) setState((s) => ({ ...s, problem: (err as Error).message, loading: false }));

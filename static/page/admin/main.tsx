@@ -12,11 +12,12 @@ import { createAsk, useAnswer } from "./api.ts";
 import { Overview } from "./overview.tsx";
 import { Tasks } from "./tasks.tsx";
 import { Keys, Users } from "./people.tsx";
-import { Doctor, Groups, Settings, Webhooks } from "./views.tsx";
+import { Doctor } from "./doctor.tsx";
+import { Announcements, Groups, Settings, Webhooks } from "./views.tsx";
 
 const VIEWS: [name: string, icon: IconName, label: string][] = [
   ["", "pulse", say("Overview", "概览")], ["tasks", "again", say("Tasks", "任务")], ["groups", "clock", say("Groups held back", "被阻滞的群组")],
-  ["webhooks", "link", say("Webhooks", "Webhook")], ["users", "people", say("Users", "用户")], ["keys", "lock", say("Keys", "密钥")], ["doctor", "shield", say("Doctor", "检查")], ["settings", "gear", say("Settings", "设置")],
+  ["webhooks", "link", say("Webhooks", "Webhook")], ["announcements", "bell", say("Announcements", "公告")], ["users", "people", say("Users", "用户")], ["keys", "lock", say("Keys", "密钥")], ["doctor", "shield", say("Doctor", "检查")], ["settings", "gear", say("Settings", "设置")],
 ];
 
 const listeners = new Set<() => void>();
@@ -62,7 +63,7 @@ function Admin({ me, signIn }: { me: string; signIn: SignIn }) {
       </nav>
       <main id="main" tabIndex={-1}>
         {name === "tasks" ? <Tasks key={at} {...props} /> : name === "groups" ? <Groups {...props} /> : name === "webhooks" ? <Webhooks {...props} />
-          : name === "users" ? <Users {...props} /> : name === "keys" ? <Keys {...props} /> : name === "doctor" ? <Doctor {...props} /> : name === "settings" ? <Settings {...props} /> : <Overview ask={ask} />}
+          : name === "users" ? <Users {...props} /> : name === "announcements" ? <Announcements {...props} /> : name === "keys" ? <Keys {...props} /> : name === "doctor" ? <Doctor {...props} /> : name === "settings" ? <Settings {...props} /> : <Overview ask={ask} />}
       </main>
     </div>
   );

@@ -7,6 +7,7 @@ import { Act, More, Table, View, When } from "./parts.tsx";
 
 type Props = { ask: Ask; query: URLSearchParams };
 type User = { user: string; name?: string; picture?: string; role?: string | null; disabled?: boolean; last_seen_at?: string | null };
+type Login = { id: string; last_used_at: string; address: string; agent: string };
 type Session = { id: string; node: string; since: string; address: string; agent: string; groups: number };
 
 export function Users({ ask }: Props) {
@@ -15,19 +16,29 @@ export function Users({ ask }: Props) {
     <View title={say("Users", "用户")} lead={say("Sessions are live connections; revoking ends all tokens at once.", "会话是实时连接；吊销会立即使所有令牌失效。")}>
       <div class="filters"><label class="field"><span>{say("Name or id begins with", "姓名或 ID 开头")}</span>
         <input type="search" name="q" value={q} maxLength={64} onInput={(ev) => setQ(ev.currentTarget.value)} /></label></div>
-      {q.trim() && <UserList ask={ask} q={q.trim()} />}
+      {q.trim() ? <Found ask={ask} q={q.trim()} /> : <Accounts ask={ask} />}
     </View>
   );
 }
 
-function UserList({ ask, q }: { ask: Ask; q: string }) {
+function Found({ ask, q }: { ask: Ask; q: string }) {
   const pages = usePages<User>(ask, `/v1/users?q=${e(q)}`, "users");
+  return <UserList ask={ask} pages={pages} users={pages.items} />;
+}
+
+/** Those who have an account here, while nobody is looked for. */
+function Accounts({ ask }: { ask: Ask }) {
+  const pages = usePages<User>(ask, "/v1/accounts", "accounts", 0);
+  return <UserList ask={ask} pages={pages} users={pages.items} />;
+}
+
+function UserList({ ask, pages, users }: { ask: Ask; pages: Omit<ReturnType<typeof usePages>, "items">; users: readonly User[] }) {
   const [open, setOpen] = useState("");
   return (
     <>
       <Problem text={pages.problem} />
       <Table loading={pages.loading} empty={say("Nobody.", "没有用户。")} head={[say("User", "用户"), say("Role", "角色"), say("Last seen", "最近在线"), ""]}
-        rows={pages.items.map((u) => ({
+        rows={users.map((u) => ({
           key: u.user,
           cells: [
             <span class="user"><Face id={u.user} label={u.name || u.user} picture={u.picture?.startsWith("/avatars/") ? u.picture : ""} small /><bdi>{u.name || u.user}</bdi> {u.name && <small>{u.user}</small>}</span>,
@@ -44,8 +55,9 @@ function UserList({ ask, q }: { ask: Ask; q: string }) {
 function OneUser({ ask, user: u, changed }: { ask: Ask; user: User; changed: () => Promise<void> }) {
   const path = `/v1/users/${e(u.user)}`;
   const { value, problem, again } = useAnswer<{ sessions: Session[] }>(ask, `${path}/sessions`);
+  const logins = useAnswer<{ logins: Login[] }>(ask, `${path}/logins`);
   const [link, setLink] = useState("");
-  const after = () => Promise.all([again(), changed()]);
+  const after = () => Promise.all([again(), logins.again(), changed()]);
   const code = async (kind: "reset" | "link") => setLink((await ask("POST", `${path}/codes`, { kind })).url);
   async function put(change: Record<string, unknown>): Promise<void> {
     const { errors } = await ask("PUT", "/v1/users", { users: [{ user: u.user, ...change }] });
@@ -64,6 +76,9 @@ function OneUser({ ask, user: u, changed }: { ask: Ask; user: User; changed: () 
       <Problem text={problem} />
       <Table loading={!value} empty={say("No live sessions.", "没有活动会话。")} head={[say("Since", "自"), say("From", "来源"), say("Client", "客户端"), say("Node", "节点")]}
         rows={(value?.sessions ?? []).map((s) => ({ key: s.id, cells: [<When at={s.since} />, <code>{s.address}</code>, <small>{s.agent}</small>, <><code>{s.node}</code> <small>{counted(s.groups, "group", "groups", "个群组")}</small></>] }))} />
+      {(logins.value?.logins.length ?? 0) > 0 && <Table empty="" head={[say("Login, last used", "登录，最近使用"), say("From", "来源"), say("Client", "客户端"), ""]}
+        rows={logins.value!.logins.map((l) => ({ key: l.id, cells: [<When at={l.last_used_at} />, <code>{l.address}</code>, <small>{l.agent}</small>,
+          <Act name="end" label={say("End", "结束")} run={() => ask("DELETE", `${path}/logins/${e(l.id)}`).then(after)} />] }))} />}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-/** Groups that are held back, webhooks, users, keys, schedules, announcements, the doctor, settings. */
+/** Groups that are held back, webhooks, announcements, settings. */
 import { useState } from "preact/hooks";
 import { counted, say } from "../say.ts";
 import { Problem } from "../ui/parts.tsx";
@@ -63,21 +63,6 @@ export function Webhooks({ ask, query }: Props) {
   );
 }
 
-type Finding = { kind: string; key: string; message: string; repair: string };
-
-export function Doctor({ ask }: Props) {
-  const { value, problem, again } = useAnswer<{ server: Record<string, unknown>; findings: Finding[] }>(ask, "/v1/doctor");
-  return (
-    <View title={say("Doctor", "检查")} lead={say("The server of the store and the queues. chatd doctor -repair on the command line checks every key, and mends.", "检查存储服务器与队列；命令行 chatd doctor -repair 会检查每个键并修复。")}
-      aside={<Act name="again" label={say("Examine again", "重新检查")} run={again} />}>
-      <Problem text={problem} />
-      {value && <Table empty={say("Nothing is wrong.", "一切正常。")} head={[say("What", "类别"), say("Key", "键"), say("Finding", "发现"), say("Repair", "修复")]}
-        rows={value.findings.map((f, i) => ({ key: `${i} ${f.key}`, cells: [f.kind, <code>{f.key}</code>, f.message, f.repair] }))} />}
-      {value && <dl class="facts">{Object.entries(value.server).map(([k, v]) => <div key={k}><dt>{k.replaceAll("_", " ")}</dt><dd>{Array.isArray(v) ? v.join(", ") || "–" : String(v)}</dd></div>)}</dl>}
-    </View>
-  );
-}
-
 type Setting = { key: string; value?: string; set: boolean; secret: boolean; source: string; default: string; allowed: string; help: string };
 
 export function Settings({ ask }: Props) {
@@ -97,6 +82,27 @@ export function Settings({ ask }: Props) {
           key: s.key,
           cells: [<><code>{s.key}</code><br /><small>{s.help}</small></>, s.secret ? (s.set ? say("set, not shown", "已设置，不显示") : say("not set", "未设置")) : <code>{s.value}</code>, s.source, <small>{s.allowed}</small>],
         }))} />
+    </View>
+  );
+}
+
+type Announcement = { id: string; state: string; from: string; body: string; total: number; delivered: number; failed: number; created_at: string; next_at: string | null };
+
+export function Announcements({ ask }: Props) {
+  const pages = usePages<Announcement>(ask, "/v1/announcements", "announcements");
+  return (
+    <View title={say("Announcements", "公告")} lead={say("What was said to many at once, and how far it has come.", "群发的消息及其进度。")}>
+      <Problem text={pages.problem} />
+      <Table loading={pages.loading} empty={say("No announcements.", "没有公告。")} head={[say("Text", "内容"), say("State", "状态"), say("Delivered", "已送达"), say("Next", "下次"), ""]}
+        rows={pages.items.map((a) => ({
+          key: a.id,
+          cells: [
+            <><span dir="auto">{a.body}</span><br /><small>{a.from} · <When at={a.created_at} /></small></>, a.state,
+            <>{`${a.delivered.toLocaleString()} / ${a.total.toLocaleString()}`}{a.failed > 0 && <small class="dead"> {say(`${a.failed} failed`, `失败 ${a.failed}`)}</small>}</>, <When at={a.next_at} />,
+            <Act name="cancel" danger label={say("Cancel", "取消")} sure={say("Nobody else gets it.", "其他人将不再收到。")} run={() => ask("DELETE", `/v1/announcements/${e(a.id)}`).then(pages.again)} />,
+          ],
+        }))} />
+      <More more={pages.more} loading={pages.loading} />
     </View>
   );
 }

@@ -1,0 +1,60 @@
+/** The store: a look at its server and the queues, and an examination of every key, which repairs. */
+import { useEffect, useState } from "preact/hooks";
+import { say } from "../say.ts";
+import { Problem } from "../ui/parts.tsx";
+import { type Ask, useAnswer } from "./api.ts";
+import { Act, Table, View, When } from "./parts.tsx";
+
+type Finding = { kind: string; key: string; message: string; repair: string };
+type Run = { repair: boolean; state: "running" | "done" | "stopped" | "failed"; started_at: string; keys: number; keys_total: number; found: number; open: number; findings: Finding[]; error: string | null };
+
+const findingsOf = (findings: readonly Finding[]) => (
+  <Table empty={say("Nothing is wrong.", "一切正常。")} head={[say("What", "类别"), say("Key", "键"), say("Finding", "发现"), say("Repair", "修复")]}
+    rows={findings.map((f, i) => ({ key: `${i} ${f.key}`, cells: [f.kind, <code>{f.key}</code>, f.message, f.repair] }))} />
+);
+
+export function Doctor({ ask }: { ask: Ask }) {
+  const { value, problem, again } = useAnswer<{ server: Record<string, unknown>; findings: Finding[] }>(ask, "/v1/doctor");
+  return (
+    <View title={say("Doctor", "检查")} lead={say("The server of the store, and the queues.", "存储服务器与队列。")} aside={<Act name="again" label={say("Look again", "重新检查")} run={again} />}>
+      <Problem text={problem} />
+      {value && findingsOf(value.findings)}
+      {value && <dl class="facts">{Object.entries(value.server).map(([k, v]) => <div key={k}><dt>{k.replaceAll("_", " ")}</dt><dd>{Array.isArray(v) ? v.join(", ") || "–" : String(v)}</dd></div>)}</dl>}
+      <Examination ask={ask} />
+    </View>
+  );
+}
+
+const EVERY_MS = 2000;
+
+/** The examination of every key, on whatever node it runs: the one that goes on, or the last one. */
+function Examination({ ask }: { ask: Ask }) {
+  const [every, setEvery] = useState(0);
+  const { value: run, again } = useAnswer<Run>(ask, "/v1/doctor/run", every); // 404 while there was none
+  useEffect(() => setEvery(run?.state === "running" ? EVERY_MS : 0), [run?.state]);
+  const begin = (repair: boolean) => ask("POST", "/v1/doctor", { repair }).then(again);
+  const running = run?.state === "running";
+  return (
+    <section class="examination" data-state={run?.state}>
+      <h2>{say("Every key", "所有键")}</h2>
+      <p class="quiet">{say("Takes longer, beside what the server does. Repairing brings back what is derived from something else, and removes bytes of files that nothing names: not in a store that may be an older copy.",
+        "耗时较长，与服务同时进行。修复会重建派生数据，并删除无记录的文件；若存储可能是旧副本，请勿修复。")}</p>
+      {running ? (
+        <p class="progress" role="status">
+          <progress max={Math.max(run.keys_total, run.keys, 1)} value={run.keys} />{say(`${run.keys.toLocaleString()} keys, ${run.found} findings`, `${run.keys.toLocaleString()} 个键，${run.found} 个发现`)}
+          <Act name="stop" label={say("Stop", "停止")} run={() => ask("DELETE", "/v1/doctor/run").then(again)} />
+        </p>
+      ) : (
+        <p class="buttons">
+          <Act key={`examine ${run?.started_at}`} name="examine" label={say("Examine", "检查")} run={() => begin(false)} />
+          <Act key={`repair ${run?.started_at}`} name="repair" danger label={say("Examine and repair", "检查并修复")} sure={say("Is this store no older copy?", "确认不是旧副本？")} run={() => begin(true)} />
+        </p>
+      )}
+      {run && !running && (
+        <p data-ended={run.state}>{run.state === "done" ? say(`Done: ${run.keys.toLocaleString()} keys, ${run.found} findings, ${run.open} open.`, `完成：${run.keys.toLocaleString()} 个键，${run.found} 个发现，${run.open} 个未修复。`)
+          : run.state === "stopped" ? say("Stopped.", "已停止。") : (run.error ?? say("Failed.", "失败。"))} <When at={run.started_at} /></p>
+      )}
+      {run && run.findings.length > 0 && findingsOf(run.findings)}
+    </section>
+  );
+}
