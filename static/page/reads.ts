@@ -1,6 +1,7 @@
 /** How far the members of a small group have read, and what this person may do in it. */
 import { useEffect, useState } from "preact/hooks";
 import type { GroupState, Wire } from "@chatd/client";
+import { useSnapshot } from "./hooks.ts";
 import { useSession } from "./session.ts";
 
 /** The server tells of the positions of others in groups up to this size. */
@@ -10,11 +11,13 @@ const PAGE = 100;
 export type Reads = { /** Positions by member; empty in large groups. */ reads: ReadonlyMap<string, number>; /** May delete what others wrote. */ manages: boolean };
 const unknown: Reads = { reads: new Map(), manages: false };
 
-/** Asked for with each other number of members; kept up to date meanwhile. */
+/** Asked for with each other number of members, and with each new connection, since they may have moved unseen; kept up to date meanwhile. */
 export function useReads(group: GroupState): Reads {
   const { chat, me } = useSession();
   const [known, setKnown] = useState(unknown);
+  const by = useSnapshot((s) => (s.connection.phase === "live" ? s.connection.by : ""));
   useEffect(() => {
+    if (!by) return;
     let shown = true;
     const moved = new Map<string, number>(); // while the answer was on its way
     const stop = chat.on("cursor", (c) => {
@@ -40,6 +43,6 @@ export function useReads(group: GroupState): Reads {
       shown = false;
       stop();
     };
-  }, [chat, group.id, group.members]);
+  }, [chat, group.id, group.members, by]);
   return known;
 }

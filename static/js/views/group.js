@@ -22,12 +22,12 @@ export function GroupView({ state, group, actions, drafts, show }) {
   const title = titleOf(group, state.people);
   const live = state.link.phase === "live";
 
-  // After a reconnect the cursors of the others may have moved unseen.
+  // After a reconnect, and on the long poll, the cursors of the others may have moved unseen.
   useEffect(() => {
     if (!live) return;
     actions.loadMembers(group.id);
     actions.loadFileMax(group.id);
-  }, [live]);
+  }, [live, state.link.by]);
 
   const on = useMemo(() => ({
     reply: (/** @type {any} */ entry) => { setAbout({ kind: "reply", entry }); input.current?.focus(); },
