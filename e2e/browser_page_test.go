@@ -323,7 +323,10 @@ func (p *person) stands(text string) string {
 func (p *person) tool(selector, label string) {
 	p.t.Helper()
 	p.do(chromedp.Focus(chromedp.CSS(selector)))
-	p.click(fmt.Sprintf("%s button[aria-label=%q]", selector, label))
+	button := fmt.Sprintf("%s button[aria-label=%q]", selector, label)
+	// The one toolbar of the page goes to the message that was focused or pointed at last: that may be one that came under the mouse.
+	p.see(fmt.Sprintf(`document.querySelector(%q) ?? void ((m) => { m.blur(); m.focus(); })(document.querySelector(%q))`, button, selector))
+	p.click(button)
 }
 
 // picture takes a screenshot, checks that it shows something, and keeps it in the folder of the test.

@@ -79,6 +79,7 @@ func (m *manyTasks) change(s *Session, act queue.BulkAct, done string) error {
 						return err
 					}
 					if b.Cursor = step.Next; b.Cursor == "" {
+						sum.Left += step.Left
 						break
 					}
 					_, _ = fmt.Fprintf(s.Err, "%s: %d tasks looked at, %d %s\n", name, sum.Looked, sum.Changed, done)
