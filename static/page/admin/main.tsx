@@ -55,7 +55,7 @@ function Admin({ me, signIn }: { me: string; signIn: SignIn }) {
   return (
     <div class="admin">
       <nav aria-label={say("Administration", "管理")}>
-        <p class="admin-brand"><strong>chatd</strong> <bdi class="quiet">{me}</bdi></p>
+        <p class="admin-brand"><strong>{"chatd"}</strong> <bdi class="quiet">{me}</bdi></p>
         {VIEWS.map(([view, icon, label]) => (
           <a key={view} class="admin-link" href={`/admin${view && `/${view}`}`} aria-current={view === name ? "page" : undefined}><Icon name={icon} />{label}</a>
         ))}
