@@ -40,8 +40,9 @@ func (s scene) at(x, y, phase float64) color.RGBA {
 // climb draws the elevation of a route: the picture of a message.
 func climb() ([]byte, error) {
 	const ground, ridge, line, level = 0xf5f7f4, 0x2f7d6b, 0x14463d, 0xdfe5e0
+	hill := func(x, at, wide float64) float64 { return math.Exp(-(x - at) * (x - at) / (wide * wide)) }
 	height := func(x float64) float64 {
-		return 0.82 - 0.62*math.Exp(-math.Pow((x-0.68)/0.2, 2)) - 0.22*math.Exp(-math.Pow((x-0.25)/0.11, 2)) - 0.012*math.Sin(40*x)*math.Sin(3*x)
+		return 0.82 - 0.62*hill(x, 0.68, 0.2) - 0.22*hill(x, 0.25, 0.11) - 0.012*math.Sin(40*x)*math.Sin(3*x)
 	}
 	return draw(720, 360, func(x, y float64) color.RGBA {
 		at := height(x)
