@@ -2,7 +2,7 @@
 import { useRef } from "preact/hooks";
 import { useInboxAcks } from "./inbox.ts";
 import { useKeys } from "./keys.ts";
-import { go, groupPath, openPanel, close, useRoute, type Route } from "./route.ts";
+import { close, useRoute, type Route } from "./route.ts";
 import { say } from "./say.ts";
 import { useTitle } from "./title.ts";
 import { lazy } from "./ui/lazy.tsx";
@@ -77,5 +77,3 @@ function View({ route }: { route: Route }) {
     default: return <Home />;
   }
 }
-
-export { go, groupPath, openPanel };

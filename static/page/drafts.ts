@@ -86,13 +86,9 @@ function subscriberOf(key: string): (fn: () => void) => () => void {
   };
 }
 
-/** The draft of a group. Drawn again with every key that is pressed there: see useHasDraft. */
-export const useDraft = (group: string): Draft | undefined => useDraftPart(group, (draft) => draft);
 /** Whether something is begun in a group. */
-export const useHasDraft = (group: string): boolean => useDraftPart(group, (draft) => draft !== undefined);
-
-function useDraftPart<T>(group: string, part: (draft: Draft | undefined) => T): T {
+export function useHasDraft(group: string): boolean {
   const key = keyOf(useSession().me, group);
   const subscribe = useMemo(() => subscriberOf(key), [key]);
-  return useSyncExternal(subscribe, () => part(read(key)));
+  return useSyncExternal(subscribe, () => read(key) !== undefined);
 }

@@ -47,9 +47,3 @@ export function joinLink(invite: string): string {
   const code = devCode();
   return `${home()}#${code ? `code=${code}&` : ""}invite=${invite}`;
 }
-
-/** The link with which anyone may sign in, in development, and come to a group; null: this sign-in has none. */
-export function devLink(group = ""): string | null {
-  const code = devCode();
-  return code && `${home()}#code=${code}${group && `&group=${encodeURIComponent(group)}`}`;
-}

@@ -34,13 +34,7 @@ export function fieldOf(at: Date): string {
 
 export type Repeat = "" | "daily" | "weekdays" | "weekly";
 
-/** How often, as the server takes it: by the clock of the person's zone. */
-export function cronOf(at: Date, repeat: Repeat): string {
-  const days = { daily: "*", weekdays: "1-5", weekly: String(at.getDay()), "": "*" }[repeat];
-  return `${at.getMinutes()} ${at.getHours()} * * ${days}`;
-}
-
-/** What a rule of that form says; null: it has another form. */
+/** How often a rule of the server's fires, where it is as simple as these; null: it has another form. */
 export function repeatOf(cron: string): { repeat: Repeat; days: number[] } | null {
   const found = /^(\d+) (\d+) \* \* (\*|1-5|[0-7])$/.exec(cron);
   if (!found) return null;
