@@ -3,14 +3,17 @@ package demo
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"image/png"
+	"net"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/gorilla/websocket"
 
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
@@ -142,14 +145,7 @@ func TestTalk(t *testing.T) {
 			want++
 		}
 	}
-	zoe, err := s.as(t, "zoe").Stream(ctx, client.StreamOptions{Start: client.StartNewest})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer zoe.Close()
-	if _, err := zoe.Next(ctx); err != nil {
-		t.Fatal(err)
-	}
+	zoe := here(ctx, t, s, "zoe")
 	typed := make(chan bool, 1)
 	go func() {
 		for seen := false; ; {
@@ -168,12 +164,15 @@ func TestTalk(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := 0
-	for key, from := range written(ctx, t, s) {
-		if before[key] != "" {
+	for key, m := range written(ctx, t, s) {
+		if _, old := before[key]; old {
 			continue
 		}
-		if got++; from == "zoe" {
-			t.Error("a line was said in the name of zoe, who is here")
+		if m.From == "zoe" {
+			t.Errorf("a %s was sent in the name of zoe, who is here: %s%s", m.Kind, m.Body, m.Emoji)
+		}
+		if m.Kind == client.KindText {
+			got++
 		}
 	}
 	if got != want {
@@ -185,21 +184,61 @@ func TestTalk(t *testing.T) {
 	}
 }
 
-// written are the authors of all texts in the groups of two people, by group and id.
-func written(ctx context.Context, t *testing.T, s Server) map[string]string {
+// TestTalkUnheard: somebody who is here is not spoken for, though their voice does not reach the server and so has no session.
+func TestTalkUnheard(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), testMax)
+	defer cancel()
+	s := begun(ctx, t)
+	here(ctx, t, s, script[0].from)
+	before := written(ctx, t, s)
+	mute := Server{As: func(user string) (*client.Client, error) {
+		c, err := s.As(user)
+		if err == nil && user == script[0].from {
+			client.WithDialer(&websocket.Dialer{NetDialContext: func(context.Context, string, string) (net.Conn, error) {
+				return nil, errors.New("the cable is cut")
+			}})(c)
+		}
+		return c, err
+	}}
+	if err := Talk(ctx, mute, Speed{Lines: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if after := written(ctx, t, s); len(after) != len(before) {
+		t.Errorf("%d lines were said", len(after)-len(before))
+	}
+}
+
+// here is a session of a user, who is signed in until the test ends.
+func here(ctx context.Context, t *testing.T, s Server, user string) *client.Stream {
 	t.Helper()
-	authors := map[string]string{}
+	stream, err := s.as(t, user).Stream(ctx, client.StreamOptions{Start: client.StartNewest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stream.Close)
+	switch e, err := stream.Next(ctx); e.(type) {
+	case client.Connected:
+	default:
+		t.Fatalf("%s has no session: got %+v, %v", user, e, err)
+	}
+	return stream
+}
+
+// written are all texts and reactions in the groups of two people, by group and id.
+func written(ctx context.Context, t *testing.T, s Server) map[string]client.Message {
+	t.Helper()
+	all := map[string]client.Message{}
 	for _, user := range []string{"alice", "amina"} {
 		_, said := groupsOf(ctx, t, s, user)
 		for group, messages := range said {
 			for _, m := range messages {
-				if m.Kind == client.KindText {
-					authors[fmt.Sprint(group, " ", m.ID)] = m.From
+				if m.Kind == client.KindText || m.Kind == client.KindReaction {
+					all[fmt.Sprint(group, " ", m.ID)] = m
 				}
 			}
 		}
 	}
-	return authors
+	return all
 }
 
 // TestPictures: everybody has a picture, each another one.

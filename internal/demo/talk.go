@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -40,18 +42,24 @@ const typingMax = 4 * time.Second
 // of somebody who is signed in elsewhere. A line that is refused, by a group that is gone for one, is left out; the error joins the refusals.
 func Talk(ctx context.Context, s Server, speed Speed) error {
 	ctx, stop := context.WithTimeout(ctx, talkMax)
+	var listening sync.WaitGroup
+	defer listening.Wait()
 	defer stop()
 	w := newWorld(ctx, s)
-	voices := map[string]*client.Stream{}
+	voices := map[string]*voice{}
 	for _, p := range People {
-		w.as(p.ID, func(c *client.Client) (err error) {
-			voices[p.ID], err = c.Stream(ctx, client.StreamOptions{Start: client.StartNewest})
+		w.as(p.ID, func(c *client.Client) error {
+			stream, err := c.Stream(ctx, client.StreamOptions{Start: client.StartNewest})
+			if err == nil {
+				v := &voice{Stream: stream, own: map[string]bool{}, heard: make(chan struct{})}
+				voices[p.ID] = v
+				listening.Go(func() { v.listen(ctx) })
+			}
 			return err
 		})
-		if voice := voices[p.ID]; voice != nil {
-			defer voice.Close()
-			go listen(ctx, voice)
-		}
+	}
+	for _, v := range voices {
+		<-v.heard
 	}
 	chance := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // the same each time
 	failed := w.err
@@ -65,11 +73,7 @@ func Talk(ctx context.Context, s Server, speed Speed) error {
 		if !wait(ctx, pause) {
 			return failed
 		}
-		voice := voices[l.from]
-		if w.elsewhere(l.from, voice) {
-			continue
-		}
-		w.speak(l, voice, speed)
+		w.speak(l, voices, speed)
 		if ctx.Err() != nil {
 			return failed
 		}
@@ -84,31 +88,60 @@ type spoken struct {
 	line
 }
 
-// listen takes what comes, so that the session goes on.
-func listen(ctx context.Context, voice *client.Stream) {
-	for {
-		if _, err := voice.Next(ctx); err != nil {
+// voice is the stream of somebody who talks: it makes them online, and shows that they type.
+type voice struct {
+	*client.Stream
+	heard chan struct{} // closed when the server has answered, or cannot be reached
+
+	mu  sync.Mutex
+	own map[string]bool // the sessions of the stream. One that is lost stays, since the server learns of it later
+}
+
+// listen takes what comes, so that the session goes on, until ctx ends.
+func (v *voice) listen(ctx context.Context) {
+	defer v.Close()
+	heard := sync.OnceFunc(func() { close(v.heard) })
+	defer heard()
+	for e, err := range v.Events(ctx) {
+		if err != nil {
 			return
 		}
+		if c, is := e.(client.Connected); is {
+			v.mu.Lock()
+			v.own[c.Session] = true
+			v.mu.Unlock()
+		}
+		heard()
 	}
 }
 
-// elsewhere tells whether somebody has a session besides that of Talk, if there is one.
-func (w *world) elsewhere(user string, voice *client.Stream) (yes bool) {
-	own := 0
-	if voice != nil {
-		own = 1
+// is tells whether a session is one of the voice; nil has none.
+func (v *voice) is(s client.Session) bool {
+	if v == nil {
+		return false
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.own[s.ID]
+}
+
+// elsewhere tells whether somebody may have a session besides those of their voice: what is unknown counts as one.
+func (w *world) elsewhere(user string, v *voice) bool {
+	yes := true
 	w.as(user, func(c *client.Client) error {
 		sessions, err := c.Sessions(w, "me")
-		yes = len(sessions) > own
+		yes = err != nil || slices.ContainsFunc(sessions, func(s client.Session) bool { return !v.is(s) })
 		return err
 	})
 	return yes
 }
 
-// speak says a line as a person would: they read, type, and send; others react a little later.
-func (w *world) speak(l spoken, voice *client.Stream, speed Speed) {
+// speak says a line as a person would: they read, type, and send; others react a little later. Nobody does who is elsewhere.
+func (w *world) speak(l spoken, voices map[string]*voice, speed Speed) {
+	v := voices[l.from]
+	if w.elsewhere(l.from, v) {
+		return
+	}
 	group := l.group
 	if l.to != "" {
 		w.as(l.from, func(c *client.Client) error {
@@ -118,20 +151,24 @@ func (w *world) speak(l spoken, voice *client.Stream, speed Speed) {
 		})
 	}
 	w.read(group, l.from)
-	w.as(l.from, func(*client.Client) error {
-		if voice != nil {
-			_ = voice.Typing(group) // between two sessions nobody sees it
-		}
-		wait(w, min(speed.Letter*time.Duration(utf8.RuneCountInString(l.body)), typingMax))
-		return nil
-	})
+	if v != nil {
+		_ = v.Typing(group) // between two sessions nobody sees it
+	}
+	wait(w, min(speed.Letter*time.Duration(utf8.RuneCountInString(l.body)), typingMax))
+	if w.elsewhere(l.from, v) {
+		return
+	}
 	reactions := l.reactions
 	l.line.reactions = nil
 	sent := w.say(group, l.line)
-	if reactions != nil && wait(w, speed.PauseMin/2) {
-		sent.reactions = reactions
-		w.follow(group, sent)
+	if reactions == nil || !wait(w, speed.PauseMin/2) {
+		return
 	}
+	sent.reactions = map[string][]string{}
+	for emoji, users := range reactions {
+		sent.reactions[emoji] = slices.DeleteFunc(slices.Clone(users), func(user string) bool { return w.elsewhere(user, voices[user]) })
+	}
+	w.follow(group, sent)
 }
 
 // wait tells whether ctx lasted as long.
