@@ -14,7 +14,7 @@ func TestPageBehindTheScenes(t *testing.T) {
 	t.Parallel()
 	node := devNode(t)
 	group := seed(bounded(t, browserTimeout), t, node.Client("olga"), "trip", 100, 3)
-	alice := nextPerson(t, startBrowser(t), node, "alice")
+	alice := newPerson(t, startBrowser(t), node, "alice")
 	alice.open(group)
 	alice.click(".behind-open button")
 	alice.see(`document.querySelector(".standing [data-name=phase]")?.textContent.endsWith("websocket")`)

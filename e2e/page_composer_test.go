@@ -43,7 +43,7 @@ func TestPageComposer(t *testing.T) {
 	must(owner.CreateGroup(ctx, client.GroupDraft{ID: "trip", Name: "Trip", Members: []string{"bob", "carol"}}))(t)
 	must(owner.CreateGroup(ctx, client.GroupDraft{ID: "other", Name: "Other"}))(t)
 	calls(t, bob, "Bob Müller")
-	alice := nextPerson(t, startBrowser(t), node, "alice")
+	alice := newPerson(t, startBrowser(t), node, "alice")
 	alice.open("trip")
 
 	// What is begun survives another group and a reload, and is nowhere else.
@@ -162,7 +162,7 @@ func TestPageKeyCost(t *testing.T) {
 		}
 		must(alice.Batch(ctx, fmt.Sprintf("seed-%d", at), ops))(t)
 	}
-	p := nextPerson(t, startBrowser(t), node, "alice")
+	p := newPerson(t, startBrowser(t), node, "alice")
 	if _, err := chromedp.Call(p.ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}); err != nil {
 		t.Fatal(err)
 	}

@@ -13,12 +13,6 @@ import (
 	"github.com/chatd/chatd/internal/harness"
 )
 
-// nextAt is the address of the page that is to replace the one at /, for a link that leads to that.
-func nextAt(link string) string {
-	at, hash, _ := strings.Cut(link, "#")
-	return strings.TrimSuffix(at, "/") + "/next/#" + hash
-}
-
 // isSignedIn waits for the page of whoever is signed in.
 func (p *person) isSignedIn(user string) {
 	p.t.Helper()
@@ -30,7 +24,7 @@ func (p *person) isSignedIn(user string) {
 func TestPageDoorByName(t *testing.T) {
 	t.Parallel()
 	node := devNode(t)
-	p := openRefused(t, startBrowser(t), nextURL(node), "ana")
+	p := openRefused(t, startBrowser(t), node.SignInURL(), "ana")
 	p.see(`document.querySelector(".hint.open")?.textContent.includes("anyone with this link may use any name")`)
 	p.fill("input[name=name]", "王伟")
 	p.see(`/^Your username will be user-\w+\.$/.test(document.querySelector(".card small")?.textContent)`)
@@ -44,7 +38,7 @@ func TestPageDoorByName(t *testing.T) {
 	}
 
 	p.script(`localStorage.clear()`)
-	p.do(chromedp.Navigate(strings.Replace(nextURL(node), "/#", "/?old#", 1) + "x")) // a code of an earlier start
+	p.do(chromedp.Navigate(strings.Replace(node.SignInURL(), "/#", "/?old#", 1) + "x")) // a code of an earlier start
 	p.fill("input[name=name]", "ana")
 	p.enter()
 	p.see(`document.querySelector(".problem")?.textContent.startsWith("This link is from an earlier start of chatd.")`)
@@ -54,7 +48,7 @@ func TestPageDoorByName(t *testing.T) {
 func TestPageDoorByToken(t *testing.T) {
 	t.Parallel()
 	node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_DEV": "off"}})
-	p := openRefused(t, startBrowser(t), node.URL()+"/next/", "alice")
+	p := openRefused(t, startBrowser(t), node.URL()+"/", "alice")
 	p.fill("input[name=name]", "alice")
 	p.enter()
 	p.see(`document.querySelector(".problem")?.textContent.startsWith("This server doesn’t offer sign-in by name")`)
@@ -81,7 +75,7 @@ func TestPageDoorAccounts(t *testing.T) {
 	t.Parallel()
 	node := accountsNode(t)
 	browser := startBrowser(t)
-	root := openRefused(t, browser, nextAt(node.SetupURL()), "root")
+	root := openRefused(t, browser, node.SetupURL(), "root")
 	root.see(shows(".card h1", "Create the first account") + ` && location.hash === ""`)
 	root.fill("input[name=name]", "Ren Ōta")
 	root.see(`document.querySelector("input[name=user]").value === "ren-ota"`)
@@ -97,7 +91,7 @@ func TestPageDoorAccounts(t *testing.T) {
 	owner := must(client.New(node.URL(), client.StaticToken(ask[string](root, `JSON.parse(localStorage.getItem("chatd.signin")).token`))))(t)
 	group := must(owner.CreateGroup(t.Context(), client.GroupDraft{Name: "Trip"}))(t)
 	invite := must(owner.CreateInvite(t.Context(), client.InviteDraft{Group: group.ID}))(t)
-	bob := openRefused(t, browser, node.URL()+"/next/#invite="+url.PathEscape(invite.Code), "bob")
+	bob := openRefused(t, browser, node.URL()+"/#invite="+url.PathEscape(invite.Code), "bob")
 	bob.see(shows(".card .invited", "Ren Ōta invites you to “Trip” (1 member).") + " && " + shows(".card h1", "Create an account"))
 	bob.signs("bob", rightWord)
 	bob.see(shows(".group-title h2", "Trip")) // whoever registers by an invitation is not asked again
@@ -106,7 +100,7 @@ func TestPageDoorAccounts(t *testing.T) {
 	operator := must(client.New(node.URL(), client.StaticToken(harness.Token("operator", "admin", time.Hour))))(t)
 	for i, kind := range []string{"reset", "link"} {
 		code := must(operator.CreateCode(t.Context(), "bob", kind))(t)
-		guest := openRefused(t, browser, nextAt(code.URL), kind)
+		guest := openRefused(t, browser, code.URL, kind)
 		guest.see(shows(".card h1", []string{"Choose a new password", "Welcome back"}[i]))
 		if kind == "reset" {
 			guest.signs("", "another password")
@@ -115,7 +109,7 @@ func TestPageDoorAccounts(t *testing.T) {
 		}
 		guest.isSignedIn("bob")
 	}
-	late := openRefused(t, browser, node.URL()+"/next/#link=p00-used", "late")
+	late := openRefused(t, browser, node.URL()+"/#link=p00-used", "late")
 	late.click(".card button.primary")
 	late.see(shows(".problem", "This link has been used, or has expired. Sign in, or ask for another."))
 	late.signs("bob", "wrong")

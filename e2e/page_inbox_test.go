@@ -25,7 +25,7 @@ func TestPageInboxEmpties(t *testing.T) {
 	said := must(bob.Send(ctx, "one", mentioning("hello @alice", "alice")))(t)
 	must(bob.Send(ctx, "two", mentioning("and @alice again", "alice")))(t)
 
-	alice := nextPerson(t, startBrowser(t), node, "alice")
+	alice := newPerson(t, startBrowser(t), node, "alice")
 	alice.see(`document.querySelector("[data-view=inbox] .badge")?.textContent === "4"`)
 	alice.click("[data-view=inbox]")
 	alice.see(`document.querySelectorAll(".inbox-group").length === 2`)

@@ -33,7 +33,7 @@ func TestPageNoticesADeadNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alice.do(chromedp.Navigate(wire.url() + nextURL(node)[len(node.URL()):]))
+	alice.do(chromedp.Navigate(wire.url() + node.SignInURL()[len(node.URL()):]))
 	alice.fill("input[name=name]", "alice")
 	alice.enter()
 	alice.by("websocket")

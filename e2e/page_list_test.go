@@ -36,7 +36,7 @@ func TestPageListOfManyGroups(t *testing.T) {
 	must(bob.Send(ctx, "g007", mentioning("hello @alice", "alice")))(t)
 	must(bob.Send(ctx, "g009", client.Text("hello all")))(t)
 
-	alice := nextPerson(t, startBrowser(t), node, "alice")
+	alice := newPerson(t, startBrowser(t), node, "alice")
 	alice.see(`document.querySelector(".list-head[data-section=groups] span")?.textContent === "298"`)
 	alice.see(`document.querySelector(".group-link").dataset.group === "g007" && document.querySelector("[data-group=g007] .badge.at")`)
 	alice.see(unread("g009") + ` === 1`)
@@ -71,7 +71,7 @@ func TestPageListOfManyGroups(t *testing.T) {
 	alice.press("group 123")
 	alice.see(`document.querySelectorAll(".group-link").length === 1`)
 	alice.enter()
-	alice.see(`location.pathname === "/next/c/g123" && document.querySelector("input[name=filter]").value === ""`)
+	alice.see(`location.pathname === "/c/g123" && document.querySelector("input[name=filter]").value === ""`)
 	alice.script(`document.querySelector(".groups").scrollTop = 6000`)
 	alice.see(`document.querySelector(".beyond.up")?.textContent.match(/^\d unread above/)`)
 	alice.click(".beyond.up")

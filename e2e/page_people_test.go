@@ -43,14 +43,14 @@ func TestPagePeople(t *testing.T) {
 	t.Parallel()
 	node := devNode(t)
 	browser := startBrowser(t)
-	alice := nextPerson(t, browser, node, "alice")
+	alice := newPerson(t, browser, node, "alice")
 	alice.click(`a[aria-label="Create group"]`)
 	alice.fill("input[name=name]", "Weekend trip")
 	alice.fill("input[name=members]", "bob, carol")
 	alice.enter()
 	alice.see(shows(".group-title h2", "Weekend trip"))
 	group := ask[string](alice, `document.querySelector(".group-link[aria-current]").dataset.group`)
-	bob := nextPerson(t, browser, node, "bob")
+	bob := newPerson(t, browser, node, "bob")
 	bob.open(group)
 
 	// A link, by which dave comes.
@@ -112,7 +112,7 @@ func TestPagePeople(t *testing.T) {
 		}
 		return nil
 	})
-	carol := nextPerson(t, browser, node, "carol")
+	carol := newPerson(t, browser, node, "carol")
 	carol.open(group)
 	carol.click(`.group-head button[aria-label="Group settings"]`)
 	carol.see(`document.querySelector("form[name=settings] fieldset:disabled") && !document.querySelector("button[name=save], button[name=delete]")`)
@@ -137,7 +137,7 @@ func TestPageBrowse(t *testing.T) {
 	t.Parallel()
 	node := devNode(t)
 	must(node.Client("alice").CreateGroup(t.Context(), client.GroupDraft{ID: "square", Name: "Town square", Visibility: "public"}))(t)
-	bob := nextPerson(t, startBrowser(t), node, "bob")
+	bob := newPerson(t, startBrowser(t), node, "bob")
 	bob.click(`a[aria-label="Browse public groups"]`)
 	bob.fill("input[name=group-search]", "town")
 	bob.click(`button[aria-label="Join Town square"]`)
@@ -158,7 +158,7 @@ func TestPageMembersOfALargeGroup(t *testing.T) {
 		}
 		must(alice.ChangeMembers(ctx, "all", client.MembersChange{Add: add}))(t)
 	}
-	p := nextPerson(t, startBrowser(t), node, "alice")
+	p := newPerson(t, startBrowser(t), node, "alice")
 	p.open("all")
 	p.click(`.group-head button[aria-label="Members"]`)
 	p.see(`document.querySelector(".panel li[data-user]")`)
@@ -183,7 +183,7 @@ func TestPageMe(t *testing.T) {
 	ctx := bounded(t, browserTimeout)
 	must(node.Client("alice").CreateGroup(ctx, client.GroupDraft{ID: "team", Name: "Team", Members: []string{"bob"}}))(t)
 	must(node.Client("alice").Send(ctx, "team", client.Text("hello")))(t)
-	alice, bob := nextPerson(t, browser, node, "alice"), nextPerson(t, browser, node, "bob")
+	alice, bob := newPerson(t, browser, node, "alice"), newPerson(t, browser, node, "bob")
 	bob.open("team")
 	bob.click(`.group-head button[aria-label="Members"]`)
 	bob.see(shows(".panel li[data-user=alice] .name", "alice"))
@@ -239,7 +239,7 @@ func TestPageDevices(t *testing.T) {
 	node := accountsNode(t)
 	must(struct{}{}, must(client.New(node.URL(), client.NoToken))(t).Register(ctx, client.AccountDraft{User: "alice", Password: rightWord}))(t)
 	elsewhere := must(client.SignIn(ctx, node.URL(), client.Credentials{User: "alice", Password: rightWord}))(t)
-	alice := openRefused(t, startBrowser(t), node.URL()+"/next/", "alice") // there is no cookie yet
+	alice := openRefused(t, startBrowser(t), node.URL()+"/", "alice") // there is no cookie yet
 	alice.see(`document.querySelector("input[name=password]")`)
 	alice.signs("alice", rightWord)
 	alice.isSignedIn("alice")

@@ -12,7 +12,7 @@ import (
 // at waits until the page is at a path, with a panel beside the conversation ("": none), and still is after some frames.
 func (p *person) at(path, panel string) {
 	p.t.Helper()
-	where := fmt.Sprintf(`location.pathname + location.search === %q && (document.querySelector(".panel")?.dataset.panel ?? "") === %q`, "/next"+path, panel)
+	where := fmt.Sprintf(`location.pathname + location.search === %q && (document.querySelector(".panel")?.dataset.panel ?? "") === %q`, path, panel)
 	p.see(where)
 	p.frames(5)
 	p.see(where)
@@ -30,7 +30,7 @@ func TestPageRoutes(t *testing.T) {
 			must(bob.Send(ctx, id, client.Text(fmt.Sprint("text ", i))))(t)
 		}
 	}
-	alice := nextPerson(t, startBrowser(t), node, "alice")
+	alice := newPerson(t, startBrowser(t), node, "alice")
 	back := func() { t.Helper(); alice.script(`history.back()`) }
 
 	for _, panel := range []string{"search", "members", "settings"} {
@@ -65,7 +65,7 @@ func TestPageRoutes(t *testing.T) {
 	alice.click("[data-open=search]")
 	alice.fill(".panel input[name=q]", "text 2")
 	alice.click(".panel .hit")
-	alice.see(`location.pathname.match(/^\/next\/c\/two\/\d+\/search$/) && document.querySelector(".panel mark")`)
+	alice.see(`location.pathname.match(/^\/c\/two\/\d+\/search$/) && document.querySelector(".panel mark")`)
 	back()
 	alice.at("/c/two", "")
 
@@ -73,11 +73,11 @@ func TestPageRoutes(t *testing.T) {
 	for path, shown := range map[string]string{
 		"/": ".home", "/inbox": ".item, .nothing", "/search?q=text": ".hit mark", "/c/one/3": ".messages", "/c/one/members": ".panel", "/c/nothere": ".nothing h2",
 	} {
-		alice.do(chromedp.Navigate(node.URL() + "/next" + path))
+		alice.do(chromedp.Navigate(node.URL() + "" + path))
 		alice.see(fmt.Sprintf("document.querySelector(%q)", shown))
-		alice.see(fmt.Sprintf("location.pathname + location.search === %q", "/next"+path))
+		alice.see(fmt.Sprintf("location.pathname + location.search === %q", path))
 	}
-	alice.do(chromedp.Navigate(node.URL() + "/next/#one")) // as earlier versions wrote it
+	alice.do(chromedp.Navigate(node.URL() + "/#one")) // as earlier versions wrote it
 	alice.see(shows(".group-title h2", "one"))
 
 	// The switcher, and the neighbours in the list.

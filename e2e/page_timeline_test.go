@@ -48,7 +48,7 @@ func TestPageTimelineWindow(t *testing.T) {
 	node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_DEV": "on", "CHATD_RATE_SEND": "off", "CHATD_RATE_USER": "off"}})
 	ctx := bounded(t, browserTimeout)
 	longGroup(ctx, t, node, "long", 5000, 333)
-	alice := nextPerson(t, startBrowser(t), node, "alice")
+	alice := newPerson(t, startBrowser(t), node, "alice")
 	alice.see(unread("long") + ` === 333`)
 	alice.open("long")
 	alice.see(message("long 4668"))
@@ -91,7 +91,7 @@ func TestPageMessageTools(t *testing.T) {
 	ctx := bounded(t, browserTimeout)
 	longGroup(ctx, t, node, "team", 400, 0)
 	bob := node.Client("bob")
-	alice := nextPerson(t, startBrowser(t), node, "alice")
+	alice := newPerson(t, startBrowser(t), node, "alice")
 	alice.open("team")
 	alice.say("first")
 	first := alice.stands("first")
@@ -144,9 +144,9 @@ func TestPageMessageTools(t *testing.T) {
 	alice.see(fmt.Sprintf(`!%s && document.querySelector('.line.deleted[data-id="%d"]')`, message("first edited"), id))
 
 	// The address of a message, and of one that is gone.
-	ask[bool](alice, `(history.pushState({}, "", "/next/c/team/50"), dispatchEvent(new PopStateEvent("popstate")), true)`)
+	ask[bool](alice, `(history.pushState({}, "", "/c/team/50"), dispatchEvent(new PopStateEvent("popstate")), true)`)
 	alice.see(`document.activeElement.dataset.id === "50"`)
-	ask[bool](alice, fmt.Sprintf(`(history.pushState({}, "", "/next/c/team/%d"), dispatchEvent(new PopStateEvent("popstate")), true)`, id))
+	ask[bool](alice, fmt.Sprintf(`(history.pushState({}, "", "/c/team/%d"), dispatchEvent(new PopStateEvent("popstate")), true)`, id))
 	alice.see(`document.querySelector(".toast")?.textContent.includes("no longer here")`)
 }
 
@@ -164,7 +164,7 @@ func TestPageRetries(t *testing.T) {
 	}
 	post := func(who string) { t.Helper(); must(bob.UpdateGroup(ctx, "g", client.GroupChange{Post: &who}))(t) }
 	catchUp()
-	alice := nextPerson(t, startBrowser(t), node, "alice")
+	alice := newPerson(t, startBrowser(t), node, "alice")
 	alice.open("g")
 	alice.say("one")
 	alice.stands("one")
@@ -195,7 +195,7 @@ func TestPageShowsTextAsText(t *testing.T) {
 	}
 	must(eve.Send(ctx, "texts", client.Draft{Body: "**" + payloads[5] + "**\n> " + payloads[1] + "\n```" + "\n" + payloads[2] + "\n```"}))(t)
 	must(eve.Send(ctx, "texts", client.Text("שלום עולם.")))(t)
-	bob := nextPerson(t, startBrowser(t), node, "bob")
+	bob := newPerson(t, startBrowser(t), node, "bob")
 	bob.open("texts")
 	bob.see(message(payloads[0]))
 	bob.scrollUntil(`document.querySelector(".body .code code")`, 4000)

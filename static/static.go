@@ -1,16 +1,9 @@
-// Package static holds the browser client: ES modules and style sheets, and in dist/ what esbuild makes of them. Never edit
-// dist/: change the sources and run `go generate ./static`.
+// Package static holds the browser client and the admin page: TypeScript on the public surface of the JavaScript client, style
+// sheets, and in dist/ what esbuild makes of them. Never edit dist/: change the sources and run `go generate ./static`.
 package static
 
-// The file of the dialogs loads app.js by its path and the names that it exports, so that one version of it can work with
-// another version of app.js while nodes are being upgraded. What draws QR codes is loaded when there is one to draw.
-//
 //go:generate rm -rf dist
-//go:generate go tool -modfile=../tools.mod esbuild app=js/app.js views/sheets=js/views/sheets.js views/qr=js/views/qr.js app=css/app.css --external:./views/sheets.js --external:./qr.js --external:../app.js --bundle --minify --format=esm --target=es2022 --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
-
-// The page that is to take its place, in TypeScript on the public surface of the JavaScript client.
-//
-//go:generate go tool -modfile=../tools.mod esbuild page/main=page/main.tsx page/admin=page/admin/main.tsx page/page=page/css/page.css page/app=page/css/app.css page/admin=page/css/admin.css --alias:preact=./vendor/preact.js --alias:preact/hooks=./vendor/preact-hooks.js --alias:preact/jsx-runtime=./vendor/preact-jsx.js --alias:@chatd/client=../sdk/js/dist/chatd.js --alias:@chatd/client/indexeddb=../sdk/js/dist/indexeddb.js --bundle --splitting --minify --charset=utf8 --format=esm --target=es2022 --jsx=automatic --jsx-import-source=preact --loader:.woff2=file --asset-names=page/[name] --chunk-names=page/[name]-[hash] --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
+//go:generate go tool -modfile=../tools.mod esbuild main=page/main.tsx admin=page/admin/main.tsx page=page/css/page.css app=page/css/app.css admin=page/css/admin.css --alias:preact=./vendor/preact.js --alias:preact/hooks=./vendor/preact-hooks.js --alias:preact/jsx-runtime=./vendor/preact-jsx.js --alias:@chatd/client=../sdk/js/dist/chatd.js --alias:@chatd/client/indexeddb=../sdk/js/dist/indexeddb.js --bundle --splitting --minify --charset=utf8 --format=esm --target=es2022 --jsx=automatic --jsx-import-source=preact --loader:.woff2=file --asset-names=[name] --chunk-names=[name]-[hash] --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
 
 import (
 	"bytes"
@@ -27,7 +20,7 @@ import (
 // Files is the client as it is written, and what is made of it. Everything in it is public, and everything works under the
 // content security policy `default-src 'none'` with scripts, styles, images and connections from 'self' alone.
 //
-//go:embed index.html next.html admin.html favicon.svg css js page vendor dist
+//go:embed index.html admin.html favicon.svg page vendor dist
 var Files embed.FS
 
 // AssetsPrefix begins the paths of a site that name their content: what is served below it never changes.
@@ -57,7 +50,7 @@ func Site(files fs.FS) (map[string][]byte, error) {
 	for name, body := range assets {
 		site[folder+name] = body
 	}
-	for _, page := range []string{"index.html", "next.html", "admin.html"} {
+	for _, page := range []string{"index.html", "admin.html"} {
 		site[page] = bytes.ReplaceAll(site[page], []byte("/"+AssetsPrefix), []byte("/"+folder))
 	}
 	return site, nil

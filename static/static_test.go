@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -87,7 +86,7 @@ var inline = regexp.MustCompile(`<style|\sstyle=|\son[a-z]+=|<script(?:[^>]*)>[^
 
 // TestPageKeepsItsPolicy checks that the page has nothing inline and loads nothing from elsewhere.
 func TestPageKeepsItsPolicy(t *testing.T) {
-	for _, name := range []string{"index.html", "next.html", "admin.html"} {
+	for _, name := range []string{"index.html", "admin.html"} {
 		page, err := fs.ReadFile(Files, name)
 		if err != nil {
 			t.Fatal(err)
@@ -129,7 +128,7 @@ func TestDistIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := regexp.MustCompile(`\n//go:generate go tool -modfile=../tools.mod esbuild (.*)`).FindAllStringSubmatch(string(source), -1)
-	if len(lines) != 2 {
+	if len(lines) != 1 {
 		t.Fatalf("static.go has %d lines that make dist/", len(lines))
 	}
 	esbuild, err := exec.Command("go", "tool", "-modfile=../tools.mod", "-n", "esbuild").Output()
@@ -153,74 +152,22 @@ func TestDistIsFresh(t *testing.T) {
 	}
 }
 
-var (
-	taken = regexp.MustCompile(`import\{([^}]*)\}from"\.\./app\.js"`)
-	given = regexp.MustCompile(`export\{([^}]*)\};\s//# sourceMappingURL`)
-)
-
-// TestSheetsTakeWhatThePageGives checks what esbuild cannot: the dialogs import only names that app.js exports, and hold no
-// module that app.js holds. A second view library would break them.
-func TestSheetsTakeWhatThePageGives(t *testing.T) {
-	files := made(t, Files)
-	takes := taken.FindAllStringSubmatch(files["dist/views/sheets.js"], -1)
-	gives := given.FindStringSubmatch(files["dist/app.js"])
-	if len(takes) < 6 || gives == nil {
-		t.Fatalf("imports %q, exports %q", takes, gives)
-	}
-	var exports []string
-	for one := range strings.SplitSeq(gives[1], ",") {
-		exports = append(exports, one[strings.LastIndex(one, " ")+1:]) // local as name
-	}
-	for _, m := range takes {
-		for one := range strings.SplitSeq(m[1], ",") {
-			if name, _, _ := strings.Cut(one, " "); !slices.Contains(exports, name) { // name as local
-				t.Errorf("a dialog imports %s, which app.js does not export", name)
-			}
-		}
-	}
-	sources := func(name string) (found []string) {
-		var m struct{ Sources []string }
-		if err := json.Unmarshal([]byte(files[name]), &m); err != nil {
-			t.Fatal(err)
-		}
-		for _, source := range m.Sources {
-			found = append(found, strings.TrimLeft(source, "./"))
-		}
-		return found
-	}
-	page := sources("dist/app.js.map")
-	for _, source := range sources("dist/views/sheets.js.map") {
-		if slices.Contains(page, source) {
-			t.Errorf("%s is in app.js and in sheets.js: a dialog imports it from app.js", source)
-		}
-		if !exists(source) {
-			t.Errorf("the map leads to %s, which is not served", source)
-		}
-	}
-	if len(page) < 20 {
-		t.Errorf("app.js holds %s", page)
-	}
-}
-
 var references = regexp.MustCompile(`(?:href|src)="/([^"]+)"`)
-
-func exists(name string) bool {
-	_, err := fs.Stat(Files, name)
-	return err == nil
-}
 
 func TestPageLoadsWhatIsServed(t *testing.T) {
 	site, err := Site(Files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := references.FindAllStringSubmatch(string(site["index.html"]), -1)
-	if len(found) < 4 {
-		t.Errorf("index.html names %d files", len(found))
-	}
-	for _, m := range found {
-		if m[1] != "docs" && site[m[1]] == nil {
-			t.Errorf("index.html names %s, which is not served", m[1])
+	for _, page := range []string{"index.html", "admin.html"} {
+		found := references.FindAllStringSubmatch(string(site[page]), -1)
+		if len(found) < 4 {
+			t.Errorf("%s names %d files", page, len(found))
+		}
+		for _, m := range found {
+			if m[1] != "docs" && site[m[1]] == nil {
+				t.Errorf("%s names %s, which is not served", page, m[1])
+			}
 		}
 	}
 }
@@ -236,8 +183,8 @@ func TestFilesFitASitting(t *testing.T) {
 // TestSiteNamesContent changes one file and looks at the addresses.
 func TestSiteNamesContent(t *testing.T) {
 	files := fstest.MapFS{
-		"index.html": {Data: []byte(`<script src="/assets/app.js">`)}, "js/app.js": {Data: []byte("1;\n")},
-		"dist/app.js": {Data: []byte("1;")}, "dist/views/sheets.js": {Data: []byte("2;")},
+		"index.html": {Data: []byte(`<script src="/assets/main.js">`)}, "page/main.tsx": {Data: []byte("1;\n")},
+		"dist/main.js": {Data: []byte("1;")}, "dist/shell.js": {Data: []byte("2;")},
 	}
 	assets := func() []string {
 		site, err := Site(files)
@@ -250,13 +197,13 @@ func TestSiteNamesContent(t *testing.T) {
 				found = append(found, name)
 			}
 		}
-		if len(found) != 3 || !strings.Contains(string(site["index.html"]), `src="/`+found[0]+`"`) || site["js/app.js"] == nil || site["dist/app.js"] != nil {
+		if len(found) != 3 || !strings.Contains(string(site["index.html"]), `src="/`+found[1]+`"`) || site["page/main.tsx"] == nil || site["dist/main.js"] != nil {
 			t.Errorf("%s, and index.html is %s", found, site["index.html"])
 		}
 		return found
 	}
 	first, again := assets(), assets()
-	files["dist/views/sheets.js"] = &fstest.MapFile{Data: []byte("3;")}
+	files["dist/shell.js"] = &fstest.MapFile{Data: []byte("3;")}
 	changed := assets()
 	if !slices.Equal(first, again) || first[0] == changed[0] || first[2] == changed[2] {
 		t.Errorf("first %s, again %s, after a change %s", first, again, changed)
@@ -303,7 +250,7 @@ func TestFirstLoadIsSmall(t *testing.T) {
 	imports := regexp.MustCompile(`(?:import|from)\s?"\./([\w.-]+)"`)
 	loads := []string{"page.css", "inter.woff2", "main.js"}
 	for i := 2; i < len(loads); i++ {
-		for _, m := range imports.FindAllStringSubmatch(files["dist/page/"+loads[i]], -1) {
+		for _, m := range imports.FindAllStringSubmatch(files["dist/"+loads[i]], -1) {
 			if !slices.Contains(loads, m[1]) {
 				loads = append(loads, m[1])
 			}
@@ -311,7 +258,7 @@ func TestFirstLoadIsSmall(t *testing.T) {
 	}
 	var total int
 	for _, name := range loads {
-		body := files["dist/page/"+name]
+		body := files["dist/"+name]
 		if body == "" {
 			t.Fatalf("there is no %s", name)
 		}

@@ -35,6 +35,12 @@ const (
 	immutable = "public, max-age=31536000, immutable"
 )
 
+// views are the paths of a page below the root, which links and reloads name: those of static/page/route.ts.
+var views = map[string][]string{
+	"index.html": {"", "c/*", "dm/*", "inbox", "search", "scheduled", "me", "new", "browse"},
+	"admin.html": {"admin", "admin/*"},
+}
+
 // registerPages serves both clients, the description and its readable form. Each file has a route of its own, so other paths
 // are unknown routes like any other.
 func (s *Server) registerPages(e *echo.Echo) {
@@ -43,7 +49,9 @@ func (s *Server) registerPages(e *echo.Echo) {
 	e.GET("/docs.css", newFile("text/css; charset=utf-8", docsPolicy, docsCSS).plain)
 	for name, body := range s.opt.Static {
 		kind := mime.TypeByExtension(path.Ext(name))
-		if kind == "" {
+		if ext := path.Ext(name); ext == ".ts" || ext == ".tsx" {
+			kind = "text/plain; charset=utf-8" // sources, to which the source maps lead
+		} else if kind == "" {
 			kind = "application/octet-stream"
 		}
 		f := newFile(kind, clientPolicy, body)
@@ -53,14 +61,11 @@ func (s *Server) registerPages(e *echo.Echo) {
 		case "assets":
 			hash, rest, _ := strings.Cut(rest, "/")
 			e.GET("/assets/:hash/"+rest, f.hashed(hash))
-		case "next.html", "admin.html":
-			view := "/" + strings.TrimSuffix(name, ".html")
-			e.GET(view, f.plain)
-			e.GET(view+"/*", f.plain) // its views have paths, which links and reloads name
+		case "index.html", "admin.html":
+			for _, view := range views[name] {
+				e.GET("/"+view, f.plain)
+			}
 			e.GET("/"+name, f.plain)
-		case "index.html":
-			e.GET("/", f.plain)
-			fallthrough
 		default:
 			e.GET("/"+name, f.plain)
 		}

@@ -63,7 +63,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("/%s again with its tag: %d, %d bytes", name, again.status, len(again.body))
 		}
 	}
-	if a := s.do(request{method: "GET", path: "/assets/of-another-version/app.js"}); a.status != 200 || a.header.Get("Cache-Control") != "no-cache" {
+	if a := s.do(request{method: "GET", path: "/assets/of-another-version/main.js"}); a.status != 200 || a.header.Get("Cache-Control") != "no-cache" {
 		t.Errorf("a file of another version: %d, Cache-Control %q", a.status, a.header.Get("Cache-Control"))
 	}
 	checkProblem(t, "no asset", s.do(request{method: "GET", path: "/assets/0/nothing.js"}), 404, "not_found")
@@ -107,7 +107,7 @@ func TestSDKIsServedToEverySite(t *testing.T) {
 
 func TestPagesAreCompressed(t *testing.T) {
 	s := start(t, nil)
-	plain := s.do(request{method: "GET", path: "/js/state.js", header: map[string]string{"Accept-Encoding": "identity"}})
+	plain := s.do(request{method: "GET", path: "/page/lines.ts", header: map[string]string{"Accept-Encoding": "identity"}})
 	if plain.status != 200 || plain.header.Get("Content-Encoding") != "" || !slices.Contains(plain.header.Values("Vary"), "Accept-Encoding") {
 		t.Fatalf("without: %d %s", plain.status, plain.header)
 	}
@@ -115,7 +115,7 @@ func TestPagesAreCompressed(t *testing.T) {
 		"gzip": true, "br, gzip;q=0.5": true, "deflate, GZIP ; q=1.0": true, "*": true, "gzip, *;q=0": true,
 		"br": false, "gzip;q=0": false, "gzip;q=0.000, *": false, "*;q=0": false, "": false, "xgzip": false,
 	} {
-		a := s.do(request{method: "GET", path: "/js/state.js", header: map[string]string{"Accept-Encoding": header}})
+		a := s.do(request{method: "GET", path: "/page/lines.ts", header: map[string]string{"Accept-Encoding": header}})
 		if got := a.header.Get("Content-Encoding") == "gzip"; a.status != 200 || got != want {
 			t.Errorf("%q: %d, compressed: %t, want %t", header, a.status, got, want)
 		}

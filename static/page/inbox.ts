@@ -1,7 +1,7 @@
 /** Which items of the inbox are still to be looked at. An item is done when what it is about was read, wherever that was. */
 import type { Chatd, GroupState, InboxItem, Snapshot } from "@chatd/client";
 import { useEffect } from "preact/hooks";
-import { load, save, watch } from "../js/saved.js";
+import { load, save, watch } from "./saved.ts";
 import { useSnapshot, useSyncExternal } from "./hooks.ts";
 import { useSession } from "./session.ts";
 

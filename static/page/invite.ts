@@ -1,8 +1,8 @@
 /** The invitation that the page was opened with, and the links that bring others here. */
 import type { Wire } from "@chatd/client";
-import { call } from "../js/api.js";
-import { load, save } from "../js/saved.js";
-import { inviteProblem } from "../js/signin.js";
+import { call } from "./call.ts";
+import { load, save } from "./saved.ts";
+import { inviteProblem } from "./signin.ts";
 import { pathOf } from "./route.ts";
 import { say } from "./say.ts";
 

@@ -1,6 +1,6 @@
 /** What the list of messages shows, line by line: days, notices, gaps, "New", and messages in runs of one author. Pure functions. */
 import type { GapItem, MessageItem, TimelineItem } from "@chatd/client";
-import { dayKey } from "../js/format.js";
+import { dayKey } from "./format.ts";
 
 export type MessageLine = { type: "message"; key: string; item: MessageItem; /** Whether a run of one author begins with it. */ head: boolean };
 export type Line =

@@ -19,7 +19,6 @@ let begun = 0;
 
 const signIn = createSignIn({
   begun: (user) => void begin(user),
-  renewed() {}, // the client asks for the token when it needs it
   ended: (reason) => void end(reason),
 });
 

@@ -1,9 +1,10 @@
 /** What notices of a group say, in the reader's language. */
 import type { Json, MessageItem } from "@chatd/client";
-import { concerned } from "../js/content.js";
 import { counted, language, say } from "./say.ts";
 
 type NameOf = (user: string) => string;
+/** Whom a notice concerns. */
+const concerned = (e: MessageItem): readonly string[] => e.users ?? (e.user === undefined ? [] : [e.user]);
 
 /** "bob", "bob and carol", "bob, carol and 3 others". */
 export function listOf(names: readonly string[], most = 3): string {
@@ -30,7 +31,7 @@ export function noticesText(notices: readonly MessageItem[], nameOf: NameOf): st
   if (notices.length === 1) return noticeText(last, nameOf);
   const changes = counted(notices.length, "change to the group", "changes to the group", "项群组变动");
   if (new Set(notices.map(sortOf)).size > 1) return changes;
-  const names = listOf([...new Set(notices.flatMap((e): string[] => (e.user || e.users ? concerned(e as any) : [e.from])))].map(nameOf));
+  const names = listOf([...new Set(notices.flatMap((e): readonly string[] => (e.user || e.users ? concerned(e) : [e.from])))].map(nameOf));
   const by = nameOf(last.from);
   switch (last.notice) {
     case "joined": return last.from === last.user ? say(`${names} joined`, `${names} 加入了群组`) : say(`${by} added ${names}`, `${by} 添加了 ${names}`);
@@ -43,7 +44,7 @@ export function noticesText(notices: readonly MessageItem[], nameOf: NameOf): st
 }
 
 export function noticeText(e: MessageItem, nameOf: NameOf): string {
-  const names = listOf(concerned(e as any).map(nameOf));
+  const names = listOf(concerned(e).map(nameOf));
   const [by, user] = [nameOf(e.from), nameOf(e.user ?? "")];
   switch (e.notice) {
     case "created": return say(`${by} created the group`, `${by} 创建了群组`);

@@ -1,14 +1,14 @@
 /** Names and pictures of people, asked for once each, many with one call, when they are shown. */
 import type { Chatd, Message } from "@chatd/client";
 import { useLayoutEffect } from "preact/hooks";
-import { passing } from "../js/api.js";
-import { kept, labelOf, looksAlike, remembered, textOf, withPeople, usersIn, type People } from "../js/people.js";
-import { load, save } from "../js/saved.js";
+import { passing } from "./call.ts";
+import { kept, labelOf, looksAlike, remembered, textOf, withPeople, usersIn, type People } from "./profiles.ts";
+import { load, save } from "./saved.ts";
 import { useSyncExternal } from "./hooks.ts";
 import { useSession } from "./session.ts";
 
-export { labelOf, looksAlike, pictureOf, textOf, withIds, withLabels } from "../js/people.js";
-export type { People } from "../js/people.js";
+export { labelOf, looksAlike, textOf, withIds, withLabels } from "./profiles.ts";
+export type { People } from "./profiles.ts";
 
 /** What comes together is asked for together. */
 const GATHER_MS = 30;

@@ -1,5 +1,5 @@
 /** What a person has chosen for this browser. */
-import { load, save, watch } from "../js/saved.js";
+import { load, save, watch } from "./saved.ts";
 import { useSyncExternal } from "./hooks.ts";
 
 export type Prefs = {

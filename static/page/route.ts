@@ -12,15 +12,14 @@ export type Route =
   /** id: the message to show. panel: what is open beside the conversation; receipts is about the message id. */
   | { view: "group"; group: string; id?: number; panel?: Panel };
 
-/** Before all paths: where the server serves the page. */
-const base = document.documentElement.dataset.base ?? "";
 const PANELS = new Set<string>(["members", "files", "settings", "search", "receipts"]);
 const VIEWS = new Set<string>(["inbox", "scheduled", "me", "new", "browse"]);
+/** What the server answers with this page, beside its root: those of web/pages.go. */
+const PATHS = /^\/(c|dm|inbox|scheduled|me|new|browse|search)(\/|$)/;
 
 /** The route of a path; home for one that is not of this page. A # from links of earlier versions names a group. */
 export function parse(path: string, search = "", hash = ""): Route {
-  if (!path.startsWith(base)) return { view: "home" };
-  let [first = "", ...rest] = path.slice(base.length).split("/").filter(Boolean).map(decode);
+  const [first = "", ...rest] = path.split("/").filter(Boolean).map(decode);
   if (!first && hash.length > 1 && !hash.includes("=")) return { view: "group", group: decode(hash.slice(1)) };
   if (VIEWS.has(first)) return { view: first as "inbox" };
   if (first === "search") return { view: "search", q: new URLSearchParams(search).get("q") ?? "" };
@@ -44,11 +43,11 @@ function decode(part: string): string {
 export function pathOf(route: Route): string {
   const e = encodeURIComponent;
   switch (route.view) {
-    case "home": return `${base}/`;
-    case "search": return `${base}/search${route.q && `?q=${e(route.q)}`}`;
-    case "direct": return `${base}/dm/${e(route.user)}`;
-    case "group": return `${base}/c/${e(route.group)}${route.id ? `/${route.id}` : ""}${route.panel ? `/${route.panel}` : ""}`;
-    default: return `${base}/${route.view}`;
+    case "home": return "/";
+    case "search": return `/search${route.q && `?q=${e(route.q)}`}`;
+    case "direct": return `/dm/${e(route.user)}`;
+    case "group": return `/c/${e(route.group)}${route.id ? `/${route.id}` : ""}${route.panel ? `/${route.panel}` : ""}`;
+    default: return `/${route.view}`;
   }
 }
 
@@ -107,7 +106,7 @@ export function followLinks(): void {
     const link = (e.target as Element | null)?.closest?.("a[href]") as HTMLAnchorElement | null;
     if (!link || e.defaultPrevented || e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
     if (link.target || link.hasAttribute("download") || link.origin !== location.origin || link.dataset.native !== undefined) return;
-    if (link.pathname !== base && !link.pathname.startsWith(`${base}/`) || /^\/(docs|openapi|v1|sdk|avatars|admin)\b/.test(link.pathname)) return;
+    if (link.pathname !== "/" && !PATHS.test(link.pathname)) return;
     e.preventDefault();
     go(parse(link.pathname, link.search, link.hash));
   });

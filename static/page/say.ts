@@ -5,6 +5,8 @@ const wanted = prefs().language || navigator.language;
 /** Texts 40 % longer than the English ones, for tests of the layout. */
 const pseudo = new URLSearchParams(location.search).get("lang") === "pseudo";
 export const language: "en" | "zh" = /^zh\b/i.test(wanted) ? "zh" : "en";
+/** Of times and numbers: the language that was chosen, else as the browser has it. */
+export const locale: string | undefined = prefs().language || undefined;
 
 export function say(english: string, chinese: string): string {
   if (pseudo) return `${english}${"~".repeat(Math.ceil(english.length * 0.4))}`;

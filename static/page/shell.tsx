@@ -2,8 +2,8 @@
 import { render } from "preact";
 import { Chatd, type Options, SignedOut } from "@chatd/client";
 import { indexedDBStore } from "@chatd/client/indexeddb";
-import { load, save } from "../js/saved.js";
-import { about } from "../js/signin.js";
+import { load, save } from "./saved.ts";
+import { about } from "./signin.ts";
 import { createPeople } from "./people.ts";
 import { SessionContext, type Session } from "./session.ts";
 import type { SignIn } from "./signin.ts";

@@ -1,5 +1,5 @@
 /** The groups that a person has put first in the list, on this browser. */
-import { load, save, watch } from "../js/saved.js";
+import { load, save, watch } from "./saved.ts";
 import { useSyncExternal } from "./hooks.ts";
 
 /** By user: whoever signs in next has others. */

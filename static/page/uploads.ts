@@ -1,7 +1,7 @@
 /** The files that go with what is being written. They go on while another group is shown; what is uploaded is a part of the draft. */
 import { useMemo } from "preact/hooks";
 import type { Chatd, ChatdError, FileInfo } from "@chatd/client";
-import { fileName, sizeOf } from "../js/format.js";
+import { fileName, sizeOf } from "./format.ts";
 import { draftOf, setDraft } from "./drafts.ts";
 import { useSyncExternal } from "./hooks.ts";
 import { say } from "./say.ts";

@@ -1,6 +1,6 @@
 /** Calls of the API as the operator who is signed in. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { type Problem, call } from "../../js/api.js";
+import { type Problem, call } from "../call.ts";
 import type { SignIn } from "../signin.ts";
 
 /** Repeats a call once with a new token where the old one is refused. */

@@ -77,7 +77,6 @@ const root = document.getElementById("app")!;
 let begun = 0;
 const signIn: SignIn = createSignIn({
   begun: (user) => { begun++; render(<Admin key={user} me={user} signIn={signIn} />, root); },
-  renewed() {},
   ended: (reason) => { begun++; render(<Door signIn={signIn} reason={reason} />, root); },
 });
 void signIn.resume().then(() => { if (begun === 0) render(<Door signIn={signIn} reason="" />, root); });

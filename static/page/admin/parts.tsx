@@ -1,7 +1,7 @@
 /** Small parts of the admin page. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { fullTime, shortTime } from "../../js/format.js";
+import { fullTime, shortTime } from "../format.ts";
 import { say } from "../say.ts";
 import { Problem } from "../ui/parts.tsx";
 

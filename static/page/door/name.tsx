@@ -1,7 +1,7 @@
 /** Signing in by a name, which a server in development offers, or by a token. */
 import { useState } from "preact/hooks";
-import { call } from "../../js/api.js";
-import { load } from "../../js/saved.js";
+import { call } from "../call.ts";
+import { load } from "../saved.ts";
 import { say } from "../say.ts";
 import type { SignIn } from "../signin.ts";
 import { Problem } from "../ui/problem.tsx";

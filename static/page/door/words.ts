@@ -1,5 +1,5 @@
 /** What the door says when something is wrong: which field, and what helps. */
-import { DISABLED, inviteProblem } from "../../js/signin.js";
+import { DISABLED, inviteProblem } from "../signin.ts";
 import { say } from "../say.ts";
 
 export type Kind = "signin" | "register" | "setup" | "reset" | "link" | "name" | "token";

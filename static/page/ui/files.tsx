@@ -1,7 +1,7 @@
 /** The files of a message. Their bytes take the token of the sign-in, so the page fetches them itself. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Chatd, FileInfo } from "@chatd/client";
-import { sizeOf } from "../../js/format.js";
+import { sizeOf } from "../format.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { memo } from "./memo.ts";

@@ -1,6 +1,6 @@
 /** The files that go with the next message: how far each is, and what can be done about it. */
 import { useRef, useState } from "preact/hooks";
-import { sizeOf } from "../../js/format.js";
+import { sizeOf } from "../format.ts";
 import { useEvent } from "../hooks.ts";
 import { say } from "../say.ts";
 import { Icon, IconButton } from "../ui/parts.tsx";

@@ -2,7 +2,7 @@
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Draft as Content, GroupState } from "@chatd/client";
-import { lineOf } from "../../js/format.js";
+import { lineOf } from "../format.ts";
 import { draftOf, setDraft } from "../drafts.ts";
 import { textOf, usePeople, withLabels } from "../people.ts";
 import { prefs } from "../prefs.ts";

@@ -1,6 +1,6 @@
 /** For whoever tries the server out: a second person, and a message by the API. */
 import { useRef, useState } from "preact/hooks";
-import { load } from "../../js/saved.js";
+import { load } from "../saved.ts";
 import { pathOf } from "../route.ts";
 import { say } from "../say.ts";
 import { Icon } from "../ui/parts.tsx";

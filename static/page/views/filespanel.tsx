@@ -1,7 +1,7 @@
 /** What was shared in a group, the newest first: pictures, files and links. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { FileInfo, MessageItem } from "@chatd/client";
-import { pieces, shortTime } from "../../js/format.js";
+import { pieces, shortTime } from "../format.ts";
 import { useTimeline } from "../hooks.ts";
 import { pathOf } from "../route.ts";
 import { say } from "../say.ts";

@@ -1,7 +1,7 @@
 /** One group in the list. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { GroupState } from "@chatd/client";
-import { shortTime } from "../../js/format.js";
+import { shortTime } from "../format.ts";
 import { useHasDraft } from "../drafts.ts";
 import { usePeople } from "../people.ts";
 import { previewOf } from "../preview.ts";

@@ -2,8 +2,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { GroupState, Wire } from "@chatd/client";
-import { shortTime, timeOf } from "../../js/format.js";
-import { load, save } from "../../js/saved.js";
+import { shortTime, timeOf } from "../format.ts";
+import { load, save } from "../saved.ts";
 import { useGroups, useNarrow, useSnapshot, useTimeline } from "../hooks.ts";
 import { titleOf } from "../groups.ts";
 import { useOpenItems } from "../inbox.ts";

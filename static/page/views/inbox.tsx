@@ -1,7 +1,7 @@
 /** What is addressed to this person alone: mentions, being added, messages from the server. */
 import { useState } from "preact/hooks";
 import type { GroupState, InboxItem } from "@chatd/client";
-import { fullTime, shortTime } from "../../js/format.js";
+import { fullTime, shortTime } from "../format.ts";
 import { useGroups, useSnapshot } from "../hooks.ts";
 import { finish, useOpenItems } from "../inbox.ts";
 import { titleOf } from "../groups.ts";

@@ -1,13 +1,16 @@
 /** Links with which others join a group: made, copied, listed and revoked. */
 import type { GroupState, Wire } from "@chatd/client";
 import { useEffect, useState } from "preact/hooks";
-import { fullTime, shortTime } from "../../js/format.js";
+import { fullTime, shortTime } from "../format.ts";
 import { joinLink } from "../invite.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { problemOf } from "../ui/confirm.tsx";
 import { CopyField } from "../ui/copy.tsx";
+import { lazy } from "../ui/lazy.tsx";
 import { IconButton, Problem } from "../ui/parts.tsx";
+
+const QR = lazy(() => import("../ui/qr.tsx").then((m) => m.QR));
 
 const DAY_MS = 86_400_000;
 const ENDS = [["1", say("1 day", "1 天")], ["7", say("7 days", "7 天")], ["30", say("30 days", "30 天")], ["0", say("Never", "永不")]] as const;
@@ -46,7 +49,10 @@ export function Invites({ group }: { group: GroupState }) {
             <select name="uses" value={uses} onChange={(e) => setUses(Number(e.currentTarget.value))}>{USES.map((n) => <option key={n} value={n}>{counted(n, "person", "people", "人")}</option>)}</select></label>
         </div>
         {link
-          ? <CopyField label={say("Invite link", "邀请链接")} name="invite" text={link} note={say("Copy it now: it is not shown again. Whoever has it can join.", "请立即复制，之后不再显示。任何拥有此链接的人都可以加入。")} />
+          ? <>
+              <CopyField label={say("Invite link", "邀请链接")} name="invite" text={link} note={say("Copy it now: it is not shown again. Whoever has it can join.", "请立即复制，之后不再显示。任何拥有此链接的人都可以加入。")} />
+              <QR text={link} label={say("The link as a QR code", "链接的二维码")} />
+            </>
           : <small>{say("Whoever has the link can join, and can create an account where this server asks for one.", "任何拥有链接的人都可以加入；如果服务器需要账号，还可以注册。")}</small>}
         <Problem text={problem} />
         <p class="buttons"><button class="button" name="invite-people" disabled={busy}>{link ? say("Create another link", "再创建一个链接") : say("Create link", "创建链接")}</button></p>

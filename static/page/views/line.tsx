@@ -1,7 +1,7 @@
 /** Lines between messages. */
 import { useState } from "preact/hooks";
 import type { GapItem, MessageItem } from "@chatd/client";
-import { dayKey, fullTime } from "../../js/format.js";
+import { dayKey, fullTime } from "../format.ts";
 import { FOLDED_FROM } from "../lines.ts";
 import { noticesText, noticeText } from "../notices.ts";
 import { useNames } from "../people.ts";

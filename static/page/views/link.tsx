@@ -1,6 +1,6 @@
 /** Says that there is no connection, since when, and what waits for it. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { timeOf } from "../../js/format.js";
+import { timeOf } from "../format.ts";
 import { useEvent, useSnapshot } from "../hooks.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";

@@ -1,6 +1,6 @@
 /** One message. */
 import type { MessageItem } from "@chatd/client";
-import { fullTime, timeOf } from "../../js/format.js";
+import { fullTime, timeOf } from "../format.ts";
 import { plain } from "../markdown.ts";
 import { listOf } from "../notices.ts";
 import { useNames, usePerson } from "../people.ts";

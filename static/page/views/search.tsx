@@ -2,8 +2,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { GroupState, Message, Wire } from "@chatd/client";
-import { fullTime, shortTime } from "../../js/format.js";
-import { load, save } from "../../js/saved.js";
+import { fullTime, shortTime } from "../format.ts";
+import { load, save } from "../saved.ts";
 import { useGroups } from "../hooks.ts";
 import { titleOf } from "../groups.ts";
 import { labelOf, usePeople } from "../people.ts";

@@ -1,6 +1,6 @@
 /** From what a person wrote to what is sent. */
 import type { Chatd, MessageItem } from "@chatd/client";
-import { mentionsIn } from "../../js/format.js";
+import { mentionsIn } from "../format.ts";
 import type { Members } from "../members.ts";
 import { type People, withIds } from "../people.ts";
 import { atWords, wordAt } from "./text.ts";

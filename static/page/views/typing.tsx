@@ -1,5 +1,5 @@
 /** Who is typing. */
-import { namesOf } from "../../js/format.js";
+import { listOf } from "../notices.ts";
 import { useSnapshot } from "../hooks.ts";
 import { useNames } from "../people.ts";
 import { say } from "../say.ts";
@@ -12,7 +12,7 @@ export function Typing({ group }: { group: string }) {
   return (
     <p class="typing" role="status">
       {users.length > 0 && <><span class="dots" aria-hidden="true"><i /><i /><i /></span>
-        {say(`${namesOf(users.map(nameOf))} ${users.length === 1 ? "is" : "are"} typing…`, `${users.map(nameOf).join("、")} 正在输入…`)}</>}
+        {say(`${listOf(users.map(nameOf))} ${users.length === 1 ? "is" : "are"} typing…`, `${users.map(nameOf).join("、")} 正在输入…`)}</>}
     </p>
   );
 }

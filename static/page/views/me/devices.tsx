@@ -1,6 +1,6 @@
 /** Where a person is signed in and connected, and their password. */
 import { useEffect, useState } from "preact/hooks";
-import { fullTime, shortTime } from "../../../js/format.js";
+import { fullTime, shortTime } from "../../format.ts";
 import { useSnapshot } from "../../hooks.ts";
 import { say } from "../../say.ts";
 import { useSession } from "../../session.ts";

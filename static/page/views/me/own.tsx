@@ -1,6 +1,6 @@
 /** A person's data: a copy of it, and its end. */
 import { useState } from "preact/hooks";
-import { call } from "../../../js/api.js";
+import { call } from "../../call.ts";
 import { say } from "../../say.ts";
 import { useSession } from "../../session.ts";
 import { Confirm, problemOf, type Question } from "../../ui/confirm.tsx";

@@ -1,9 +1,9 @@
 /** What others see of a person: picture, name, status. */
 import type { Wire } from "@chatd/client";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { call } from "../../../js/api.js";
-import { shortTime } from "../../../js/format.js";
-import { smallEnough } from "../../../js/picture.js";
+import { call } from "../../call.ts";
+import { shortTime } from "../../format.ts";
+import { smallEnough } from "../../picture.ts";
 import { say } from "../../say.ts";
 import { useSession } from "../../session.ts";
 import { problemOf } from "../../ui/confirm.tsx";
