@@ -16,7 +16,11 @@ func TestPageLogic(t *testing.T) {
 		t.Fatalf("no tests in test/ (%v)", err)
 	}
 	dir := t.TempDir()
-	if err := npm.Esbuild(t.Context(), ".", append(files, "--bundle", "--platform=node", "--format=esm", "--out-extension:.js=.mjs", "--sourcemap=inline", "--outdir="+dir)...); err != nil {
+	args := append([]string{
+		"--alias:preact=./vendor/preact.js", "--alias:preact/hooks=./vendor/preact-hooks.js", "--alias:preact/jsx-runtime=./vendor/preact-jsx.js",
+		"--bundle", "--platform=node", "--format=esm", "--out-extension:.js=.mjs", "--sourcemap=inline", "--outdir=" + dir,
+	}, files...)
+	if err := npm.Esbuild(t.Context(), ".", args...); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range files {
