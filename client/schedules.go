@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -25,19 +26,20 @@ type Schedule struct {
 	Group string `json:"group,omitempty"`
 	User  string `json:"user,omitempty"`
 	Content
-	At        *time.Time `json:"at,omitempty"`
-	Cron      string     `json:"cron,omitempty"`
-	Timezone  string     `json:"timezone,omitempty"`
-	Misfire   string     `json:"misfire,omitempty"`
-	Until     *time.Time `json:"until,omitempty"`
-	Count     int64      `json:"count,omitempty"`
-	NextAt    *time.Time `json:"next_at"`
-	Sent      int64      `json:"sent"`       // number of messages
-	Missed    int64      `json:"missed"`     // occurrences that were not sent because no node ran
-	LastID    *int64     `json:"last_id"`    // of the newest message; for a user, its seq
-	LastAt    *time.Time `json:"last_at"`    //
-	LastError *string    `json:"last_error"` // why the last firing sent nothing, as a code
-	CreatedAt time.Time  `json:"created_at"`
+	At        *time.Time  `json:"at,omitempty"`
+	Cron      string      `json:"cron,omitempty"`
+	Timezone  string      `json:"timezone,omitempty"`
+	Misfire   string      `json:"misfire,omitempty"`
+	Until     *time.Time  `json:"until,omitempty"`
+	Count     int64       `json:"count,omitempty"`
+	NextAt    *time.Time  `json:"next_at"`
+	NextTimes []time.Time `json:"next_times,omitempty"` // of one that recurs, NextAt first; three at most
+	Sent      int64       `json:"sent"`                 // number of messages
+	Missed    int64       `json:"missed"`               // occurrences that were not sent because no node ran
+	LastID    *int64      `json:"last_id"`              // of the newest message; for a user, its seq
+	LastAt    *time.Time  `json:"last_at"`              //
+	LastError *string     `json:"last_error"`           // why the last firing sent nothing, as a code
+	CreatedAt time.Time   `json:"created_at"`
 
 	Duplicate bool `json:"duplicate,omitempty"` // of a send with a time: its key was already known
 }
@@ -101,12 +103,36 @@ func (c *Client) CreateSchedule(ctx context.Context, draft ScheduleDraft) (Sched
 
 // Schedules lists the caller's schedules, oldest first; ended ones stay for a day. next is empty after the last page.
 func (c *Client) Schedules(ctx context.Context, page Page) (schedules []Schedule, next string, err error) {
+	return c.schedules(ctx, page.query())
+}
+
+func (c *Client) schedules(ctx context.Context, query url.Values) (schedules []Schedule, next string, err error) {
 	var answer struct {
 		Schedules []Schedule `json:"schedules"`
 		Next      string     `json:"next"`
 	}
-	err = c.do(ctx, call{method: http.MethodGet, path: []string{"schedules"}, query: page.query(), again: true}, &answer)
+	err = c.do(ctx, call{method: http.MethodGet, path: []string{"schedules"}, query: query, again: true}, &answer)
 	return answer.Schedules, answer.Next, err
+}
+
+// AllSchedules asks for schedules of anybody: without a field, those that wait for their time; or one of the two.
+type AllSchedules struct {
+	User    string // all of this user, oldest first
+	Failing bool   // those whose last occurrence sent nothing, the newest failure first
+}
+
+// AllSchedules lists schedules of anybody, without what they send. For operators, and for keys with the scope ops as far as they reach. A page may
+// be short, or even empty, with more to come.
+func (c *Client) AllSchedules(ctx context.Context, of AllSchedules, page Page) (schedules []Schedule, next string, err error) {
+	query := page.query()
+	query.Set("all", "1")
+	if of.User != "" {
+		query.Set("user", of.User)
+	}
+	if of.Failing {
+		query.Set("failing", "1")
+	}
+	return c.schedules(ctx, query)
 }
 
 // Schedule returns one schedule.

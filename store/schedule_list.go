@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -66,6 +67,47 @@ func (s *Schedules) SchedulesOf(ctx context.Context, owner chat.Caller, after st
 	}
 }
 
+// SchedulesNamed reads schedules by their ids. What is not there, or cannot be read, is left out.
+func (s *Schedules) SchedulesNamed(ctx context.Context, ids []string) (found []schedule.Record, err error) {
+	for some := range slices.Chunk(ids, schedulesAtOnce) {
+		cmds, _, err := s.hashes(ctx, "", some, scheduleFields...)
+		if err != nil {
+			return nil, err
+		}
+		for i, id := range some {
+			if r, err := asSchedule(id, cmds[i].Val()); err == nil {
+				found = append(found, r)
+			}
+		}
+	}
+	return found, nil
+}
+
+// hashes reads fields of schedules, and the clock where a user is named. What cannot be an id has none.
+func (s *Schedules) hashes(ctx context.Context, user string, ids []string, fields ...string) (cmds []*redis.SliceCmd, now *redis.TimeCmd, err error) {
+	cmds = make([]*redis.SliceCmd, len(ids))
+	err = s.reads(ctx, func(pipe redis.Pipeliner) {
+		for i, id := range ids {
+			cmds[i] = redis.NewSliceCmd(ctx)
+			if k, ok := s.keys.schedule(id); ok {
+				cmds[i] = pipe.HMGet(ctx, k.schedule(), fields...)
+			}
+		}
+		if user != "" {
+			now = s.queueClock(ctx, pipe, s.keys.user(user).schedules())
+		}
+	})
+	return cmds, now, err
+}
+
+func idsOf(entries []indexEntry) []string {
+	ids := make([]string, len(entries))
+	for i, p := range entries {
+		ids[i] = p.id
+	}
+	return ids
+}
+
 // schedulesAfter reads at most count entries of an index after a position.
 func (s *Schedules) schedulesAfter(ctx context.Context, owner string, at indexEntry, count int) ([]indexEntry, error) {
 	from := "-inf"
@@ -98,33 +140,17 @@ func (s *Schedules) schedulesAfter(ctx context.Context, owner string, at indexEn
 // readSchedules reads the schedules of entries. One that does not exist has no ID; unless it is just being made, its entry is
 // dropped.
 func (s *Schedules) readSchedules(ctx context.Context, owner string, entries []indexEntry) ([]schedule.Record, error) {
-	cmds := make([]*redis.SliceCmd, len(entries))
-	var now *redis.TimeCmd
-	err := s.reads(ctx, func(pipe redis.Pipeliner) {
-		for i, p := range entries {
-			if k, ok := s.keys.schedule(p.id); ok {
-				cmds[i] = pipe.HMGet(ctx, k.schedule(), scheduleFields...)
-			}
-		}
-		now = s.queueClock(ctx, pipe, s.keys.user(owner).schedules())
-	})
+	cmds, now, err := s.hashes(ctx, owner, idsOf(entries), scheduleFields...)
 	if err != nil {
 		return nil, err
 	}
 	records := make([]schedule.Record, len(entries))
 	var gone []string
 	for i, p := range entries {
-		if cmds[i] != nil {
-			r, err := asSchedule(p.id, cmds[i].Val())
-			if err == nil {
-				records[i] = r
-				continue
-			}
-			if chat.CodeOf(err) != chat.CodeNotFound {
-				continue // it cannot be read; the others are shown all the same
-			}
-		}
-		if p.abandoned(now) {
+		r, err := asSchedule(p.id, cmds[i].Val()) // where it cannot be read, the others are shown all the same
+		if err == nil {
+			records[i] = r
+		} else if chat.CodeOf(err) == chat.CodeNotFound && p.abandoned(now) {
 			gone = append(gone, p.id)
 		}
 	}
@@ -158,24 +184,12 @@ func (s *Schedules) dropEnded(ctx context.Context, owner string) (dropped bool) 
 // ended lists the schedules of places that have ended, or are not there. Only their states are read: a full index names some
 // hundred megabytes.
 func (s *Schedules) ended(ctx context.Context, owner string, entries []indexEntry) (ids []string, err error) {
-	states := make([]*redis.SliceCmd, len(entries))
-	var now *redis.TimeCmd
-	err = s.reads(ctx, func(pipe redis.Pipeliner) {
-		for i, p := range entries {
-			if k, ok := s.keys.schedule(p.id); ok {
-				states[i] = pipe.HMGet(ctx, k.schedule(), "state")
-			}
-		}
-		now = s.queueClock(ctx, pipe, s.keys.user(owner).schedules())
-	})
+	states, now, err := s.hashes(ctx, owner, idsOf(entries), "state")
 	if err != nil {
 		return nil, err
 	}
 	for i, p := range entries {
-		state := schedule.State("")
-		if states[i] != nil {
-			state = schedule.State(reply(states[i].Val()).text(0))
-		}
+		state := schedule.State(reply(states[i].Val()).text(0))
 		if state != "" && state.Ended() || state == "" && p.abandoned(now) {
 			ids = append(ids, p.id)
 		}

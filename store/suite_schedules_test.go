@@ -491,5 +491,21 @@ var scheduleTests = map[string]func(*fixture){
 		page, _, err := w.SchedulesOf(w.ctx, chat.Caller{User: "alice"}, "", 10, 1<<20)
 		w.ok(err)
 		w.equal([]any{len(page), page[0].ID}, []any{1, good.ID})
+		named, err := w.SchedulesNamed(w.ctx, []string{r.ID, "p00-absent", "p99-absent", "", good.ID})
+		w.ok(err)
+		w.equal(named, []schedule.Record{good})
+	},
+	"by name": func(w *fixture) {
+		w.with(func(l *chat.Limits) { l.UserFiringsMax = 0 })
+		var ids []string
+		for range 60 {
+			ids = append([]string{w.schedule(toUser(), w.now()+3_600_000).ID}, ids...)
+		}
+		named, err := w.SchedulesNamed(w.ctx, ids)
+		w.ok(err)
+		for i, r := range named {
+			w.equal(r.ID, ids[i])
+		}
+		w.equal(len(named), len(ids))
 	},
 }

@@ -46,13 +46,21 @@ type routes map[string]*route
 // of is the route of a request; nil: the description has none.
 func (r routes) of(c echo.Context) *route { return r[c.Request().Method+" "+c.Path()] }
 
-// asked is the route as a request uses it: the list of all groups is a route of its own but for its path.
+// asked is the route as a request uses it: a list of what everybody has is another route but for its path.
 func (r *route) asked(c echo.Context) *route {
-	if r == nil || r.id != "listGroups" || !slices.Equal(c.QueryParams()["all"], []string{"1"}) {
+	if r == nil || !slices.Equal(c.QueryParams()["all"], []string{"1"}) {
 		return r
 	}
 	all := *r
-	all.id, all.admin, all.scope = "listAllGroups", true, keys.Groups
+	all.admin = true
+	switch r.id {
+	case "listGroups":
+		all.id, all.scope = "listAllGroups", keys.Groups
+	case "listSchedules":
+		all.id, all.scope = "listAllSchedules", keys.Ops
+	default:
+		return r
+	}
 	return &all
 }
 
@@ -133,7 +141,7 @@ func (r *route) scoped(err error, by chat.Caller) error {
 func (r *route) anyGroup() bool {
 	switch r.id {
 	case "createGroup", "listGroups", "listAllGroups", "listPublicGroups", "sync", "getUnread", "search", "getMe",
-		"createSchedule", "listSchedules", "getSchedule", "updateSchedule", "cancelSchedule", "runSchedule",
+		"createSchedule", "listSchedules", "listAllSchedules", "getSchedule", "updateSchedule", "cancelSchedule", "runSchedule",
 		"createAnnouncement", "listAnnouncements", "getAnnouncement", "cancelAnnouncement",
 		"createInvite", "listInvites", "deleteInvite", "acceptInvite",
 		"createKey", "listKeys", "getKey", "updateKey", "deleteKey", "rotateKey":

@@ -112,8 +112,11 @@ func describedRoutes() routes {
 		"GET /v1/problems": {id: "listProblems", method: "GET", template: "/v1/problems", admin: true, scope: "ops"},
 		"GET /v1/push/key": {id: "getPushKey", method: "GET", template: "/v1/push/key", scope: "read"},
 		"GET /v1/schedules": {id: "listSchedules", method: "GET", template: "/v1/schedules", scope: "read", query: map[string]parameter{
-			"cursor": {lengthMax: 1024},
-			"limit":  {integer: true, min: 1},
+			"all":     {enum: []string{"1"}},
+			"cursor":  {lengthMax: 1024},
+			"failing": {enum: []string{"1"}},
+			"limit":   {integer: true, min: 1},
+			"user":    {lengthMin: 1, lengthMax: 128},
 		}},
 		"GET /v1/schedules/:schedule": {id: "getSchedule", method: "GET", template: "/v1/schedules/{schedule}", scope: "read", path: []string{"schedule"}},
 		"GET /v1/search": {id: "search", method: "GET", template: "/v1/search", scope: "read", query: map[string]parameter{

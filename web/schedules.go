@@ -47,7 +47,15 @@ func scheduleDraft(b *api.ScheduleDraft) (schedule.Draft, error) {
 
 // ListSchedules serves GET /v1/schedules.
 func (h scheduleHandlers) ListSchedules(ctx context.Context, r api.ListSchedulesRequestObject) (api.ListSchedulesResponseObject, error) {
-	list, err := h.schedules.List(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
+	p := r.Params
+	if p.All != nil {
+		list, err := h.schedules.All(ctx, callerOf(ctx), schedule.Query{User: deref(p.User), Failing: p.Failing != nil, Limit: limitOf(p.Limit), Cursor: deref(p.Cursor)})
+		return api.ListSchedules200JSONResponse{Schedules: orEmpty(list.Items), Next: next(list.Next)}, err
+	}
+	if p.User != nil || p.Failing != nil {
+		return nil, chat.Invalid("user and failing are for all=1")
+	}
+	list, err := h.schedules.List(ctx, callerOf(ctx), limitOf(p.Limit), deref(p.Cursor))
 	return api.ListSchedules200JSONResponse{Schedules: orEmpty(list.Items), Next: next(list.Next)}, err
 }
 

@@ -149,6 +149,32 @@ func (s *Service) Remember(ctx context.Context, p Problem, mark string) error {
 	return err
 }
 
+// Remembered are the problems of a kind that were remembered, though some may hold no longer.
+func (s *Service) Remembered(ctx context.Context, code Code) (found []Problem, err error) {
+	notes, _, err := s.store.Notes(ctx)
+	for _, n := range notes {
+		p, is, err := problemOf(n)
+		if err != nil {
+			return nil, err
+		}
+		if is && p.Code == code && p.Since != nil {
+			found = append(found, p)
+		}
+	}
+	return found, err
+}
+
+// problemOf reads the note of a problem; is tells whether it is one.
+func problemOf(n Note) (p Problem, is bool, err error) {
+	if !strings.HasPrefix(n.ID, problemNote) {
+		return p, false, nil
+	}
+	if err := json.Unmarshal([]byte(n.Text), &p); err != nil {
+		return p, false, fmt.Errorf("health: the note %q: %w", n.ID, err)
+	}
+	return p, true, nil
+}
+
 // remembered finds the problems that were remembered and still hold.
 func (s *Service) remembered(ctx context.Context, _ chat.Caller) (found []Problem, err error) {
 	notes, _, err := s.store.Notes(ctx)
@@ -156,12 +182,12 @@ func (s *Service) remembered(ctx context.Context, _ chat.Caller) (found []Proble
 		return nil, err
 	}
 	for _, n := range notes {
-		if !strings.HasPrefix(n.ID, problemNote) {
-			continue
+		p, is, err := problemOf(n)
+		if err != nil {
+			return nil, err
 		}
-		var p Problem
-		if err := json.Unmarshal([]byte(n.Text), &p); err != nil {
-			return nil, fmt.Errorf("health: the note %q: %w", n.ID, err)
+		if !is {
+			continue
 		}
 		holds, err := s.opt.Holds(ctx, p)
 		switch {

@@ -5,7 +5,10 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/queue/cron"
 )
+
+const nextTimesMax = 3 // occurrences to come that a schedule shows
 
 // Misfire decides what happens to an occurrence that came due while no node ran.
 type Misfire string
@@ -39,19 +42,21 @@ type Schedule struct {
 	Group string `json:"group,omitempty"`
 	User  string `json:"user,omitempty"`
 	chat.Content
-	At        *chat.Time `json:"at,omitempty"`
-	Cron      string     `json:"cron,omitempty"`
-	Timezone  string     `json:"timezone,omitempty"`
-	Misfire   Misfire    `json:"misfire,omitempty"`
-	Until     *chat.Time `json:"until,omitempty"`
-	Count     int64      `json:"count,omitempty"`
-	NextAt    *chat.Time `json:"next_at"`
-	Sent      int64      `json:"sent"`
-	Missed    int64      `json:"missed"`
-	LastID    *int64     `json:"last_id"`
-	LastAt    *chat.Time `json:"last_at"`
-	LastError *string    `json:"last_error"`
-	CreatedAt chat.Time  `json:"created_at"`
+	At       *chat.Time `json:"at,omitempty"`
+	Cron     string     `json:"cron,omitempty"`
+	Timezone string     `json:"timezone,omitempty"`
+	Misfire  Misfire    `json:"misfire,omitempty"`
+	Until    *chat.Time `json:"until,omitempty"`
+	Count    int64      `json:"count,omitempty"`
+	NextAt   *chat.Time `json:"next_at"`
+	// NextTimes are the next occurrences of one that recurs, NextAt first, three at most.
+	NextTimes []chat.Time `json:"next_times,omitempty"`
+	Sent      int64       `json:"sent"`
+	Missed    int64       `json:"missed"`
+	LastID    *int64      `json:"last_id"`
+	LastAt    *chat.Time  `json:"last_at"`
+	LastError *string     `json:"last_error"`
+	CreatedAt chat.Time   `json:"created_at"`
 }
 
 // Draft is a schedule that a client asks for: to a group or to a user, at a time or by cron.
@@ -135,7 +140,7 @@ func (r Record) view() Schedule {
 		v.Until = timeOf(p.UntilMs)
 	}
 	if r.State == Pending {
-		v.NextAt = timeOf(r.NextMs)
+		v.NextAt, v.NextTimes = timeOf(r.NextMs), r.nextTimes()
 	}
 	if r.Sent > 0 {
 		v.LastID, v.LastAt = &r.LastID, timeOf(r.LastMs)
@@ -144,6 +149,23 @@ func (r Record) view() Schedule {
 		v.LastError = &r.LastError
 	}
 	return v
+}
+
+// nextTimes are the occurrences to come of a record that is pending and recurs, three at most.
+func (r Record) nextTimes() (times []chat.Time) {
+	plan, err := cron.Parse(r.Plan.Cron, r.Plan.Timezone)
+	if err != nil || !r.Plan.recurs() {
+		return nil
+	}
+	left := int64(nextTimesMax)
+	if r.Plan.Count > 0 {
+		left = min(left, r.Plan.Count-r.Fired)
+	}
+	for at, ok := time.UnixMilli(r.NextMs), true; ok && left > 0 && (r.Plan.UntilMs == 0 || at.UnixMilli() <= r.Plan.UntilMs); left-- {
+		times = append(times, chat.TimeMs(at.UnixMilli()))
+		at, ok = plan.Next(at)
+	}
+	return times
 }
 
 func timeOf(ms int64) *chat.Time {

@@ -23,6 +23,10 @@ type Service struct {
 
 	// Failed, if set, is told what was not sent. It may be called again for the same occurrence.
 	Failed func(ctx context.Context, t FailedTask, reason string) error
+	// Failures are the schedules that were told to Failed lately; some may have sent since.
+	Failures func(ctx context.Context) ([]Failure, error)
+	// Waiting pages through the schedules that wait for their time.
+	Waiting func(ctx context.Context, cursor string, limit int) (ids []string, next string, err error)
 }
 
 // New makes a Service that sends with the rights and limits of core, and publishes failures to webhooks.

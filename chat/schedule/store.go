@@ -20,6 +20,8 @@ type Store interface {
 	// SchedulesOf pages through an owner's schedules that it reaches, oldest first, at most limit and about bytesMax of them.
 	// after is "" or an earlier next, which passes through clients: CodeInvalid if it is anything else.
 	SchedulesOf(ctx context.Context, owner chat.Caller, after string, limit, bytesMax int) (page []Record, next string, err error)
+	// SchedulesNamed reads schedules by their ids, in this order. What is not there, or cannot be read, is left out.
+	SchedulesNamed(ctx context.Context, ids []string) ([]Record, error)
 	// ChangeSchedule replaces Plan, State (pending or paused) and NextMs of a record that was read. ErrConflict if it
 	// has changed since, or has ended. bounded: ErrOutOfRange if it would fire in a minute in which the maximum of its
 	// owner's schedules fires.

@@ -288,6 +288,15 @@ func (n *Node) noteFailed(ctx context.Context, t schedule.FailedTask, reason str
 		Fix:    "the owner was told; this is forgotten once the schedule sends, and a day after it failed"}, fmt.Sprint(r.Sent))
 }
 
+// failedSchedules are those that noteFailed was told of.
+func (n *Node) failedSchedules(ctx context.Context) (failed []schedule.Failure, err error) {
+	noted, err := n.services.Health.Remembered(ctx, health.ScheduleFailed)
+	for _, p := range noted {
+		failed = append(failed, schedule.Failure{ID: p.Subject, SinceMs: p.Since.UnixMilli()})
+	}
+	return failed, err
+}
+
 // holds tells whether the schedule that failed has sent nothing since.
 func (n *Node) holds(ctx context.Context, p health.Problem) (bool, error) {
 	r, _, err := n.store.Schedule(ctx, p.Subject)

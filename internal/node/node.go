@@ -228,7 +228,8 @@ func (n *Node) openServices() {
 		Batches:       batch.New(core, n.store.Logs),
 		Members:       bulk.New(core, n.store.Groups),
 	}
-	n.services.Health, schedules.Failed = n.openHealth(), n.noteFailed
+	n.services.Health = n.openHealth()
+	schedules.Failed, schedules.Failures, schedules.Waiting = n.noteFailed, n.failedSchedules, n.waitingSchedules
 	n.gate = &auth.Gate{Tokens: n.verifier, Keys: n.services.Keys, Users: n.services.Users, Profiles: shown}
 	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks(),
 		shown.Published(), n.services.Invites.Table())

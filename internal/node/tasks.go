@@ -7,9 +7,11 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/queue/admin"
 	"github.com/chatd/chatd/queue/metrics"
@@ -55,6 +57,19 @@ func (n *Node) newTaskAdmin(kinds map[string]chat.TaskKind) (_ *admin.Admin, err
 		}
 	}
 	return admin.New(queues, func(kind string) int { return cmp.Or(kinds[kind].AttemptsMax, taskAttemptsMax) }), nil
+}
+
+// waitingSchedules pages through the schedules that have a task to come: its id begins with theirs.
+func (n *Node) waitingSchedules(ctx context.Context, cursor string, limit int) (ids []string, next string, err error) {
+	tasks, next, err := n.taskAdmin.List(ctx, admin.Query{Queue: chat.QueueCore, State: queue.Delayed, Kind: schedule.TaskFire, Cursor: cursor, Limit: limit})
+	if errors.Is(err, queue.ErrInvalid) {
+		return nil, "", &chat.Error{Code: chat.CodeInvalid, Message: err.Error(), Cause: err}
+	}
+	for _, t := range tasks {
+		id, _, _ := strings.Cut(t.ID, ".")
+		ids = append(ids, id)
+	}
+	return ids, next, err
 }
 
 // declarePeriodic declares periodic tasks. They belong to the queue core.

@@ -21,19 +21,20 @@ export type CallOptions = {
   body?: unknown;
   /** Whether the cookie of the sign-in goes along. */
   cookie?: boolean;
+  signal?: AbortSignal;
   /** What to return of a good answer; else its JSON, null for an empty one. */
   read?: (res: Response) => Promise<any>;
 };
 
 /** What a route answers, null for nothing; throws a Problem. */
-export async function call(method: string, path: string, { token, body, cookie, read }: CallOptions = {}): Promise<any> {
+export async function call(method: string, path: string, { token, body, cookie, signal, read }: CallOptions = {}): Promise<any> {
   const headers: Record<string, string> = {};
   const raw = body instanceof Blob || body === undefined;
   if (token) headers.Authorization = `Bearer ${token}`;
   if (!raw) headers["Content-Type"] = "application/json";
   let res: Response;
   try {
-    res = await fetch(path, { method, headers, body: raw ? body : JSON.stringify(body), credentials: cookie ? "same-origin" : "omit" });
+    res = await fetch(path, { method, headers, body: raw ? body : JSON.stringify(body), signal: signal ?? null, credentials: cookie ? "same-origin" : "omit" });
     if (res.ok && read) return await read(res);
   } catch {
     throw new Problem("offline", say("Can’t reach the server. Check your connection and try again.", "无法连接服务器，请检查网络后重试。"));

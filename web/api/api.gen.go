@@ -287,13 +287,13 @@ func (e TaskState) Valid() bool {
 
 // Defines values for ListGroupsParamsAll.
 const (
-	N1 ListGroupsParamsAll = "1"
+	ListGroupsParamsAllN1 ListGroupsParamsAll = "1"
 )
 
 // Valid indicates whether the value is a known member of the ListGroupsParamsAll enum.
 func (e ListGroupsParamsAll) Valid() bool {
 	switch e {
-	case N1:
+	case ListGroupsParamsAllN1:
 		return true
 	default:
 		return false
@@ -327,6 +327,36 @@ const (
 func (e ExportGroupParamsFormat) Valid() bool {
 	switch e {
 	case Ndjson:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListSchedulesParamsAll.
+const (
+	ListSchedulesParamsAllN1 ListSchedulesParamsAll = "1"
+)
+
+// Valid indicates whether the value is a known member of the ListSchedulesParamsAll enum.
+func (e ListSchedulesParamsAll) Valid() bool {
+	switch e {
+	case ListSchedulesParamsAllN1:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListSchedulesParamsFailing.
+const (
+	ListSchedulesParamsFailingN1 ListSchedulesParamsFailing = "1"
+)
+
+// Valid indicates whether the value is a known member of the ListSchedulesParamsFailing enum.
+func (e ListSchedulesParamsFailing) Valid() bool {
+	switch e {
+	case ListSchedulesParamsFailingN1:
 		return true
 	default:
 		return false
@@ -2140,12 +2170,27 @@ type UpdateMeParams struct {
 
 // ListSchedulesParams defines parameters for ListSchedules.
 type ListSchedulesParams struct {
+	// All Schedules of anybody.
+	All *ListSchedulesParamsAll `form:"all,omitempty" json:"all,omitempty"`
+
+	// User With `all`. All of this user, oldest first.
+	User *string `form:"user,omitempty" json:"user,omitempty"`
+
+	// Failing With `all`. Those whose last occurrence sent nothing, for a day.
+	Failing *ListSchedulesParamsFailing `form:"failing,omitempty" json:"failing,omitempty"`
+
 	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next` of the previous page; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
+
+// ListSchedulesParamsAll defines parameters for ListSchedules.
+type ListSchedulesParamsAll string
+
+// ListSchedulesParamsFailing defines parameters for ListSchedules.
+type ListSchedulesParamsFailing string
 
 // CreateScheduleParams defines parameters for CreateSchedule.
 type CreateScheduleParams struct {
@@ -4217,6 +4262,27 @@ func (w *ServerInterfaceWrapper) ListSchedules(ctx echo.Context) error {
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListSchedulesParams
+	// ------------- Optional query parameter "all" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "all", ctx.QueryParams(), &params.All, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter all: %s", err))
+	}
+
+	// ------------- Optional query parameter "user" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user", ctx.QueryParams(), &params.User, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// ------------- Optional query parameter "failing" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "failing", ctx.QueryParams(), &params.Failing, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter failing: %s", err))
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})

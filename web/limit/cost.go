@@ -49,6 +49,7 @@ var costs = map[string]Cost{
 	"createSchedule":   {User: 2, Send: 1},
 	"runSchedule":      {User: 2, Send: 1},
 	"listSchedules":    {User: 1, page: 50},
+	"listAllSchedules": {User: 2, page: 50}, // looks at tasks or at notes first
 	"listPeriodic":     {User: 1, page: 50},
 	"changeTasks":      {User: 5},  // many steps
 	"beginExamination": {User: 20}, // the whole store is read

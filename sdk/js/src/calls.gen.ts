@@ -19,7 +19,7 @@ export interface ChatCalls {
     /** Schedule a message. */
     create(body: ScheduleDraft): Promise<Schedule>;
     /** List the caller's schedules. */
-    list(query?: { limit?: number; cursor?: string; }): Promise<SchedulePage>;
+    list(query?: { all?: "1"; user?: string; failing?: "1"; limit?: number; cursor?: string; }): Promise<SchedulePage>;
     /** Get a schedule. */
     get(schedule: string): Promise<Schedule>;
     /** Change a schedule. */
@@ -317,6 +317,8 @@ export type Schedule = Content & {
   missed?: number;
   /** When it fires next; null where it does not. */
   next_at: string | null;
+  /** Of one that recurs, its next occurrences: `next_at` first, three at most. */
+  next_times?: string[];
   /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
   owner?: string;
   /** Messages sent. */

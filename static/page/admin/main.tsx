@@ -1,6 +1,6 @@
 /** The page for operators: the door, and behind it what is wrong and what mends it. */
 import { render } from "preact";
-import { useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Door } from "../door/door.tsx";
 import { useSyncExternal } from "../hooks.ts";
 import { applyPrefs } from "../prefs.ts";
@@ -13,11 +13,13 @@ import { Overview } from "./overview.tsx";
 import { Tasks } from "./tasks.tsx";
 import { Keys, Users } from "./people.tsx";
 import { Doctor } from "./doctor.tsx";
+import { Trouble } from "./parts.tsx";
+import { Schedules } from "./schedules.tsx";
 import { Announcements, Groups, Settings, Webhooks } from "./views.tsx";
 
 const VIEWS: [name: string, icon: IconName, label: string][] = [
-  ["", "pulse", say("Overview", "概览")], ["tasks", "again", say("Tasks", "任务")], ["groups", "clock", say("Groups held back", "被阻滞的群组")],
-  ["webhooks", "link", say("Webhooks", "Webhook")], ["announcements", "bell", say("Announcements", "公告")], ["users", "people", say("Users", "用户")], ["keys", "lock", say("Keys", "密钥")], ["doctor", "shield", say("Doctor", "检查")], ["settings", "gear", say("Settings", "设置")],
+  ["", "pulse", say("Overview", "概览")], ["tasks", "again", say("Tasks", "任务")], ["groups", "list", say("Groups held back", "被阻滞的群组")],
+  ["webhooks", "link", say("Webhooks", "Webhook")], ["schedules", "clock", say("Schedules", "定时消息")], ["announcements", "bell", say("Announcements", "公告")], ["users", "people", say("Users", "用户")], ["keys", "lock", say("Keys", "密钥")], ["doctor", "shield", say("Doctor", "检查")], ["settings", "gear", say("Settings", "设置")],
 ];
 
 const listeners = new Set<() => void>();
@@ -35,25 +37,40 @@ addEventListener("click", (e) => {
   moved();
 });
 
+/** Whoever comes to another view reads it from its beginning, and sees in the row of views which one it is. */
+function useArrival(name: string): void {
+  const before = useRef(name);
+  useLayoutEffect(() => {
+    if (before.current === name) return;
+    before.current = name;
+    document.getElementById("main")?.focus();
+    scrollTo(0, 0);
+    document.querySelector(".admin-link[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [name]);
+}
+
 function Admin({ me, signIn }: { me: string; signIn: SignIn }) {
   const ask = useMemo(() => createAsk(signIn), [me]);
   const at = useSyncExternal(subscribe, () => location.pathname + location.search);
-  const { value, problem } = useAnswer<{ role?: string | null }>(ask, "/v1/me");
+  const { value, failure } = useAnswer<{ role?: string | null }>(ask, "/v1/me");
   const [path = "", search = ""] = at.split("?");
   const name = path.split("/")[2] ?? "";
   const props = { ask, query: new URLSearchParams(search) };
-  if (!value && !problem) return null;
+  useArrival(name);
+  if (!value && !failure) return <main class="nothing"><p class="quiet" role="status">{say("Loading…", "正在加载…")}</p></main>;
+  if (!value && failure?.passing) return <main class="nothing"><h1>{say("The server does not answer", "服务器无响应")}</h1><Trouble of={failure} /></main>;
   if (value?.role !== "admin") {
     return (
       <main class="nothing">
         <h1>{say("For operators", "仅限管理员")}</h1>
-        <p class="quiet">{problem || say(`${me} may not see this page. Sign in as an operator.`, `${me} 无权查看此页面，请以管理员身份登录。`)}</p>
+        <p class="quiet">{failure?.text || say(`${me} may not see this page. Sign in as an operator.`, `${me} 无权查看此页面，请以管理员身份登录。`)}</p>
         <p class="buttons"><button type="button" class="button" onClick={() => signIn.out()}>{say("Sign out", "退出登录")}</button><a class="button" href="/">{say("Back to the groups", "返回群组")}</a></p>
       </main>
     );
   }
   return (
     <div class="admin">
+      <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>{say("Skip to the content", "跳到内容")}</button>
       <nav aria-label={say("Administration", "管理")}>
         <p class="admin-brand"><strong>{"chatd"}</strong> <bdi class="quiet">{me}</bdi></p>
         {VIEWS.map(([view, icon, label]) => (
@@ -63,7 +80,7 @@ function Admin({ me, signIn }: { me: string; signIn: SignIn }) {
       </nav>
       <main id="main" tabIndex={-1}>
         {name === "tasks" ? <Tasks key={at} {...props} /> : name === "groups" ? <Groups {...props} /> : name === "webhooks" ? <Webhooks {...props} />
-          : name === "users" ? <Users {...props} /> : name === "announcements" ? <Announcements {...props} /> : name === "keys" ? <Keys {...props} /> : name === "doctor" ? <Doctor {...props} /> : name === "settings" ? <Settings {...props} /> : <Overview ask={ask} />}
+          : name === "schedules" ? <Schedules key={at} {...props} /> : name === "users" ? <Users {...props} /> : name === "announcements" ? <Announcements {...props} /> : name === "keys" ? <Keys {...props} /> : name === "doctor" ? <Doctor {...props} /> : name === "settings" ? <Settings key={at} {...props} /> : <Overview ask={ask} />}
       </main>
     </div>
   );

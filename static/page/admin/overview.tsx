@@ -1,8 +1,8 @@
 /** What is wrong, worst first, and six figures over the last 15 minutes. */
 import { counted, language, say } from "../say.ts";
-import { Icon, Problem as Note } from "../ui/parts.tsx";
+import { Icon } from "../ui/parts.tsx";
 import { type Ask, e, useAnswer } from "./api.ts";
-import { Act, View, When } from "./parts.tsx";
+import { Act, Trouble, View, When } from "./parts.tsx";
 
 type Problem = { code: string; severity: "critical" | "warning"; subject: string; since: string; detail: string; fix: string };
 type Node = { id: string; version: string; since: string; seen_at: string; series: Record<string, number[]> };
@@ -10,24 +10,27 @@ type Node = { id: string; version: string; since: string; seen_at: string; serie
 const EVERY_MS = 5000;
 
 export function Overview({ ask }: { ask: Ask }) {
-  const { value, problem, again } = useAnswer<{ problems: Problem[] }>(ask, "/v1/problems", EVERY_MS);
+  const { value, failure, again } = useAnswer<{ problems: Problem[] }>(ask, "/v1/problems", EVERY_MS);
   const stats = useAnswer<{ nodes: Node[]; step_s: number }>(ask, "/v1/stats", 3 * EVERY_MS);
   const problems = value?.problems ?? [];
-  const title = !value ? say("Looking…", "正在检查…") : problems.length === 0 ? say("Nothing is wrong", "一切正常") : counted(problems.length, "problem", "problems", "个问题");
+  const title = !value ? failure ? say("The server does not answer", "服务器无响应") : say("Looking…", "正在检查…") : problems.length === 0 ? say("Nothing is wrong", "一切正常") : counted(problems.length, "problem", "problems", "个问题");
   return (
     <View title={title}>
-      <Note text={problem} />
-      <ul class="problems" aria-live="polite">
+      <Trouble of={failure} />
+      {value && problems.length === 0 && <p class="quiet">{say("Store, archive, files, tasks, webhooks, schedules and groups are looked at every few seconds.", "每隔几秒检查存储、归档、文件、任务、Webhook、定时消息与群组。")}</p>}
+      <ul class="problems" aria-live="polite" hidden={problems.length === 0}>
         {problems.map((p) => (
           <li key={`${p.code} ${p.subject}`} class="trouble" data-code={p.code} data-subject={p.subject} data-severity={p.severity}>
-            <Icon name={p.severity === "critical" ? "alert" : "clock"} />
+            <Icon name="alert" />
             <div>
-              <h3>{nameOf(p.code)} {p.subject && <bdi class="subject">{p.subject}</bdi>}</h3>
-              <p>{p.detail}</p>
-              <p class="quiet">{p.fix}</p>
+              <h2>{nameOf(p.code)} {p.subject && <bdi class="subject">{p.subject}</bdi>}</h2>
+              <p class="cause">{sentence(p.detail)}</p>
+              <p class="quiet fix">{sentence(p.fix)}</p>
             </div>
-            <p class="quiet"><When at={p.since} /></p>
-            <Mend problem={p} ask={ask} again={again} />
+            <div class="mend">
+              <Mend problem={p} ask={ask} again={again} />
+              <p class="quiet since">{p.severity === "critical" && <b class="dead">{say("critical", "严重")} · </b>}{say("since", "自")} <When at={p.since} /></p>
+            </div>
           </li>
         ))}
       </ul>
@@ -36,6 +39,9 @@ export function Overview({ ask }: { ask: Ask }) {
     </View>
   );
 }
+
+/** The server writes for logs as well: lowercase, without a full stop. */
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? "" : "."}`;
 
 /** The button that mends it, or the way to where it is mended. */
 function Mend({ problem: { code, subject }, ask, again }: { problem: Problem; ask: Ask; again: () => Promise<void> }) {
@@ -46,8 +52,11 @@ function Mend({ problem: { code, subject }, ask, again }: { problem: Problem; as
     case "queue_paused": return <Act name="resume" label={say("Resume the queue", "恢复队列")} run={() => ask("POST", `/v1/tasks/queues/${e(subject)}/resume`).then(again)} />;
     case "webhook_failing": return to(`webhooks?id=${e(subject)}`, say("Show the webhook", "查看 Webhook"));
     case "group_held": return to(`groups?id=${e(subject)}`, say("Show who holds it", "查看原因"));
-    case "disk_low": case "archive_away": case "archive_late": case "files_away": return to("settings", say("Show the settings", "查看设置"));
-    case "node_gone": case "schedule_failed": return <span />; // nothing to press: it ends by itself
+    case "schedule_failed": return to(`schedules?id=${e(subject)}`, say("Show the schedule", "查看定时消息"));
+    case "disk_low": return to("settings?find=CHATD_DATA", say("Show where it is", "查看位置"));
+    case "archive_away": case "archive_late": return to("settings?find=CHATD_ARCHIVE", say("Show the settings", "查看设置"));
+    case "files_away": return to("settings?find=CHATD_FILES", say("Show the settings", "查看设置"));
+    case "node_gone": return null; // nothing here starts it again
     default: return to("doctor", say("Examine the store", "检查存储"));
   }
 }
@@ -77,7 +86,7 @@ function nameOf(code: string): string {
 }
 
 const FIGURES: [key: string, label: string, unit: string, how: "sum" | "max"][] = [
-  ["sessions", say("People connected", "在线连接"), "", "sum"],
+  ["sessions", say("Connections", "连接"), "", "sum"],
   ["messages_per_s", say("Messages", "消息"), "/s", "sum"],
   ["requests_per_s", say("Requests", "请求"), "/s", "sum"],
   ["failures_per_s", say("Failed requests", "失败请求"), "/s", "sum"],

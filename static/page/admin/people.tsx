@@ -1,8 +1,8 @@
 /** Users and keys: who may do what, from where, and how to end it. */
 import { useState } from "preact/hooks";
 import { counted, say } from "../say.ts";
-import { Face, Problem } from "../ui/parts.tsx";
-import { type Ask, e, useAnswer, usePages } from "./api.ts";
+import { Face } from "../ui/parts.tsx";
+import { type Ask, type Pages, e, useAnswer, usePages, useSettled } from "./api.ts";
 import { Act, More, Table, View, When } from "./parts.tsx";
 
 type Props = { ask: Ask; query: URLSearchParams };
@@ -12,33 +12,35 @@ type Session = { id: string; node: string; since: string; address: string; agent
 
 export function Users({ ask }: Props) {
   const [q, setQ] = useState("");
+  const find = useSettled(q.trim());
   return (
     <View title={say("Users", "用户")} lead={say("Sessions are live connections; revoking ends all tokens at once.", "会话是实时连接；吊销会立即使所有令牌失效。")}>
       <div class="filters"><label class="field"><span>{say("Name or id begins with", "姓名或 ID 开头")}</span>
-        <input type="search" name="q" value={q} maxLength={64} onInput={(ev) => setQ(ev.currentTarget.value)} /></label></div>
-      {q.trim() ? <Found ask={ask} q={q.trim()} /> : <Accounts ask={ask} />}
+        <input type="search" name="q" value={q} maxLength={64} dir="auto" onInput={(ev) => setQ(ev.currentTarget.value)} /></label></div>
+      {find ? <Found ask={ask} q={find} /> : <Accounts ask={ask} />}
     </View>
   );
 }
 
 function Found({ ask, q }: { ask: Ask; q: string }) {
   const pages = usePages<User>(ask, `/v1/users?q=${e(q)}`, "users");
-  return <UserList ask={ask} pages={pages} users={pages.items} />;
+  return <UserList ask={ask} pages={pages} empty={say(`Nobody’s name or id begins with “${q}”.`, `没有以“${q}”开头的用户。`)} />;
 }
 
 /** Those who have an account here, while nobody is looked for. */
 function Accounts({ ask }: { ask: Ask }) {
   const pages = usePages<User>(ask, "/v1/accounts", "accounts", 0);
-  return <UserList ask={ask} pages={pages} users={pages.items} />;
+  const none = pages.failure?.status === 404; // this server has no accounts: people come with tokens of another one
+  return <UserList ask={ask} pages={none ? { ...pages, failure: null } : pages}
+    empty={none ? say("Type the beginning of a name or of an id.", "输入姓名或 ID 的开头。") : say("Nobody has an account.", "没有账号。")} />;
 }
 
-function UserList({ ask, pages, users }: { ask: Ask; pages: Omit<ReturnType<typeof usePages>, "items">; users: readonly User[] }) {
+function UserList({ ask, pages, empty }: { ask: Ask; pages: Pages<User>; empty: string }) {
   const [open, setOpen] = useState("");
   return (
     <>
-      <Problem text={pages.problem} />
-      <Table loading={pages.loading} empty={say("Nobody.", "没有用户。")} head={[say("User", "用户"), say("Role", "角色"), say("Last seen", "最近在线"), ""]}
-        rows={users.map((u) => ({
+      <Table loading={pages.loading} failure={pages.failure} empty={empty} head={[say("User", "用户"), say("Role", "角色"), say("Last seen", "最近在线"), ""]}
+        rows={pages.items.map((u) => ({
           key: u.user,
           cells: [
             <span class="user"><Face id={u.user} label={u.name || u.user} picture={u.picture?.startsWith("/avatars/") ? u.picture : ""} small /><bdi>{u.name || u.user}</bdi> {u.name && <small>{u.user}</small>}</span>,
@@ -54,7 +56,7 @@ function UserList({ ask, pages, users }: { ask: Ask; pages: Omit<ReturnType<type
 
 function OneUser({ ask, user: u, changed }: { ask: Ask; user: User; changed: () => Promise<void> }) {
   const path = `/v1/users/${e(u.user)}`;
-  const { value, problem, again } = useAnswer<{ sessions: Session[] }>(ask, `${path}/sessions`);
+  const { value, failure, again } = useAnswer<{ sessions: Session[] }>(ask, `${path}/sessions`);
   const logins = useAnswer<{ logins: Login[] }>(ask, `${path}/logins`);
   const [link, setLink] = useState("");
   const after = () => Promise.all([again(), logins.again(), changed()]);
@@ -69,12 +71,11 @@ function OneUser({ ask, user: u, changed }: { ask: Ask; user: User; changed: () 
       <p class="buttons">
         <Act name="disconnect" label={say("Disconnect", "断开连接")} run={() => ask("POST", `${path}/disconnect`).then(after)} />
         <Act name="revoke" danger label={say("Revoke all tokens", "吊销所有令牌")} sure={say("They have to sign in again everywhere.", "用户需要在所有设备重新登录。")} run={() => ask("POST", `${path}/revoke`, {}).then(after)} />
-        <Act name="reset" label={say("Password reset link", "密码重置链接")} run={() => code("reset")} />
+        {logins.value && <Act name="reset" label={say("Password reset link", "密码重置链接")} run={() => code("reset")} />}
         <Act name="disable" danger={!u.disabled} label={u.disabled ? say("Enable", "启用") : say("Disable", "停用")} {...(!u.disabled && { sure: say("They cannot sign in any more.", "用户将无法登录。") })} run={() => put({ disabled: !u.disabled })} />
       </p>
       {link && <p><code class="secret">{link}</code> <small>{say("Shown once. Give it to nobody else.", "仅显示一次，请勿转给他人。")}</small></p>}
-      <Problem text={problem} />
-      <Table loading={!value} empty={say("No live sessions.", "没有活动会话。")} head={[say("Since", "自"), say("From", "来源"), say("Client", "客户端"), say("Node", "节点")]}
+      <Table loading={!value} failure={failure} empty={say("No live sessions.", "没有活动会话。")} head={[say("Since", "自"), say("From", "来源"), say("Client", "客户端"), say("Node", "节点")]}
         rows={(value?.sessions ?? []).map((s) => ({ key: s.id, cells: [<When at={s.since} />, <code>{s.address}</code>, <small>{s.agent}</small>, <><code>{s.node}</code> <small>{counted(s.groups, "group", "groups", "个群组")}</small></>] }))} />
       {(logins.value?.logins.length ?? 0) > 0 && <Table empty="" head={[say("Login, last used", "登录，最近使用"), say("From", "来源"), say("Client", "客户端"), ""]}
         rows={logins.value!.logins.map((l) => ({ key: l.id, cells: [<When at={l.last_used_at} />, <code>{l.address}</code>, <small>{l.agent}</small>,
@@ -90,15 +91,14 @@ export function Keys({ ask }: Props) {
   const [shown, setShown] = useState<{ id: string; key: string } | null>(null);
   return (
     <View title={say("Keys", "密钥")} lead={say("What backends and bots sign in with. New ones are made with chatd keys add.", "后端与机器人使用的凭据，用 chatd keys add 创建。")}>
-      <Problem text={pages.problem} />
-      <Table loading={pages.loading} empty={say("No keys.", "没有密钥。")} head={[say("Name", "名称"), say("May", "权限"), say("By", "创建者"), say("Last used", "最近使用"), say("Ends", "到期"), ""]}
+      <Table loading={pages.loading} failure={pages.failure} empty={say("No keys yet. chatd keys add makes the first one.", "还没有密钥，可用 chatd keys add 创建。")} head={[say("Name", "名称"), say("May", "权限"), say("By", "创建者"), say("Last used", "最近使用"), say("Ends", "到期"), ""]}
         rows={pages.items.map((k) => ({
           key: k.id,
           cells: [
             <><bdi>{k.name}</bdi> <small>{k.id}</small></>, <>{k.scopes.join(", ")}{k.as && <small> {say("for", "代表")} {Array.isArray(k.as) ? k.as.join(", ") : k.as}</small>}</>,
             k.created_by, <When at={k.last_used_at} />, <When at={k.expires_at} />,
-            <><Act name="rotate" label={say("Rotate", "轮换")} run={async () => setShown(await ask("POST", `/v1/keys/${e(k.id)}/rotate`, {}))} />
-              <Act name="delete" danger label={say("Delete", "删除")} sure={say("What uses it stops working.", "使用它的程序将失效。")} run={() => ask("DELETE", `/v1/keys/${e(k.id)}`).then(pages.again)} /></>,
+            <span class="row-acts"><Act name="rotate" label={say("Rotate", "轮换")} run={async () => setShown(await ask("POST", `/v1/keys/${e(k.id)}/rotate`, {}))} />
+              <Act name="delete" danger label={say("Delete", "删除")} sure={say("What uses it stops working.", "使用它的程序将失效。")} run={() => ask("DELETE", `/v1/keys/${e(k.id)}`).then(pages.again)} /></span>,
           ],
           under: shown?.id === k.id && <p><code class="secret">{shown.key}</code> <small>{say("Shown once. The old one goes on for a while.", "仅显示一次，旧密钥仍会短暂有效。")}</small></p>,
         }))} />

@@ -1,7 +1,6 @@
 /** Groups that are held back, webhooks, announcements, settings. */
 import { useState } from "preact/hooks";
 import { counted, say } from "../say.ts";
-import { Problem } from "../ui/parts.tsx";
 import { type Ask, e, useAnswer, usePages } from "./api.ts";
 import { Act, More, Table, View, When } from "./parts.tsx";
 
@@ -14,13 +13,12 @@ export function Groups({ ask, query }: Props) {
   const items = pages.items.toSorted((a, b) => Number(b.id === query.get("id")) - Number(a.id === query.get("id")) || b.held - a.held);
   return (
     <View title={say("Groups held back", "被阻滞的群组")} lead={say("Messages that are kept only because members are behind. They are trimmed once these members have seen them, or leave.", "仅因成员落后而保留的消息；成员看过或离开后即被清理。")}>
-      <Problem text={pages.problem} />
-      <Table loading={pages.loading} empty={say("No group keeps anything for members who are behind.", "没有群组被阻滞。")}
+      <Table loading={pages.loading} failure={pages.failure} empty={say("No group keeps anything for members who are behind.", "没有群组被阻滞。")}
         head={[say("Group", "群组"), say("Kept", "保留"), say("Since", "自"), say("By whom", "原因"), ""]}
         rows={items.map((g) => ({
           key: g.id,
           cells: [
-            <><bdi>{g.name || g.id}</bdi> <small>{counted(g.members, "member", "members", "名成员")}</small></>, g.held.toLocaleString(), <When at={g.held_since} />,
+            <><bdi>{g.name || g.id}</bdi><br /><small>{g.name && <><code>{g.id}</code> · </>}{counted(g.members, "member", "members", "名成员")}</small></>, g.held.toLocaleString(), <When at={g.held_since} />,
             g.blockers.map((b) => <span key={b.user} class="blocker"><bdi>{b.user}</bdi> <small>{say(`${b.behind.toLocaleString()} behind`, `落后 ${b.behind.toLocaleString()}`)}</small></span>),
             g.blockers[0] && <Act danger name="remove" label={say(`Remove ${g.blockers[0].user}`, `移除 ${g.blockers[0].user}`)} sure={say("They leave the group.", "该成员将离开群组。")}
               run={() => ask("DELETE", `/v1/groups/${e(g.id)}/members/${e(g.blockers[0]!.user)}`).then(pages.again)} />,
@@ -44,18 +42,18 @@ export function Webhooks({ ask, query }: Props) {
   const items = pages.items.toSorted((a, b) => Number(b.id === query.get("id")) - Number(a.id === query.get("id")) || Number(!!b.failing_since) - Number(!!a.failing_since));
   return (
     <View title={say("Webhooks", "Webhook")} lead={say("Where events are delivered. Failed deliveries are tried again; what fails for good is a dead letter.", "事件投递目标。失败会重试，最终失败成为死信。")}>
-      <Problem text={pages.problem} />
-      <Table loading={pages.loading} empty={say("No webhooks.", "没有 Webhook。")} head={[say("Address", "地址"), say("State", "状态"), say("Waiting", "等待"), say("Last success", "上次成功"), ""]}
+      <Table loading={pages.loading} failure={pages.failure} empty={say("No webhooks yet. POST /v1/webhooks makes the first one.", "还没有 Webhook，可用 POST /v1/webhooks 创建。")} head={[say("Address", "地址"), say("State", "状态"), say("Waiting", "等待"), say("Last success", "上次成功"), ""]}
         rows={items.map((w) => ({
           key: w.id,
           cells: [
-            <><span class="address">{w.url}</span><br /><small>{w.events.join(", ")}</small></>,
+            <><span class="address">{w.url}</span><br /><small><code>{w.id}</code> · {w.events.join(", ")}</small></>,
             w.disabled_at ? say("ended by its receiver", "已被接收方停用") : w.failing_since
               ? <span class="dead">{say("failing since", "失败自")} <When at={w.failing_since} />{w.last_error && `: ${w.last_error}`}</span> : say("works", "正常"),
             <>{w.waiting.toLocaleString()}{w.dropped > 0 && <small class="dead"> {say(`${w.dropped} lost`, `丢失 ${w.dropped}`)}</small>}</>,
             <When at={w.last_success_at} />,
-            <><Act name="test" label={say("Send a test", "发送测试")} run={() => test(w.id)} /><p class="quiet" role="status">{said[w.id]}</p>
-              <Act danger name="delete" label={say("Delete", "删除")} sure={say("Nothing is delivered there any more.", "将不再投递。")} run={() => ask("DELETE", `/v1/webhooks/${e(w.id)}`).then(pages.again)} /></>,
+            <span class="row-acts"><Act name="test" label={say("Send a test", "发送测试")} run={() => test(w.id)} />
+              <Act danger name="delete" label={say("Delete", "删除")} sure={say("Nothing is delivered there any more.", "将不再投递。")} run={() => ask("DELETE", `/v1/webhooks/${e(w.id)}`).then(pages.again)} />
+              <span class="quiet" role="status">{said[w.id]}</span></span>,
           ],
         }))} />
       <More more={pages.more} loading={pages.loading} />
@@ -65,22 +63,21 @@ export function Webhooks({ ask, query }: Props) {
 
 type Setting = { key: string; value?: string; set: boolean; secret: boolean; source: string; default: string; allowed: string; help: string };
 
-export function Settings({ ask }: Props) {
-  const { value, problem } = useAnswer<{ node: string; settings: Setting[] }>(ask, "/v1/settings");
-  const [find, setFind] = useState("");
-  const [all, setAll] = useState(false);
+export function Settings({ ask, query }: Props) {
+  const { value, failure } = useAnswer<{ node: string; settings: Setting[] }>(ask, "/v1/settings");
+  const [find, setFind] = useState(query.get("find") ?? "");
+  const [all, setAll] = useState(find !== "");
   const shown = (value?.settings ?? []).filter((s) => (all || s.source !== "default") && `${s.key} ${s.help}`.toLowerCase().includes(find.toLowerCase()));
   return (
     <View title={say("Settings", "设置")} lead={value ? say(`Of node ${value.node}, as it was started.`, `节点 ${value.node} 启动时的设置。`) : ""}>
-      <Problem text={problem} />
       <div class="filters">
         <label class="field"><span>{say("Find", "查找")}</span><input type="search" name="find" value={find} onInput={(ev) => setFind(ev.currentTarget.value)} /></label>
         <label class="switch"><input type="checkbox" name="all" checked={all} onChange={(ev) => setAll(ev.currentTarget.checked)} /><span>{say("Also those at their default", "包括默认值")}</span></label>
       </div>
-      <Table loading={!value && !problem} empty={say("None.", "无。")} head={[say("Setting", "设置项"), say("Value", "值"), say("From", "来源"), say("Allowed", "允许值")]}
+      <Table loading={!value} failure={failure} empty={find ? say("No setting has this in its name or help.", "没有匹配的设置。") : say("Everything is at its default.", "全部为默认值。")} head={[say("Setting", "设置项"), say("Value", "值"), say("From", "来源"), say("Allowed", "允许值")]}
         rows={shown.map((s) => ({
           key: s.key,
-          cells: [<><code>{s.key}</code><br /><small>{s.help}</small></>, s.secret ? (s.set ? say("set, not shown", "已设置，不显示") : say("not set", "未设置")) : <code>{s.value}</code>, s.source, <small>{s.allowed}</small>],
+          cells: [<><code>{s.key}</code><br /><small>{s.help}</small></>, s.secret ? (s.set ? say("set, not shown", "已设置，不显示") : say("not set", "未设置")) : s.value ? <code>{s.value}</code> : <span class="quiet">{say("empty", "空")}</span>, s.source, s.allowed && <small>{s.allowed}</small>],
         }))} />
     </View>
   );
@@ -88,18 +85,19 @@ export function Settings({ ask }: Props) {
 
 type Announcement = { id: string; state: string; from: string; body: string; total: number; delivered: number; failed: number; created_at: string; next_at: string | null };
 
+const STATES: Record<string, string> = { pending: say("waits", "等待中"), running: say("goes out", "发送中"), done: say("done", "完成"), cancelled: say("stopped", "已停止") };
+
 export function Announcements({ ask }: Props) {
   const pages = usePages<Announcement>(ask, "/v1/announcements", "announcements");
   return (
     <View title={say("Announcements", "公告")} lead={say("What was said to many at once, and how far it has come.", "群发的消息及其进度。")}>
-      <Problem text={pages.problem} />
-      <Table loading={pages.loading} empty={say("No announcements.", "没有公告。")} head={[say("Text", "内容"), say("State", "状态"), say("Delivered", "已送达"), say("Next", "下次"), ""]}
+      <Table loading={pages.loading} failure={pages.failure} empty={say("Nothing has been announced. POST /v1/announcements does.", "还没有公告，可用 POST /v1/announcements 发布。")} head={[say("Text", "内容"), say("State", "状态"), say("Delivered", "已送达"), say("Next", "下次"), ""]}
         rows={pages.items.map((a) => ({
           key: a.id,
           cells: [
-            <><span dir="auto">{a.body}</span><br /><small>{a.from} · <When at={a.created_at} /></small></>, a.state,
+            <><span dir="auto">{a.body}</span><br /><small><bdi>{a.from}</bdi> · <When at={a.created_at} /></small></>, STATES[a.state] ?? a.state,
             <>{`${a.delivered.toLocaleString()} / ${a.total.toLocaleString()}`}{a.failed > 0 && <small class="dead"> {say(`${a.failed} failed`, `失败 ${a.failed}`)}</small>}</>, <When at={a.next_at} />,
-            <Act name="cancel" danger label={say("Cancel", "取消")} sure={say("Nobody else gets it.", "其他人将不再收到。")} run={() => ask("DELETE", `/v1/announcements/${e(a.id)}`).then(pages.again)} />,
+            (a.state === "pending" || a.state === "running") && <Act name="cancel" danger label={say("Stop it", "停止")} sure={say("Nobody else gets it.", "其他人将不再收到。")} run={() => ask("DELETE", `/v1/announcements/${e(a.id)}`).then(pages.again)} />,
           ],
         }))} />
       <More more={pages.more} loading={pages.loading} />
