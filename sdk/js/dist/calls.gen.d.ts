@@ -35,6 +35,9 @@ export interface ChatCalls {
         create(body: ScheduleDraft): Promise<Schedule>;
         /** List the caller's schedules. */
         list(query?: {
+            all?: "1";
+            user?: string;
+            failing?: "1";
             limit?: number;
             cursor?: string;
         }): Promise<SchedulePage>;
@@ -336,6 +339,8 @@ export type Schedule = Content & {
     missed?: number;
     /** When it fires next; null where it does not. */
     next_at: string | null;
+    /** Of one that recurs, its next occurrences: `next_at` first, three at most. */
+    next_times?: string[];
     /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
     owner?: string;
     /** Messages sent. */
