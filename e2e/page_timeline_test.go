@@ -137,10 +137,19 @@ func TestPageMessageTools(t *testing.T) {
 	alice.see(`document.querySelector(".line.new")`)
 	serverCounts(ctx, t, node, "team", 1)
 
-	alice.tool(first, "More actions")
-	alice.click(first + ` button[aria-label="Delete"]`)
-	alice.see(fmt.Sprintf(`document.querySelector(%q)`, first+" .ask"))
-	alice.click(first + " .ask .danger")
+	// A deletion can be taken back for a while; it is made even if the page is gone by then.
+	remove := func() {
+		alice.tool(first, "More actions")
+		alice.click(first + ` button[aria-label="Delete"]`)
+		alice.see(fmt.Sprintf(`document.querySelector(%q)`, first+" .ask"))
+		alice.click(first + " .ask .danger")
+		alice.see(fmt.Sprintf(`document.querySelector(%q) && !%s`, first+".leaving", message("first edited")))
+	}
+	remove()
+	alice.click(first + ".leaving .text-button")
+	alice.see(message("first edited") + "?.dataset.id")
+	remove()
+	alice.do(chromedp.Reload())
 	alice.see(fmt.Sprintf(`!%s && document.querySelector('.line.deleted[data-id="%d"]')`, message("first edited"), id))
 
 	// The address of a message, and of one that is gone.

@@ -1,6 +1,6 @@
 /** Ties what changes outside of the views to them. */
-import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
-import type { At, GroupState, Snapshot, Timeline, TimelineState } from "@chatd/client";
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
+import type { At, Chatd, GroupState, Snapshot, Timeline, TimelineState } from "@chatd/client";
 import { useSession } from "./session.ts";
 
 /** A value from outside; drawn again when it is another one. The value must be the same object until it changes. */
@@ -33,6 +33,23 @@ export function useGroups(): readonly GroupState[] {
     if (groups.length !== was.length || groups.some((g, i) => g !== was[i])) held.current = groups;
     return held.current;
   });
+}
+
+const told = new WeakSet<Chatd>();
+
+/** Whether the server has said once which groups there are; what was stored before is shown meanwhile. */
+export function useKnown(): boolean {
+  const { chat } = useSession();
+  const [, draw] = useState(0);
+  useEffect(() => {
+    let shown = true;
+    void chat.ready.then(() => {
+      told.add(chat);
+      if (shown) draw(1);
+    });
+    return () => { shown = false; };
+  }, [chat]);
+  return told.has(chat);
 }
 
 const opening: TimelineState = { items: [], before: "loading", after: "loading", unread: null, error: null };

@@ -5,6 +5,7 @@ import { indexedDBStore } from "@chatd/client/indexeddb";
 import { load, save } from "./saved.ts";
 import { about } from "./signin.ts";
 import { createPeople } from "./people.ts";
+import { removeLeft, removeNow } from "./removals.ts";
 import { SessionContext, type Session } from "./session.ts";
 import type { SignIn } from "./signin.ts";
 import { createToasts } from "./ui/toasts.tsx";
@@ -46,10 +47,12 @@ export function start(me: string, signIn: SignIn, root: HTMLElement): () => Prom
     draw();
   }
   chat.connect();
+  removeLeft(chat, me);
   draw();
   about().then(has, () => {});
   return async () => {
     ended = true;
+    removeNow();
     for (const end of ends) end();
     people.close();
     render(null, root);

@@ -2,11 +2,13 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { MessageItem } from "@chatd/client";
+import { cardOf } from "../cards.ts";
 import { elided, parse, type Block, type Inline } from "../markdown.ts";
 import { usePerson } from "../people.ts";
 import { say } from "../say.ts";
 import { memo } from "../ui/memo.ts";
 import { IconButton } from "../ui/parts.tsx";
+import { DataCard } from "./datacard.tsx";
 
 /** A text longer than this is shown in part. */
 const LINES_MAX = 24;
@@ -25,8 +27,10 @@ export const Body = memo(({ item, me, tab }: { item: MessageItem; me: string; ta
   const { body, data, mentions } = item;
   const blocks = useMemo(() => (body === undefined ? [] : parse(body, mentions)), [body, mentions]);
   const [all, setAll] = useState(false);
+  const card = useMemo(() => (body === undefined ? cardOf(data) : null), [body, data]);
   const json = useMemo(() => (body === undefined && data !== undefined ? JSON.stringify(data, null, 2) : ""), [body, data]);
   if (body === undefined && data === undefined) return null;
+  if (card && !all) return <DataCard card={card} tab={tab} onAll={() => setAll(true)} />;
   const long = !all && isLong(body ?? json, body === undefined ? DATA_LINES : LINES_MAX);
   const shape = (kind: string) => `${kind}${long ? " long" : ""}`;
   const only = blocks.length === 1 ? blocks[0] : undefined;

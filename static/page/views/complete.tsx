@@ -1,44 +1,42 @@
 /** What is offered while a word is being written: people behind an @, emoji behind a colon. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { GroupState } from "@chatd/client";
 import { labelOf, looksAlike, usePeople, type People } from "../people.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { type Emoji, find, loadEmoji, toneNow, usedEmoji, withTone } from "../ui/emoji-table.ts";
 import { Avatar, Name } from "../ui/parts.tsx";
-import { membersOf, type Members } from "../members.ts";
+import { useMembers } from "../members.ts";
 import { insert, wordAt } from "./text.ts";
 
 /** Offered at a time. */
 const OFFERED_MAX = 8;
 /** People whose names are asked for when the first is mentioned; those of larger groups are searched for. */
 const NAMED_MAX = 200;
+/** Members who are loaded at most. */
+const LOADED_MAX = 1000;
 const SEARCH_MS = 150;
 
 type Offer = { key: string; insert: string; name: string; view: ComponentChildren };
 
 const plain = (text: string): string => text.normalize("NFKD").replaceAll(/\p{Mn}/gu, "").toLowerCase();
 
-/** Who can be mentioned in a group: loaded when an @ is first there. */
-export function useMembers(group: GroupState, wanted: boolean): Members | null {
-  const { chat, people, toast } = useSession();
-  const [members, setMembers] = useState<Members | null>(null);
-  useEffect(() => {
-    if (!wanted) return;
-    let here = true;
-    membersOf(chat, group).then((m) => {
-      if (!here) return;
-      people.want(m.users.slice(0, NAMED_MAX));
-      setMembers(m);
-    }, () => {}); // the next @ asks again; a mention of somebody known works without
-    return () => { here = false; };
-  }, [chat, group.id, group.members, wanted, toast]);
-  return members;
+/** Who can be mentioned. complete: there is nobody else. */
+export type Mentionable = { users: readonly string[]; complete: boolean };
+
+/** Who can be mentioned in a group, once there is an @ and they are loaded; more than the first are searched for by name. */
+export function useMentionable(group: GroupState, wanted: boolean): Mentionable | null {
+  const { people } = useSession();
+  const { list, complete } = useMembers(group, wanted ? LOADED_MAX : 1);
+  const loaded = wanted && (complete || list.length >= LOADED_MAX);
+  const mentionable = useMemo(() => (loaded ? { users: list.map((m) => m.user), complete } : null), [loaded, list, complete]);
+  useEffect(() => people.want(mentionable?.users.slice(0, NAMED_MAX) ?? []), [mentionable]);
+  return mentionable;
 }
 
 /** Those of a large group whom the server finds by a beginning of their names. */
-function useFound(word: string | null, members: Members | null): readonly string[] {
+function useFound(word: string | null, members: Mentionable | null): readonly string[] {
   const { chat, people } = useSession();
   const [found, setFound] = useState<readonly string[]>([]);
   const asks = word && members && members.users.length > NAMED_MAX ? word : "";
@@ -49,7 +47,7 @@ function useFound(word: string | null, members: Members | null): readonly string
     const timer = setTimeout(() => chat.users({ q: asks, limit: OFFERED_MAX }).then(({ users }) => {
       if (!here) return;
       people.want(users.map((u) => u.user));
-      setFound(users.map((u) => u.user).filter((user) => !members?.complete || members.roles.has(user)));
+      setFound(users.map((u) => u.user).filter((user) => !members?.complete || members.users.includes(user)));
     }, () => {}), SEARCH_MS);
     return () => {
       here = false;
@@ -70,7 +68,7 @@ export function peopleFor(word: string, users: Iterable<string>, people: People)
 }
 
 /** The keys go to the list first: onKeyDown says whether it took one. */
-export function useCompletion(area: { readonly current: HTMLTextAreaElement | null }, text: string, caret: number, members: Members | null) {
+export function useCompletion(area: { readonly current: HTMLTextAreaElement | null }, text: string, caret: number, members: Mentionable | null) {
   const people = usePeople();
   const [emoji, setEmoji] = useState<readonly Emoji[]>([]);
   const [at, setAt] = useState(0);

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Draft as Content, GroupState } from "@chatd/client";
 import { lineOf } from "../format.ts";
 import { draftOf, setDraft } from "../drafts.ts";
+import { useMembers } from "../members.ts";
 import { textOf, usePeople, withLabels } from "../people.ts";
 import { prefs } from "../prefs.ts";
 import { go } from "../route.ts";
@@ -12,7 +13,7 @@ import { useSession } from "../session.ts";
 import { Icon, IconButton } from "../ui/parts.tsx";
 import { fileMax, useUploads } from "../uploads.ts";
 import { Attached, useDrop } from "./attached.tsx";
-import { useCompletion, useMembers } from "./complete.tsx";
+import { useCompletion, useMentionable } from "./complete.tsx";
 import type { About } from "./conversation.tsx";
 import { addressed, lastOwn, strangersIn } from "./sending.ts";
 import { asCode, asLink, asList, inFence, insert, isAddress, wrapped } from "./text.ts";
@@ -27,9 +28,8 @@ const BODY_BYTES_SHOWN = 14 * 1024;
 type Props = { group: GroupState; title: string; about: About; onAbout: (about: About) => void; input: RefObject<HTMLTextAreaElement | null> };
 
 export function Composer(props: Props) {
-  const { me } = useSession();
-  const members = useMembers(props.group, props.group.post === "admins");
-  if (props.group.post === "admins" && members?.roles.get(me) === "member") {
+  const { mine } = useMembers(props.group, props.group.post === "admins" ? "mine" : 1);
+  if (props.group.post === "admins" && mine === "member") {
     return <p class="write-closed quiet">{say("Only the owner and admins write in this group.", "只有群主和管理员可以在此群组发言。")}</p>;
   }
   return <Write {...props} />;
@@ -44,7 +44,7 @@ function Write({ group, title, about, onAbout, input }: Props) {
   const [choosing, setChoosing] = useState(false); // the time to send at
   const [max, setMax] = useState(0);
   const [uploads, store] = useUploads(group.id);
-  const members = useMembers(group, text.includes("@"));
+  const members = useMentionable(group, text.includes("@"));
   const completion = useCompletion(input, text, caret, members);
   const editing = about?.kind === "edit" ? about.item : null;
   const attaches = max > 0 && !editing;

@@ -2,19 +2,23 @@
 import { useRef, useState } from "preact/hooks";
 import type { GroupState } from "@chatd/client";
 import type { Target } from "../drafts.ts";
-import { useSnapshot } from "../hooks.ts";
+import { useKnown, useSnapshot } from "../hooks.ts";
 import { close, openPanel, pathOf, useRoute, type Panel } from "../route.ts";
 import { usePeople } from "../people.ts";
 import { peerOf, titleOf } from "../groups.ts";
+import { useMembers } from "../members.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { star, useStarred } from "../starred.ts";
 import type { IconName } from "../ui/icons.ts";
-import { GroupFace, Icon, IconButton } from "../ui/parts.tsx";
+import { Avatar, GroupFace, Icon, IconButton } from "../ui/parts.tsx";
 import { useRoving } from "../ui/roving.ts";
 import { Composer } from "./composer.tsx";
+import { Level } from "./level.tsx";
 import { Timeline } from "./timeline.tsx";
 import { Typing } from "./typing.tsx";
+
+const FACES = 3;
 
 /** What the composer is about: a message that is answered or edited. */
 export type About = { kind: "reply" | "edit"; item: Target } | null;
@@ -35,7 +39,7 @@ export function Conversation({ group: id, at }: { group: string; at?: number | u
         <GroupFace group={group} title={title} />
         <div class="group-title">
           <h2 title={peer ?? group.id} dir="auto">{title}</h2>
-          <p class="quiet">{peer ? people.known.get(peer)?.status || peer
+          <p class="quiet">{!peer && <Faces group={group} />}{peer ? people.known.get(peer)?.status || peer
             : `${group.visibility === "public" ? say("Public", "公开") : say("Private", "私密")} · ${counted(group.members, "member", "members", "名成员")}`}</p>
         </div>
         <Tools group={group} direct={peer !== undefined} />
@@ -45,6 +49,13 @@ export function Conversation({ group: id, at }: { group: string; at?: number | u
       <Composer group={group} title={title} about={about} onAbout={setAbout} input={input} />
     </>
   );
+}
+
+/** A few of whom one would write to. */
+function Faces({ group }: { group: GroupState }) {
+  const { me } = useSession();
+  const { list } = useMembers(group);
+  return <span class="faces" aria-hidden="true">{list.filter((m) => m.user !== me).slice(0, FACES).map((m) => <Avatar key={m.user} user={m.user} small />)}</span>;
 }
 
 /** What can be opened beside the conversation. */
@@ -62,6 +73,7 @@ function Tools({ group, direct }: { group: GroupState; direct: boolean }) {
     <div class="group-tools" role="toolbar" aria-label={say("Group", "群组")} {...roving}>
       <IconButton icon="star" class="icon-button star-toggle wide-only" aria-pressed={starred} onClick={() => star(me, group.id, !starred)}
         label={starred ? say("Remove from favourites", "移出收藏") : say("Add to favourites", "加入收藏")} />
+      <Level key={group.id} group={group.id} />
       {features.includes("search") && panel("search", "search", say("Search in this group", "在此群组中搜索"))}
       {panel("files", "file", say("Files", "文件"))}
       {panel("members", "people", say("Members", "成员"))}
@@ -72,7 +84,7 @@ function Tools({ group, direct }: { group: GroupState; direct: boolean }) {
 
 /** The address names a group that the person is not in, or that is gone. */
 function NotIn({ id }: { id: string }) {
-  const known = useSnapshot((s) => s.connection.phase === "live" || s.groups.length > 0);
+  const known = useKnown();
   if (!known) return <div class="nothing" />;
   return (
     <div class="nothing">

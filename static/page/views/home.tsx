@@ -4,7 +4,8 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { GroupState, Wire } from "@chatd/client";
 import { shortTime, timeOf } from "../format.ts";
 import { load, save } from "../saved.ts";
-import { useGroups, useNarrow, useSnapshot, useTimeline } from "../hooks.ts";
+import { draftsOf } from "../drafts.ts";
+import { useGroups, useKnown, useNarrow, useSnapshot, useTimeline } from "../hooks.ts";
 import { titleOf } from "../groups.ts";
 import { useOpenItems } from "../inbox.ts";
 import { textOf, usePeople, usePerson } from "../people.ts";
@@ -18,6 +19,7 @@ import { itemsText } from "./inbox.tsx";
 
 const CARDS_MAX = 6;
 const LINES = 2;
+const DRAFTS_MAX = 5;
 
 /** On a phone the list of groups is what one begins with. */
 export const Home = () => (useNarrow() ? null : <Beginning />);
@@ -28,7 +30,7 @@ function Beginning() {
   const groups = useGroups();
   const unread = groups.filter((g) => g.unread > 0).sort((a, b) => Number(b.mentions_unread > 0) - Number(a.mentions_unread > 0));
   const waiting = useOpenItems().length;
-  const known = useSnapshot((s) => s.connection.phase === "live" || s.groups.length > 0);
+  const known = useKnown();
   return (
     <div class="pane-body home">
       <header class="home-head">
@@ -41,6 +43,7 @@ function Beginning() {
         <ul class="cards">{unread.slice(0, CARDS_MAX).map((g) => <Unread key={g.id} group={g} />)}</ul>
       </section>}
       {unread.length === 0 && groups.length > 0 && <p class="home-card calm"><Icon name="check" />{say("Nothing is unread.", "没有未读消息。")}</p>}
+      <Drafts groups={groups} />
       {waiting > 0 && <a class="home-card calm" href={pathOf({ view: "inbox" })}><Icon name="bell" />{itemsText(waiting)}</a>}
       {features.includes("schedules") && <Due />}
       {features.includes("dev") && <DevCards />}
@@ -73,6 +76,26 @@ function Unread({ group: g }: { group: GroupState }) {
       </a>
       <button type="button" class="text-button" onClick={read}>{say("Mark as read", "标为已读")}</button>
     </li>
+  );
+}
+
+/** What one has begun to write. */
+function Drafts({ groups }: { groups: readonly GroupState[] }) {
+  const { me } = useSession();
+  const people = usePeople();
+  const drafts = draftsOf(me).flatMap(({ group, draft }) => {
+    const g = groups.find((one) => one.id === group);
+    return g ? [{ g, draft }] : [];
+  });
+  if (drafts.length === 0) return null;
+  return (
+    <section>
+      <h3>{counted(drafts.length, "draft", "drafts", "份草稿")}</h3>
+      <ul class="home-card">{drafts.slice(0, DRAFTS_MAX).map(({ g, draft }) => (
+        <li key={g.id} data-draft={g.id}><a class="due" href={groupPath(g.id)}><Icon name="pencil" /><bdi>{titleOf(g, me, people)}</bdi>
+          <span class="group-last" dir="auto">{draft.text.trim() || say("Attachment", "附件")}</span></a></li>
+      ))}</ul>
+    </section>
   );
 }
 

@@ -2,7 +2,7 @@
 import type { GroupState } from "@chatd/client";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { useSnapshot } from "../hooks.ts";
-import { type Member, type Role, useMembers } from "../memberlist.ts";
+import { manages as managing, type Member, type Role, useMembers } from "../members.ts";
 import { labelOf, textOf, useNames, usePeople } from "../people.ts";
 import { pathOf } from "../route.ts";
 import { counted, say } from "../say.ts";
@@ -25,10 +25,10 @@ export function Members({ group: id }: { group: string }) {
 function Shown({ group }: { group: GroupState }) {
   const { me } = useSession();
   const people = usePeople();
-  const { members, complete, mine, error, more } = useMembers(group.id);
+  const { list: members, complete, mine, error, more } = useMembers(group, "mine");
   const [filter, setFilter] = useState("");
   const [question, setQuestion] = useState<Question | null>(null);
-  const manages = !group.direct && (mine === "owner" || mine === "admin");
+  const manages = !group.direct && managing(mine);
   const words = filter.trim().toLowerCase();
   const shown = useMemo(() => {
     const matching = words ? members.filter((m) => `${m.user} ${labelOf(people, m.user)}`.toLowerCase().includes(words)) : [...members];

@@ -21,6 +21,8 @@ export type RowActions = {
   edit(item: MessageItem): void;
   react(item: MessageItem, emoji: string): void;
   remove(item: MessageItem): void;
+  /** Takes a deletion back. */
+  restore(item: MessageItem): void;
   unread(item: MessageItem): void;
   jump(id: number): void;
 };
@@ -35,6 +37,8 @@ export type RowProps = {
   /** The toolbar is here. */
   active: boolean;
   open: Open;
+  /** It is about to be deleted. */
+  leaving: boolean;
   manages: boolean;
   on: RowActions;
   /** What it answers; undefined: it is no reply. quoteFrom is "" where that is not known. */
@@ -53,6 +57,14 @@ export const MessageRow = memo((props: RowProps) => {
   const classes = ["message", mine && "mine", head && "head", !mine && item.mentions?.includes(me) && "for-me", pending && `is-${pending}`];
   const author = item.from ? label : say("Erased user", "已注销用户");
   const time = timeOf(item.sent_at);
+  if (props.leaving) {
+    return (
+      <li class="message leaving" data-key={item.key} data-id={item.id} data-from={item.from} tabIndex={tab} aria-label={say("Deleted message", "已删除的消息")}>
+        <p class="ask" role="status">{say("Message deleted.", "消息已删除。")}
+          <button type="button" class="text-button" tabIndex={tab} onClick={() => on.restore(item)}>{say("Undo", "撤销")}</button></p>
+      </li>
+    );
+  }
   const text = item.body === undefined ? "" : plain(item.body);
   return (
     <li class={classes.filter(Boolean).join(" ")} data-key={item.key} data-id={item.id || undefined} data-from={item.from} data-pending={pending} data-time={time}

@@ -1,7 +1,7 @@
 /** From what a person wrote to what is sent. */
 import type { Chatd, MessageItem } from "@chatd/client";
 import { mentionsIn } from "../format.ts";
-import type { Members } from "../members.ts";
+import type { Mentionable } from "./complete.tsx";
 import { type People, withIds } from "../people.ts";
 import { atWords, wordAt } from "./text.ts";
 
@@ -12,7 +12,7 @@ const EDITABLE_AMONG = 100;
  * A text that names people, with their ids, and whom it mentions. The server counts only members among them, so where these are not
  * known the message does not wait for that.
  */
-export function addressed(text: string, people: People, members: Members | null): { body: string; mentions?: string[] } {
+export function addressed(text: string, people: People, members: Mentionable | null): { body: string; mentions?: string[] } {
   const users = members?.complete ? members.users : new Set([...(members?.users ?? []), ...people.known.keys(), ...atWords(text).map(({ word }) => word)]);
   const body = withIds(text, people, users);
   const mentions = mentionsIn(body, users);

@@ -3,7 +3,7 @@ import type { Wire } from "@chatd/client";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useSnapshot } from "../hooks.ts";
-import { followNotices, useMembers } from "../memberlist.ts";
+import { followNotices, manages as managing, useMembers } from "../members.ts";
 import { go } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
@@ -19,7 +19,8 @@ export function Settings({ group: id }: { group: string }) {
   const [group, setGroup] = useState<Wire.Group | null>(null);
   const [archive, setArchive] = useState(false);
   const [problem, setProblem] = useState("");
-  const { mine } = useMembers(id);
+  const members = useSnapshot((s) => s.groups.find((g) => g.id === id)?.members ?? 0);
+  const { mine } = useMembers({ id, members }, "mine");
   useEffect(() => {
     let shown = true;
     const look = () => chat.request("GET", `/v1/groups/${encodeURIComponent(id)}`).then((now) => shown && setGroup(now), (err) => shown && setProblem(problemOf(err)));
@@ -32,7 +33,7 @@ export function Settings({ group: id }: { group: string }) {
     };
   }, [id]);
   if (!group || !mine) return <Problem text={problem} />;
-  const manages = mine === "owner" || mine === "admin";
+  const manages = managing(mine);
   return (
     <div class="stack settings">
       {!group.direct && !manages && <p class="hint">{say("Only the owner and admins change these.", "只有群主和管理员可以更改这些设置。")}</p>}

@@ -1,7 +1,7 @@
 /** The list of groups: filtered, in sections, and drawn only as far as it is in sight. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { GroupState } from "@chatd/client";
-import { useEvent, useGroups, useSnapshot } from "../hooks.ts";
+import { useEvent, useGroups, useKnown } from "../hooks.ts";
 import { titleOf } from "../groups.ts";
 import { usePeople } from "../people.ts";
 import { usePrefs } from "../prefs.ts";
@@ -167,7 +167,7 @@ const Beyond = ({ n, up = false, onClick }: { n: number; up?: boolean; onClick: 
 );
 
 function Empty({ filter }: { filter: string }) {
-  const known = useSnapshot((s) => s.connection.phase === "live");
+  const known = useKnown();
   if (filter) return <p class="list-empty quiet">{say("No group is called that.", "没有这样的群组。")}</p>;
   if (!known) return <div class="list-empty skeleton" aria-hidden="true"><i /><i /><i /><i /></div>;
   return (

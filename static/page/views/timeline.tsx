@@ -6,7 +6,8 @@ import { linesOf, readMarks, upTo, type Line } from "../lines.ts";
 import { plain } from "../markdown.ts";
 import { peerOf, titleOf } from "../groups.ts";
 import { textOf, usePeople } from "../people.ts";
-import { useReads } from "../reads.ts";
+import { manages, useMembers, useReads } from "../members.ts";
+import { removeSoon, takeBack, useRemovals } from "../removals.ts";
 import { counted, say } from "../say.ts";
 import { NEAR_PX, useNear, useScroll } from "../scroll.ts";
 import { useSession } from "../session.ts";
@@ -29,7 +30,9 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
   const { chat, me, people: store, toast } = useSession();
   const people = usePeople();
   const [state, timeline] = useTimeline(group.id, at ?? "unread", LINES_MAX);
-  const { reads, manages } = useReads(group);
+  const { mine, look } = useMembers(group);
+  const reads = useReads(group);
+  const removals = useRemovals(group.id);
   const [target, setTarget] = useState(at ?? 0);
   const newFrom = useNewFrom(group, state.unread?.id ?? 0);
   const held = useRef(false); // what was marked as unread stays so while it is looked at
@@ -101,15 +104,23 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
     written.current = group.queued;
   }, [group.queued]);
 
-  const latest = useRef({ jump, unread });
-  latest.current = { jump, unread };
+  const latest = useRef({ jump, unread, look });
+  latest.current = { jump, unread, look };
   const [open, setOpen] = useState<{ key: string; what: Open }>({ key: "", what: "" });
   const on = useMemo((): RowActions => ({
-    show: (key, what) => setOpen({ key, what }),
+    show(key, what) {
+      if (what === "menu") latest.current.look(); // what it offers depends on one's role
+      setOpen({ key, what });
+    },
     reply: (item) => onAbout({ kind: "reply", item }),
     edit: (item) => onAbout({ kind: "edit", item }),
     react: (item, emoji) => void api.react(item.id, emoji, !item.reactions.get(emoji)?.mine).catch(failed),
-    remove: (item) => void api.delete(item.id).catch(failed),
+    remove(item) {
+      setOpen({ key: "", what: "" });
+      if (item.from === me) removeSoon(chat, me, group.id, item.id, failed);
+      else void api.delete(item.id).catch(failed);
+    },
+    restore: (item) => takeBack(me, group.id, item.id),
     unread: (item) => void latest.current.unread(item.id).catch(failed),
     jump: (id) => void latest.current.jump(id),
   }), [group.id]);
@@ -125,8 +136,8 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
 
   const row = (l: Line) => {
     switch (l.type) {
-      case "message": return <MessageRow key={l.key} item={l.item} head={l.head} readers={(marks.get(l.key) ?? []).join(" ")} manages={manages} on={on} {...keys.of(l.key)}
-        open={open.key === l.key ? open.what : ""} {...quoteOf(l.item)} />;
+      case "message": return <MessageRow key={l.key} item={l.item} head={l.head} readers={(marks.get(l.key) ?? []).join(" ")} manages={manages(mine)} on={on} {...keys.of(l.key)}
+        leaving={removals.has(l.item.id)} open={open.key === l.key ? open.what : ""} {...quoteOf(l.item)} />;
       case "day": return <DayLine key={l.key} at={l.at} />;
       case "new": return <NewLine key={l.key} />;
       case "gap": return <GapLine key={l.key} gap={l.gap} />;
