@@ -1,2 +1,0 @@
-import{l as f}from"./chunk-UECZUJ3Y.js";import{d as o,e as r,z as p}from"./chunk-ULG6MNPW.js";import{g as n}from"./chunk-DTRHNQ2A.js";function h(a){let e;return i=>{let[,l]=o(0),[m,u]=o(!1);return r(()=>{if(e)return;let t=!0;return a().then(d=>{e=d,t&&l(1)},()=>t&&u(!0)),()=>{t=!1}},[]),e?n(e,{...i}):m?n(f,{text:p("This part of the page could not be loaded. Check your connection and reload the page.","页面的这一部分无法加载，请检查网络后刷新。")}):null}}export{h as a};
-//# sourceMappingURL=chunk-ND3MJR2O.js.map
