@@ -1,13 +1,17 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
-	"image/color"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp"
 
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
@@ -102,18 +106,21 @@ func TestPagePeople(t *testing.T) {
 	alice.click(`.group-head button[aria-label="Group settings"]`)
 	alice.retype("input[name=group-name]", "Long weekend")
 	alice.click("input[name=post][value=admins]")
+	alice.retype("input[name=keep]", "250")
 	alice.retype("input[name=retain_days]", "30")
 	alice.see(`document.querySelector("form[name=settings]").innerText.includes("Messages go 30 days after they were sent")`)
 	alice.click("button[name=save]")
 	bob.see(shows(".group-title h2", "Long weekend"))
 	harness.Eventually(t, cliWait, "the settings are saved", func() error {
-		if got := must(node.Client("alice").Group(t.Context(), group))(t); got.Post != "admins" || got.RetainDays != 30 || got.Name != "Long weekend" {
+		if got := must(node.Client("alice").Group(t.Context(), group))(t); got.Post != "admins" || got.RetainDays != 30 || got.Keep != 250 || got.Name != "Long weekend" {
 			return fmt.Errorf("got %+v", got)
 		}
 		return nil
 	})
 	carol := newPerson(t, browser, node, "carol")
 	carol.open(group)
+	carol.click(".line.notice:last-child .text-button")
+	carol.see(`document.querySelector(".line.notice:last-child").textContent.includes("only admins can post, at least 250 messages are kept, messages are removed after 30 days")`)
 	carol.click(`.group-head button[aria-label="Group settings"]`)
 	carol.see(`document.querySelector("form[name=settings] fieldset:disabled") && !document.querySelector("button[name=save], button[name=delete]")`)
 	for _, p := range []*person{alice, bob, carol} {
@@ -175,6 +182,24 @@ func TestPageMembersOfALargeGroup(t *testing.T) {
 	p.see(`document.querySelectorAll(".panel li[data-user]").length === 1 && document.querySelector(".panel li[data-user='member-0777']")`)
 }
 
+// largePicture is a file with more bytes than the server takes as a picture of a person.
+func largePicture(t *testing.T) string {
+	t.Helper()
+	noise := image.NewRGBA(image.Rect(0, 0, 900, 900))
+	for i := range noise.Pix {
+		noise.Pix[i] = uint8(i*i>>3 ^ i*7>>2)
+	}
+	var large bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&large, noise); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "large.png")
+	if err := os.WriteFile(path, large.Bytes(), 0o600); err != nil || large.Len() < 2<<20 {
+		t.Fatalf("%d bytes, %v", large.Len(), err)
+	}
+	return path
+}
+
 // TestPageMe changes what others see, how the page looks, and signs out.
 func TestPageMe(t *testing.T) {
 	t.Parallel()
@@ -192,12 +217,12 @@ func TestPageMe(t *testing.T) {
 	alice.retype("input[name=status]", "On the train")
 	alice.click("form[name=profile] .button.primary")
 	alice.see(shows("form[name=profile] [role=status]", "Saved."))
-	face := filepath.Join(t.TempDir(), "face.png")
-	if err := os.WriteFile(face, portrait(t, 300, color.RGBA{R: 200, A: 255}, color.RGBA{B: 200, A: 255}), 0o600); err != nil {
-		t.Fatal(err)
+	alice.chooseBy(".profile-face button", largePicture(t))
+	alice.see(`document.querySelector(".profile-face img")?.naturalWidth === 256 && document.querySelector(".rail .me img")?.naturalWidth === 256`)
+	me := must(node.Client("alice").Me(ctx))(t)
+	if me.Name != "Alice Martin" || me.Status == nil || me.Status.Text != "On the train" || !strings.HasPrefix(me.Picture, "/avatars/") {
+		t.Errorf("got %+v", me)
 	}
-	alice.chooseBy(".profile-face button", face)
-	alice.see(`document.querySelector(".rail .me img")?.naturalWidth > 0`)
 	must(node.Client("alice").Send(ctx, "team", client.Text("here I am")))(t) // with it comes the version of the profile
 	bob.see(shows(".panel li[data-user=alice] .name", "Alice Martin") + ` && document.querySelector(".panel li[data-user=alice] img")`)
 
@@ -207,6 +232,11 @@ func TestPageMe(t *testing.T) {
 	alice.see(`document.documentElement.lang === "zh" && document.querySelector(".pane-head h2")?.textContent === "我"`)
 	alice.click("input[name=language][value=en]")
 	alice.see(shows(".pane-head h2", "You"))
+	alice.size(390, 800)
+	alice.fits()
+	alice.size(1180, 760)
+	alice.click("button[name=remove-picture]")
+	alice.see(`!document.querySelector(".profile-face img") && !document.querySelector(".rail .me img")`)
 	alice.see(`document.querySelectorAll("[data-list=sessions] li").length > 0`)
 	alice.script(`HTMLAnchorElement.prototype.click = function () { window.saved = this.download; }`)
 	alice.click("button[name=export]")
@@ -232,31 +262,44 @@ func TestPageMe(t *testing.T) {
 	})
 }
 
-// TestPageDevices ends the other logins of a person, and changes the password.
+// TestPageDevices has somebody look at their devices, end those that are elsewhere, change the password, and be disabled for a while.
 func TestPageDevices(t *testing.T) {
 	t.Parallel()
 	ctx := bounded(t, browserTimeout)
 	node := accountsNode(t)
 	must(struct{}{}, must(client.New(node.URL(), client.NoToken))(t).Register(ctx, client.AccountDraft{User: "alice", Password: rightWord}))(t)
-	elsewhere := must(client.SignIn(ctx, node.URL(), client.Credentials{User: "alice", Password: rightWord}))(t)
+	elsewhere := func(password string) (*client.Login, error) {
+		return client.SignIn(ctx, node.URL(), client.Credentials{User: "alice", Password: password})
+	}
+	ended := func(login *client.Login) {
+		t.Helper()
+		harness.Eventually(t, cliWait, "the login elsewhere has ended", func() error {
+			token, err := login.Token(ctx)
+			if err == nil {
+				_, err = must(client.New(node.URL(), client.StaticToken(token)))(t).Me(ctx)
+			}
+			if client.CodeOf(err) != client.CodeUnauthenticated {
+				return fmt.Errorf("got %w", err)
+			}
+			return nil
+		})
+	}
+	first := must(elsewhere(rightWord))(t)
 	alice := openRefused(t, startBrowser(t), node.URL()+"/", "alice") // there is no cookie yet
 	alice.see(`document.querySelector("input[name=password]")`)
 	alice.signs("alice", rightWord)
 	alice.isSignedIn("alice")
 	alice.click(".rail .me")
-	alice.see(`document.querySelectorAll("[data-list=logins] li").length === 2`)
+	alice.see(`document.querySelectorAll("[data-list=logins] li").length === 2 && document.querySelectorAll("[data-list=sessions] li").length === 1`)
+	alice.see(`document.querySelector("[data-list=sessions] li").textContent.startsWith("Chrome on ")`)
+	alice.size(390, 844)
+	alice.fits()
+	alice.size(1180, 760)
 	alice.click("button[name=end-others]")
 	alice.see(`document.querySelectorAll("[data-list=logins] li").length === 1 && !document.querySelector("button[name=end-others]")`)
-	harness.Eventually(t, cliWait, "the login elsewhere has ended", func() error {
-		token, err := elsewhere.Token(ctx)
-		if err == nil {
-			_, err = must(client.New(node.URL(), client.StaticToken(token)))(t).Me(ctx)
-		}
-		if client.CodeOf(err) != client.CodeUnauthenticated {
-			return fmt.Errorf("got %w", err)
-		}
-		return nil
-	})
+	ended(first)
+
+	second := must(elsewhere(rightWord))(t)
 	change := func(old string) {
 		t.Helper()
 		alice.retype("input[name=old]", old)
@@ -267,12 +310,23 @@ func TestPageDevices(t *testing.T) {
 	alice.see(shows("form[name=password] .problem", "That isn’t your present password."))
 	change(rightWord)
 	alice.see(shows("form[name=password] [role=status]", "Password changed. Your other devices are signed out."))
-	alice.click("button[name=sign-out]")
-	alice.see(`document.querySelector(".card input[name=password]")`)
-	alice.signs("alice", "another password")
+	ended(second)
+	if _, err := elsewhere(rightWord); client.CodeOf(err) != client.CodeUnauthenticated {
+		t.Errorf("with the old password: %v", err)
+	}
+	must(elsewhere("another password"))(t)
+
+	disable := func(off bool) {
+		t.Helper()
+		operator := must(client.New(node.URL(), client.StaticToken(harness.Token("operator", "admin", time.Hour))))(t)
+		must(operator.PutUsers(ctx, []client.UserChange{{User: "alice", Disabled: &off}}))(t)
+	}
+	const disabled = "Your account is disabled. Ask whoever runs this server."
+	disable(true)
+	alice.see(shows(".card .hint", disabled))
+	alice.do(chromedp.Reload())
+	alice.see(shows(".card .hint", disabled))
+	disable(false)
+	alice.do(chromedp.Reload())
 	alice.isSignedIn("alice")
-	off := true
-	operator := must(client.New(node.URL(), client.StaticToken(harness.Token("operator", "admin", time.Hour))))(t)
-	must(operator.PutUsers(ctx, []client.UserChange{{User: "alice", Disabled: &off}}))(t)
-	alice.see(shows(".card .hint", "Your account is disabled. Ask whoever runs this server."))
 }

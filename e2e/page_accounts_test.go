@@ -5,11 +5,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/oauth2-proxy/mockoidc"
 
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
@@ -56,55 +58,41 @@ func (p *person) arrives(expression string) {
 	})
 }
 
-// TestBrowserAccounts opens the setup link as a newcomer does, stays signed in by the cookie, and signs out.
-func TestBrowserAccounts(t *testing.T) {
+// TestPageLogin makes an account where anyone may, stays signed in by the cookie, whatever pages of other sites ask for with it, and
+// signs out: the login has ended.
+func TestPageLogin(t *testing.T) {
 	t.Parallel()
 	node := accountsNode(t)
-	browser := startBrowser(t)
-	dir := t.TempDir()
-	if keep := os.Getenv("CHATD_PICTURES"); keep != "" {
-		dir = keep
-	}
-	root := openAt(t, browser, node.SetupURL(), "root")
-	root.see(shows(".card h1", "Create the first account"))
-	root.see(`location.hash === ""`)
-	root.picture(dir, "setup.png")
-	root.size(360, 720)
-	root.scheme("dark")
-	root.fits()
-	root.picture(dir, "setup-dark-narrow.png")
-	root.scheme("light")
-	root.size(1180, 760)
-	root.refused(true)
-	root.signs("root", "1234567890")
-	root.see(`document.querySelector(".problem")?.textContent.includes("too many people")`)
-	root.picture(dir, "setup-problem.png")
-	root.signs("", rightWord)
-	root.see(shows(".me-name", "root"))
-	root.live()
+	bob := openRefused(t, startBrowser(t), node.URL()+"/", "bob") // there is no cookie yet
+	bob.size(360, 720)
+	bob.scheme("dark")
+	bob.click(".card .text-button")
+	bob.see(shows(".card h1", "Create an account"))
+	bob.fits()
+	bob.signs("bob", rightWord)
+	bob.isSignedIn("bob")
 
 	// The access token has ended: the cookie brings another, on load.
-	root.script(`(() => {
+	bob.script(`(() => {
 		const kept = JSON.parse(localStorage.getItem("chatd.signin"));
 		localStorage.setItem("chatd.signin", JSON.stringify({ ...kept, token: %q, expires_at: new Date(0).toISOString() }));
-	})()`, harness.Token("root", "", -time.Hour))
-	root.do(chromedp.Reload())
-	root.live()
-	root.see(`Date.parse(JSON.parse(localStorage.getItem("chatd.signin")).expires_at) > Date.now() + 8 * 60_000`)
-	if got := ask[string](root, `document.cookie`); got != "" {
+	})()`, harness.Token("bob", "", -time.Hour))
+	bob.do(chromedp.Reload())
+	bob.isSignedIn("bob")
+	bob.see(`Date.parse(JSON.parse(localStorage.getItem("chatd.signin")).expires_at) > Date.now() + 8 * 60_000`)
+	if got := ask[string](bob, `document.cookie`); got != "" {
 		t.Errorf("scripts see the cookie %q", got)
 	}
-	list := root.logins(node)
+	list := bob.logins(node)
 	if len(list) != 1 || !list[0].Current {
 		t.Fatalf("got the logins %+v", list)
 	}
+	foreignPagesDoNothing(t, bob, node)
 
-	foreignPagesDoNothing(t, root, node)
-
-	was := ask[string](root, `JSON.parse(localStorage.getItem("chatd.signin")).token`)
-	root.click(`button[aria-label="Sign out"]`)
-	root.see(`document.querySelector("input[name=password]")`)
-	root.picture(dir, "sign-in.png")
+	was := ask[string](bob, `JSON.parse(localStorage.getItem("chatd.signin")).token`)
+	bob.click(".rail .me")
+	bob.click("button[name=sign-out]")
+	bob.see(`document.querySelector("input[name=password]")`)
 	harness.Eventually(t, cliWait, "the login has ended", func() error {
 		_, err := must(client.New(node.URL(), client.StaticToken(was)))(t).Me(t.Context())
 		if client.CodeOf(err) != client.CodeUnauthenticated {
@@ -112,35 +100,28 @@ func TestBrowserAccounts(t *testing.T) {
 		}
 		return nil
 	})
-	root.signs("root", "wrong")
-	root.see(shows(".problem", "Wrong username or password."))
-	root.signs("root", rightWord)
-	root.see(shows(".me-name", "root"))
-	root.live()
+	bob.do(chromedp.Reload())
+	bob.see(`document.querySelector("input[name=password]")`)
+}
 
-	bob := openRefused(t, browser, node.URL(), "bob") // there is no cookie yet
-	bob.click(".card .text-button")
-	bob.see(shows(".card h1", "Create an account"))
-	bob.picture(dir, "register.png")
-	bob.signs("bob", rightWord)
-	bob.see(shows(".me-name", "bob"))
-	bob.live()
-	bob.click(`button[aria-label="Sign out"]`)
-
-	// The links that operators make.
-	operator := must(client.New(node.URL(), client.StaticToken(harness.Token("operator", "admin", time.Hour))))(t)
-	reset := must(operator.CreateCode(t.Context(), "bob", "reset"))(t)
-	bob.do(chromedp.Navigate(strings.Replace(reset.URL, "/#", "/?again#", 1)))
-	bob.see(shows(".card h1", "Choose a new password"))
-	bob.picture(dir, "reset.png")
-	bob.signs("", "another password")
-	bob.see(shows(".me-name", "bob"))
-	bob.live()
-	bob.click(`button[aria-label="Sign out"]`)
-	link := must(operator.CreateCode(t.Context(), "bob", "link"))(t)
-	bob.do(chromedp.Navigate(strings.Replace(link.URL, "/#", "/?once#", 1)))
-	bob.click(".card button.primary")
-	bob.see(shows(".me-name", "bob"))
+// TestPageSingleSignOn goes by the button to the provider, and comes back signed in.
+func TestPageSingleSignOn(t *testing.T) {
+	t.Parallel()
+	issuer := must(mockoidc.Run())(t)
+	t.Cleanup(func() { _ = issuer.Shutdown() })
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte(issuer.ClientSecret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	node := harness.StartNode(t, harness.Config{Env: map[string]string{
+		"CHATD_ACCOUNTS": "on", "CHATD_OIDC": issuer.Issuer(), "CHATD_OIDC_CLIENT_ID": issuer.ClientID, "CHATD_OIDC_SECRET_FILE": secret,
+		"CHATD_OIDC_USER": "preferred_username", "CHATD_EGRESS_ALLOW": "127.0.0.0/8",
+	}})
+	issuer.QueueUser(&mockoidc.MockUser{Subject: "1", PreferredUsername: "carol"})
+	carol := openRefused(t, startBrowser(t), node.URL()+"/", "carol") // there is no cookie yet
+	carol.click(`.card a[href="/v1/oidc/login"]`)
+	carol.arrives(`document.querySelector(".rail .me")?.title === "carol"`)
+	carol.live()
 }
 
 // foreignPagesDoNothing has pages of another site, and of another origin of the same site, refresh and sign out with whatever the
@@ -172,7 +153,7 @@ func foreignPagesDoNothing(t *testing.T, p *person, node *harness.Node) {
 	p.problems = nil // what the browser says of those pages
 	p.mu.Unlock()
 	p.do(chromedp.Navigate(back))
-	p.arrives(`document.querySelector(".me-name")`)
+	p.arrives(`document.querySelector(".rail .me")`)
 	p.live()
 	after := p.logins(node)
 	if len(after) != 1 || !after[0].LastUsedAt.Equal(before[0].LastUsedAt) {
