@@ -141,8 +141,8 @@ func uploadKilled(t *testing.T, nodes []*harness.Node) {
 //go:embed testdata/tus-4.3.1.min.js
 var tusClient string
 
-// TestBrowserUploadsByTus uploads with the reference client of the protocol, whose server is killed in the middle.
-func TestBrowserUploadsByTus(t *testing.T) {
+// TestPageUploadsByTus uploads with the reference client of the protocol, whose server is killed in the middle.
+func TestPageUploadsByTus(t *testing.T) {
 	t.Parallel()
 	node := devNode(t)
 	ctx := bounded(t, browserTimeout)
