@@ -50,7 +50,7 @@ function Write({ group, title, about, onAbout, input }: Props) {
   const attaches = max > 0 && !editing;
   const bytes = text.length > BODY_BYTES_SHOWN / 3 ? new TextEncoder().encode(text).length : 0;
   const some = text.trim() !== "";
-  const sendable = bytes <= BODY_BYTES_MAX && (editing ? some || !!editing.files : uploads.every((u) => u.phase === "whole") && (some || uploads.length > 0));
+  const sendable = bytes <= BODY_BYTES_MAX && (editing ? some : uploads.every((u) => u.phase === "whole") && (some || uploads.length > 0));
   const strangers = members?.complete && text.includes("@") ? strangersIn(text, caret, people, members.users) : [];
 
   useEffect(() => {
@@ -89,9 +89,10 @@ function Write({ group, title, about, onAbout, input }: Props) {
     const content: Content = said ? addressed(said, session.people.now(), members) : {};
     input.current?.focus();
     if (editing) {
+      const { body = "" } = content; // whom it mentions was settled when it was sent
       onAbout(null);
-      chat.group(group.id).edit(editing.id, { ...content, mentions: content.mentions ?? [] }).catch((err) => {
-        onAbout({ kind: "edit", item: { ...editing, ...content } });
+      chat.group(group.id).edit(editing.id, { body }).catch((err) => {
+        onAbout({ kind: "edit", item: { ...editing, body } });
         toast(err.message, { bad: true });
       });
       return;

@@ -8,7 +8,7 @@ import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { Files } from "../ui/files.tsx";
 import { memo } from "../ui/memo.ts";
-import { Avatar, Icon } from "../ui/parts.tsx";
+import { Avatar, Icon, Name } from "../ui/parts.tsx";
 import { Body } from "./body.tsx";
 import { Tools, type Open } from "./tools.tsx";
 
@@ -49,13 +49,14 @@ export type RowProps = {
 export const MessageRow = memo((props: RowProps) => {
   const { item, head, readers, current, active, open, on } = props;
   const { me } = useSession();
-  const { label } = usePerson(item.from);
+  const { label, alike } = usePerson(item.from);
   const tab = current ? 0 : -1;
   const mine = item.from === me;
   const waits = item.state === "queued" || item.state === "sending";
   const pending = waits ? "waiting" : item.state === "failed" ? "failed" : undefined;
   const classes = ["message", mine && "mine", head && "head", !mine && item.mentions?.includes(me) && "for-me", pending && `is-${pending}`];
   const author = item.from ? label : say("Erased user", "已注销用户");
+  const distinct = alike ? `${author} (${item.from})` : author;
   const time = timeOf(item.sent_at);
   if (props.leaving) {
     return (
@@ -68,10 +69,10 @@ export const MessageRow = memo((props: RowProps) => {
   const text = item.body === undefined ? "" : plain(item.body);
   return (
     <li class={classes.filter(Boolean).join(" ")} data-key={item.key} data-id={item.id || undefined} data-from={item.from} data-pending={pending} data-time={time}
-      tabIndex={tab} aria-label={`${author}, ${time}: ${text || say("Attachment", "附件")}`}>
+      tabIndex={tab} aria-label={`${distinct}, ${time}: ${text || say("Attachment", "附件")}`}>
       {head && <span class="face"><Avatar user={item.from} /></span>}
       {head && (
-        <p class="author"><bdi class="name" title={item.from}>{author}</bdi> <time dateTime={item.sent_at} title={fullTime(item.sent_at)}>{time}</time></p>
+        <p class="author">{item.from ? <Name user={item.from} /> : <bdi class="name">{author}</bdi>} <time dateTime={item.sent_at} title={fullTime(item.sent_at)}>{time}</time></p>
       )}
       {props.quoteText !== undefined && <Quote from={props.quoteFrom ?? ""} text={props.quoteText} tab={tab} onJump={() => on.jump(item.reply_to!)} />}
       {item.files && <Files group={item.group} files={item.files} />}
@@ -101,10 +102,9 @@ export const MessageRow = memo((props: RowProps) => {
 
 /** One line of what a message answers. */
 function Quote({ from, text, tab, onJump }: { from: string; text: string; tab: number; onJump: () => void }) {
-  const { label } = usePerson(from);
   return (
     <button type="button" class="quote" tabIndex={tab} title={say("Go to this message", "转到此消息")} onClick={onJump}>
-      <Icon name="reply" />{from && <bdi class="name">{label}</bdi>}<span dir="auto">{text}</span>
+      <Icon name="reply" />{from && <Name user={from} />}<span dir="auto">{text}</span>
     </button>
   );
 }
