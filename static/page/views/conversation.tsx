@@ -15,6 +15,7 @@ import { Avatar, GroupFace, Icon, IconButton } from "../ui/parts.tsx";
 import { useRoving } from "../ui/roving.ts";
 import { Composer } from "./composer.tsx";
 import { Level } from "./level.tsx";
+import { Held } from "./held.tsx";
 import { Timeline } from "./timeline.tsx";
 import { Typing } from "./typing.tsx";
 
@@ -46,6 +47,7 @@ export function Conversation({ group: id, at }: { group: string; at?: number | u
       </header>
       <Timeline key={`${id} ${at ?? ""}`} group={group} at={at} onAbout={(next) => { setAbout(next); input.current?.focus(); }} />
       <Typing group={id} />
+      <Held group={id} />
       <Composer group={group} title={title} about={about} onAbout={setAbout} input={input} />
     </>
   );
