@@ -1,7 +1,7 @@
 /** Searching what was said, as one types: a page for all groups, and a panel beside one of them. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { GroupState, Message, Wire } from "@chatd/client";
+import type { ChatdError, GroupState, Message, Wire } from "@chatd/client";
 import { fullTime, shortTime } from "../format.ts";
 import { load, save } from "../saved.ts";
 import { useGroups } from "../hooks.ts";
@@ -112,14 +112,22 @@ function useFound(text: string, group: string, sort: "newest" | "best", onText: 
       setFound({ hits: [...before, ...page.hits.filter((h) => hasAll(h.message, has))], next: page.next, before: page.incomplete_before });
       setProblem("");
     } catch (err) {
-      if (mine === newest.current) setProblem((err as Error).message);
+      if (mine === newest.current) refuse(err as ChatdError);
     }
     if (mine === newest.current) setBusy(false);
+  }
+  function refuse({ code, message }: ChatdError): void {
+    const wordless = code === "invalid_request" && !/(^|\s)"?[\p{L}\p{N}]/u.test(asked.q);
+    if (wordless) setFound(null);
+    setProblem(wordless ? say("Name a word to look for: words with a “-” only leave messages out.", "请输入要查找的词语：带“-”的词只用于排除消息。") : message);
   }
   useEffect(() => {
     newest.current++; // an answer to what was typed before is void
     setBusy(false);
-    if (!asked.q) return setFound(null);
+    if (!asked.q) {
+      setProblem("");
+      return setFound(null);
+    }
     const timer = setTimeout(() => void ask([], ""), found || text !== "" ? AFTER_KEY_MS : 0);
     return () => clearTimeout(timer);
   }, [key]);
