@@ -40,7 +40,7 @@ test-modules:
 
 # What clients do, once more behind nginx as it is installed; the page signs in by token there. The rest of ./e2e breaks
 # nodes, measures, or steers connections, for which a proxy in between makes no difference or does not fit.
-NGINX_TESTS := Browser(TwoPeople|SurvivesARestart)|PageUploadsByTus|FirstSteps|InboxAndDirect|ClientResumes|StreamR|SendFromWithin
+NGINX_TESTS := Page(TwoPeople|SurvivesARestart|UploadsByTus)|FirstSteps|InboxAndDirect|ClientResumes|StreamR|SendFromWithin
 NGINX_TESTS := $(NGINX_TESTS)|GapsAre|LongPollWakes|MessageReaches|KillOfOneNode|Search$$|ShipAndProcess|ImportMessagesBeside|NginxAsInstalled
 test-nginx:
 	flags="$$(scripts/race-flags)" && export GOFLAGS="$$flags" && \

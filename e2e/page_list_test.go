@@ -62,6 +62,8 @@ func TestPageListOfManyGroups(t *testing.T) {
 	alice.see(`document.activeElement.closest(".groups") && document.activeElement.dataset.group.match(/^g00[79]$/)`)
 	alice.script(`document.activeElement.blur(), document.querySelector(".skip").focus()`)
 	alice.tab(".message", 10)
+	alice.script(`document.activeElement.blur(), document.querySelector(".skip").focus()`)
+	alice.tab(".write textarea", 11) // and .skip is one
 	alice.script(`document.querySelector(".skip").focus()`)
 	alice.enter() // the shortest way: Tab, Enter
 	alice.see(`document.activeElement.matches(".write textarea")`)

@@ -75,10 +75,12 @@ export { Problem } from "./problem.tsx";
 export function PanelFrame({ title, onClose, children, name }: { title: string; onClose: () => void; children?: ComponentChildren; name: string }) {
   const ref = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
+    const panel = ref.current!;
     const opener = document.activeElement as HTMLElement | null;
-    ref.current?.focus({ preventScroll: true });
+    panel.focus({ preventScroll: true });
     return () => {
-      if (opener?.isConnected && (document.activeElement === document.body || !document.activeElement)) opener.focus({ preventScroll: true });
+      const now = document.activeElement;
+      if (opener?.isConnected && (!now || now === document.body || panel.contains(now))) opener.focus({ preventScroll: true });
     };
   }, []);
   return (
@@ -141,6 +143,8 @@ export function Popover({ anchor, name, label, role = "group", onClose, children
     addEventListener("resize", place);
     addEventListener("scroll", place, true);
     return () => {
+      // What was chosen closes it: the focus goes to what it was about, and from there to what opens next.
+      if (box.contains(document.activeElement)) (anchor.current?.closest<HTMLElement>(".message") ?? anchor.current?.querySelector<HTMLElement>("button") ?? anchor.current)?.focus({ preventScroll: true });
       box.removeEventListener("toggle", toggled);
       removeEventListener("resize", place);
       removeEventListener("scroll", place, true);

@@ -8,6 +8,7 @@ import { EmojiPicker } from "../ui/emoji.tsx";
 import { recentEmoji } from "../ui/emoji-table.ts";
 import type { IconName } from "../ui/icons.ts";
 import { Icon, IconButton, Popover } from "../ui/parts.tsx";
+import { useRoving } from "../ui/roving.ts";
 import type { RowActions } from "./row.tsx";
 
 /** What is open at a row. */
@@ -19,7 +20,7 @@ const USUAL = ["👍", "❤️", "😂"];
 const quick = (): string[] => [...new Set([...recentEmoji(), ...USUAL])].slice(0, USUAL.length);
 
 export function Tools({ item, mine, manages, open, on }: { item: MessageItem; mine: boolean; manages: boolean; open: Open; on: RowActions }) {
-  const ref = useRef<HTMLDivElement>(null);
+  const roving = useRoving<HTMLDivElement>();
   const close = () => on.show(item.key, "");
   // A press closes what is open before its click arrives: that click must not open it again.
   const pressed = useRef<Open>("");
@@ -32,20 +33,22 @@ export function Tools({ item, mine, manages, open, on }: { item: MessageItem; mi
     },
   });
   return (
-    <div class="tools" ref={ref} role="toolbar" aria-label={say("Actions for this message", "消息操作")}>
-      {quick().map((emoji) => (
-        <button type="button" key={emoji} class="icon-button quick" aria-label={say(`React with ${emoji}`, `用 ${emoji} 回应`)} onClick={() => on.react(item, emoji)}>{emoji}</button>
-      ))}
-      <IconButton icon="smile" label={say("Add reaction", "添加回应")} {...toggle("picker")} />
-      <IconButton icon="reply" label={say("Reply", "回复")} onClick={() => on.reply(item)} />
-      <IconButton icon="more" label={say("More actions", "更多操作")} {...toggle("menu")} />
+    <>
+      <div class="tools" role="toolbar" aria-label={say("Actions for this message", "消息操作")} {...roving}>
+        {quick().map((emoji) => (
+          <button type="button" key={emoji} class="icon-button quick" aria-label={say(`React with ${emoji}`, `用 ${emoji} 回应`)} onClick={() => on.react(item, emoji)}>{emoji}</button>
+        ))}
+        <IconButton icon="smile" label={say("Add reaction", "添加回应")} {...toggle("picker")} />
+        <IconButton icon="reply" label={say("Reply", "回复")} onClick={() => on.reply(item)} />
+        <IconButton icon="more" label={say("More actions", "更多操作")} {...toggle("menu")} />
+      </div>
       {open === "picker" && (
-        <Popover anchor={ref} name="picker" label={say("Pick a reaction", "选择回应")} onClose={close}>
+        <Popover anchor={roving.ref} name="picker" label={say("Pick a reaction", "选择回应")} onClose={close}>
           <EmojiPicker onPick={(emoji) => on.react(item, emoji)} onClose={close} />
         </Popover>
       )}
-      {open === "menu" && <Menu item={item} mine={mine} manages={manages} on={on} anchor={ref} onClose={close} />}
-    </div>
+      {open === "menu" && <Menu item={item} mine={mine} manages={manages} on={on} anchor={roving.ref} onClose={close} />}
+    </>
   );
 }
 
@@ -57,6 +60,7 @@ function Menu({ item, mine, manages, on, anchor, onClose }: {
   const { toast } = useSession();
   const copy = (text: string) => void navigator.clipboard.writeText(text).then(() => toast(say("Copied", "已复制")), () => toast(say("The browser does not allow copying here.", "浏览器不允许复制。"), { bad: true }));
   const choices: Choice[] = [
+    { icon: "smile", label: say("Add reaction", "添加回应"), key: "+", run: () => on.show(item.key, "picker") },
     { icon: "reply", label: say("Reply", "回复"), key: "r", run: () => on.reply(item) },
     ...(mine && item.kind === "text" ? [{ icon: "pencil" as const, label: say("Edit", "编辑"), key: "e", run: () => on.edit(item) }] : []),
     ...(item.body ? [{ icon: "copy" as const, label: say("Copy text", "复制文本"), run: () => copy(item.body!) }] : []),
