@@ -88,7 +88,7 @@ func TestPageLongMessageOnAPhone(t *testing.T) {
 		if name == "short" {
 			parts = parts[:1]
 		} else {
-			page.tap(at(".show-all"))
+			page.click(of + " .show-all")
 			page.see(message(text) + `.offsetHeight > innerHeight`)
 		}
 		for _, part := range parts {
