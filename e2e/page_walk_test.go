@@ -33,7 +33,7 @@ func furnish(ctx context.Context, t *testing.T, node *harness.Node) {
 		must(bob.Send(ctx, "team", draft))(t)
 	}
 	mine := must(alice.Send(ctx, "team", client.Text("what I wrote")))(t)
-	must(bob.Send(ctx, "team", client.Draft{Kind: "reaction", Target: mine.ID, Body: "👍"}))(t)
+	must(bob.Send(ctx, "team", client.Draft{Kind: "reaction", Target: mine.ID, Emoji: "👍"}))(t)
 	must(alice.Send(ctx, "team", client.Draft{Kind: "edit", Target: mine.ID, Body: "what I wrote again"}))(t)
 	gone := must(bob.Send(ctx, "team", client.Text("gone")))(t)
 	must(bob.Send(ctx, "team", client.Draft{Kind: "delete", Target: gone.ID}))(t)
