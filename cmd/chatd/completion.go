@@ -34,9 +34,14 @@ if [ "$funcstack[1]" = "_chatd" ]; then _chatd "$@"; else compdef _chatd chatd; 
 	"fish": `function __chatd_complete
     set -l before (commandline -opc)
     set -l current (commandline -ct)
-    $before[1] complete-words -- $before[2..-1] "$current" 2>/dev/null
+    set -l found ($before[1] complete-words -- $before[2..-1] "$current" 2>/dev/null)
+    if set -q found[1]
+        printf '%s\n' $found
+    else
+        __fish_complete_path "$current"
+    end
 end
-complete -c chatd -a '(__chatd_complete)'
+complete -c chatd -f -a '(__chatd_complete)'
 `,
 }
 
