@@ -50,7 +50,7 @@ func (s *journals) openFolder(ctx context.Context, e *engine) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("embedded: %w", err)
 	}
-	lock, err := lockFolder(filepath.Join(dir, "lock"))
+	lock, err := Lock(filepath.Join(dir, "lock"))
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// lockFolder locks the folder for this process; the kernel releases it however the process ends.
-func lockFolder(path string) (*os.File, error) {
+// Lock locks the folder that a file is in for this process, by that file; the kernel releases it however the process ends.
+func Lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ import (
 // errSharingViolation is what Windows returns if another process has opened the file exclusively.
 const errSharingViolation = syscall.Errno(32)
 
-// lockFolder locks the folder for this process, with a file that nobody else may open meanwhile.
-func lockFolder(path string) (*os.File, error) {
+// Lock locks the folder that a file is in for this process, by that file, that nobody else may open meanwhile.
+func Lock(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
 		return nil, err
