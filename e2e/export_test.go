@@ -115,8 +115,8 @@ func carry(ctx context.Context, t *testing.T, from, to *harness.Node, args ...st
 		t.Errorf("an export beside a running server: got %v, %s", err, out)
 	}
 	from.Terminate()
-	out, err := command(from, "export", file)
-	if err != nil || !strings.Contains(out, "exported ") {
+	out, err := command(from, "export", "-json", file)
+	if err != nil || !strings.Contains(out, `{"file":"`+file+`","lines":`) {
 		t.Fatalf("export: got %v, %s", err, out)
 	}
 	if out, err := command(from, "export", file); err == nil || !strings.Contains(out, "already") {

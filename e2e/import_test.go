@@ -52,7 +52,7 @@ func TestImportMessages(t *testing.T) {
 		t.Fatalf("the repeated import: got %v, %s", err, out)
 	}
 	t.Logf("the repeated import of %d messages took %s", *importFlag, time.Since(began).Round(10*time.Millisecond))
-	if out, err := runCommand(ctx, node, args...); err != nil || !strings.Contains(out, "imported before") {
+	if out, err := runCommand(ctx, node, append(args, "-json")...); err != nil || !strings.Contains(out, `{"group":"old","messages":`) || !strings.Contains(out, `"before":true}`) {
 		t.Errorf("a third time: got %v, %s", err, out)
 	}
 	if out, err := runCommand(ctx, node, "doctor"); err != nil {

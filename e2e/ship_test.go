@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -100,6 +101,42 @@ func TestShipAndProcess(t *testing.T) {
 	}
 	if err := ship.Files(ctx, node.Client("shipper"), opts); err != nil {
 		t.Errorf("again: %v", err)
+	}
+}
+
+// TestShipAndProcessAsJSON: the commands write what a program reads as JSON, and nothing else to the standard output.
+func TestShipAndProcessAsJSON(t *testing.T) {
+	t.Parallel()
+	ctx := bounded(t, 2*time.Minute)
+	node := harness.StartNode(t, harness.Config{Env: withoutArchive})
+	blockGroup(ctx, t, node, client.GroupDraft{ID: "logs", Members: []string{"p1"}})
+	s := &shipping{t: t, dir: t.TempDir(), node: node}
+	if err := os.WriteFile(filepath.Join(s.folder("shipper"), "a.log"), []byte("one\ntwo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	answers := func(user string, args ...string) (all []map[string]map[string]any) {
+		t.Helper()
+		out, err := s.command(ctx, user, args...).Output()
+		if err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+		for line := range strings.Lines(string(out)) {
+			var one map[string]map[string]any
+			if err := json.Unmarshal([]byte(line), &one); err != nil {
+				t.Fatalf("%v wrote %q: %v", args, line, err)
+			}
+			all = append(all, one)
+		}
+		return all
+	}
+	shipped := answers("shipper", "ship", "-user", "shipper", "-group", "logs", "-json", "a.log")
+	processed := answers("p1", "process", "-user", "p1", "-group", "logs", "-json", "--", "sh", "-c", "wc -l")
+	if len(shipped) != 1 || shipped[0]["shipped"]["bytes"] != 8.0 || len(processed) != 2 {
+		t.Fatalf("got %v and %v, want a shipment of 8 bytes, its part and its end", shipped, processed)
+	}
+	part, end := processed[0]["processed"], processed[1]["end"]
+	if part["result"] != "2" || part["part"] != 1.0 || part["ship"] != shipped[0]["shipped"]["ship"] || part["sha256"] == "" || end["parts"] != 1.0 {
+		t.Errorf("got the part %v and the end %v", part, end)
 	}
 }
 

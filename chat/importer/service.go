@@ -28,12 +28,12 @@ type Draft struct {
 
 // Result says what an import did.
 type Result struct {
-	Messages  int64
-	Reactions int64
-	Members   int64
-	Cut       int64 // bodies that were too long
-	Dropped   int64 // mentions and reactions that were too many, or none that chatd has
-	Before    bool  // an earlier run had done all of it
+	Messages  int64 `json:"messages"`
+	Reactions int64 `json:"reactions"`
+	Members   int64 `json:"members"`
+	Cut       int64 `json:"cut"`     // bodies that were too long
+	Dropped   int64 `json:"dropped"` // mentions and reactions that were too many, or none that chatd has
+	Before    bool  `json:"before"`  // an earlier run had done all of it
 }
 
 // Service imports messages.

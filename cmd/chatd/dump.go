@@ -11,6 +11,7 @@ import (
 // exportCommand copies the store itself, so no server may run on it.
 type exportCommand struct {
 	File string `arg:"" help:"File to write. It contains everything, including secrets, and only you may read it."`
+	JSON bool   `name:"json" help:"Print one JSON object with what was exported, for programs."`
 }
 
 // importCommand fills an empty store from such a file, or a new group with past messages of another system.
@@ -27,6 +28,8 @@ type importCommand struct {
 	Keep     *int64   `help:"How many of its messages Redis keeps although everyone has seen them. Default: 100."`
 	Lenient  bool     `help:"Cut bodies that are too long, and drop mentions and reactions that are too many, instead of refusing the file."`
 	Discard  bool     `help:"Remove what an interrupted import of messages into this group left behind."`
+
+	JSON bool `name:"json" help:"Print one JSON object with what was imported, for programs."`
 }
 
 func (e exportCommand) Run(env *environment, c node.Config) error {
@@ -36,7 +39,7 @@ func (e exportCommand) Run(env *environment, c node.Config) error {
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	return env.dumped("exported", counts, e.File)
+	return env.dumped(e.JSON, dumped{e.File, counts, false}, "exported")
 }
 
 func (i importCommand) Run(env *environment, c node.Config) error {
@@ -55,16 +58,23 @@ func (i importCommand) Run(env *environment, c node.Config) error {
 	shown := env.progress("import", "lines")
 	counts, err := c.Import(env.ctx, i.File, dump.Options{DropArchive: i.DropArchive, Partitions: i.Partitions, Progress: shown.show}, env.stderr)
 	shown.clear()
-	done := "imported"
-	if errors.Is(err, dump.ErrImported) {
+	done, before := "imported", errors.Is(err, dump.ErrImported)
+	if before {
 		done, err = "imported before, nothing to do:", nil
 	}
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
-	return env.dumped(done, counts, i.File)
+	return env.dumped(i.JSON, dumped{i.File, counts, before}, done)
 }
 
-func (env *environment) dumped(done string, counts dump.Counts, file string) error {
-	return env.print("%s %s and %s of the archive: %s\n", done, plural(int(counts.Keys), "key"), plural(int(counts.Messages), "message"), file)
+// dumped is what was exported or imported.
+type dumped struct {
+	File string `json:"file"`
+	dump.Counts
+	Before bool `json:"before,omitempty"` // an earlier import had done all of it
+}
+
+func (env *environment) dumped(asJSON bool, d dumped, done string) error {
+	return env.printAs(asJSON, d, fmt.Sprintf("%s %s and %s of the archive: %s", done, plural(int(d.Keys), "key"), plural(int(d.Messages), "message"), d.File))
 }

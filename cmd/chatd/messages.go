@@ -21,6 +21,12 @@ func (i importCommand) messages(env *environment, c node.Config) error {
 	case err != nil:
 		return fmt.Errorf("import: %s: %w", i.Messages, err)
 	}
+	if i.JSON {
+		return env.printJSON(struct {
+			Group string `json:"group"`
+			importer.Result
+		}{i.Group, result})
+	}
 	done := "imported"
 	if result.Before {
 		done = "imported before, nothing to do:"
@@ -45,5 +51,5 @@ func (i importCommand) discard(env *environment, c node.Config) error {
 	if !found {
 		said = "no import into this group was interrupted"
 	}
-	return env.print("%s\n", said)
+	return env.printAs(i.JSON, map[string]any{"group": i.Group, "discarded": found}, said)
 }

@@ -25,6 +25,24 @@ type processCommand struct {
 	Follow   bool     `help:"Go on with the next shipment after the end mark."`
 	Attempts int      `help:"How often the command may fail for one part. Default: no limit."`
 	State    string   `placeholder:"FILE" help:"File that remembers what was processed, and results that the group cannot take yet. Default: GROUP.USER.process in the working directory."`
+	JSON     bool     `name:"json" help:"Print one JSON object per line, for programs: {\"processed\":{…}} for each part, and {\"end\":{…}} at the end. What the command prints goes to the standard error."`
+}
+
+// processed is what -json prints of a part: what the command finds in its environment, and its result.
+type processed struct {
+	Group   string `json:"group"`
+	Epoch   string `json:"epoch"`
+	Message int64  `json:"message"`
+	From    string `json:"from"`
+	Ship    string `json:"ship"`
+	Part    int64  `json:"part"`
+	Name    string `json:"name"`
+	Offset  int64  `json:"offset"`
+	Bytes   int64  `json:"bytes"`
+	SHA256  string `json:"sha256"`
+	Open    bool   `json:"open"`
+	Attempt int    `json:"attempt"`
+	Result  string `json:"result"`
 }
 
 // cmdGrace is how long a command may take to end when chatd process is interrupted.
@@ -56,11 +74,17 @@ func (p processCommand) Run(env *environment, c node.Config) error {
 	}, func(ctx context.Context, part ship.Part) (string, error) {
 		shown.clear()
 		result, err := p.part(ctx, env, part)
-		if err == nil {
-			parts++
-			shown.show(part.Number, part.Number)
+		if err != nil {
+			return "", err
 		}
-		return result, err
+		parts++
+		shown.show(part.Number, part.Number)
+		if p.JSON {
+			// An output that cannot be written does not stop the processing.
+			_ = env.printJSON(map[string]any{"processed": processed{part.Group, part.Epoch, part.ID, part.From, part.Ship, part.Number, part.Name,
+				part.Offset, part.Bytes, part.SHA256, part.Open, part.Attempt, result}})
+		}
+		return result, nil
 	})
 	shown.clear()
 	if p.Follow && env.ctx.Err() != nil {
@@ -69,8 +93,11 @@ func (p processCommand) Run(env *environment, c node.Config) error {
 	if err != nil {
 		return memberError(env.ctx, "process", at, err)
 	}
-	_, err = fmt.Fprintf(env.stderr, "process: %s, end of the shipment\n", plural(parts, "part"))
-	return err
+	if p.JSON {
+		return env.printJSON(map[string]any{"end": map[string]any{"group": p.Group, "parts": parts}})
+	}
+	say(plural(parts, "part") + ", end of the shipment")
+	return nil
 }
 
 // part runs the command for one part. The lines are complete and verified before it starts: it never sees a part of them, not
@@ -91,10 +118,13 @@ func (p processCommand) part(ctx context.Context, env *environment, part ship.Pa
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return "", err
 	}
-	last := &lastLine{}
+	last, output := &lastLine{}, env.stdout
+	if p.JSON {
+		output = env.stderr
+	}
 	cmd := exec.CommandContext(ctx, p.Command[0], p.Command[1:]...)
 	cmd.Env = append(os.Environ(), partEnv(part)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = file, io.MultiWriter(last, env.stdout), env.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = file, io.MultiWriter(last, output), env.stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = cmdGrace
 	endWithParent(cmd)

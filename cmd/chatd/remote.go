@@ -102,7 +102,12 @@ func (r *remote) with(c node.Config, fits func(login) bool) (*client.Client, cal
 
 // print writes v as a line of JSON if that was asked for, else text.
 func (r *remote) print(env *environment, v any, text string) error {
-	if r.JSON {
+	return env.printAs(r.JSON, v, text)
+}
+
+// printAs writes v as a line of JSON, or else text.
+func (env *environment) printAs(asJSON bool, v any, text string) error {
+	if asJSON {
 		return env.printJSON(v)
 	}
 	return env.print("%s\n", text)

@@ -24,6 +24,7 @@ type shipCommand struct {
 	Delete  bool     `help:"Delete files that are shipped; with -wait once all have finished, with -follow those that were rotated."`
 	From    []string `placeholder:"USER,..." help:"Processors whose results are printed; those of others are skipped. Default: all members."`
 	State   string   `placeholder:"FILE" help:"File that remembers what is shipped. Default: GROUP.USER.ship in the working directory."`
+	JSON    bool     `name:"json" help:"Print one JSON object per line, for programs: {\"result\":{…}} for each result, and {\"shipped\":{…}} at the end."`
 }
 
 func (s shipCommand) Run(env *environment, c node.Config) error {
@@ -36,7 +37,7 @@ func (s shipCommand) Run(env *environment, c node.Config) error {
 		return err
 	}
 	trimmed(s.From)
-	shown := &shipProgress{env: env, bar: env.progress("ship", "KiB")}
+	shown := &shipProgress{env: env, bar: env.progress("ship", "KiB"), json: s.JSON}
 	err = ship.Files(env.ctx, server, ship.Options{
 		Group: s.Group, Paths: s.Paths, Segment: int64(s.Segment), State: state, Follow: s.Follow, Wait: s.Wait, Delete: s.Delete,
 		From: s.From, Progress: shown.show, Result: shown.result, Notice: shown.notice,
@@ -53,13 +54,14 @@ func (s shipCommand) Run(env *environment, c node.Config) error {
 	if s.Wait {
 		said += "; all have finished"
 	}
-	return env.print("%s\n", said)
+	return env.printAs(s.JSON, map[string]any{"shipped": map[string]any{"ship": last.Ship, "parts": last.Parts, "bytes": last.Bytes}}, said)
 }
 
 // shipProgress shows what a Ship does: a bar on a terminal, and a line whenever it waits for others than before.
 type shipProgress struct {
 	env    *environment
 	bar    progress
+	json   bool
 	last   ship.Progress
 	waited string
 }
@@ -87,7 +89,8 @@ func (p *shipProgress) show(now ship.Progress) {
 
 // result prints a line for each result. An output that cannot be written does not stop the shipping.
 func (p *shipProgress) result(r ship.Result) {
-	_ = p.env.print("%s: part %d: %s\n", r.From, r.Number, cli.Plain(r.Text))
+	_ = p.env.printAs(p.json, map[string]any{"result": map[string]any{"from": r.From, "message": r.ID, "ship": r.Ship, "part": r.Number, "text": r.Text}},
+		fmt.Sprintf("%s: part %d: %s", r.From, r.Number, cli.Plain(r.Text)))
 }
 
 func (p *shipProgress) notice(text string) {

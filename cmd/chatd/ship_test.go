@@ -85,6 +85,17 @@ func TestDashesOfAnotherCommand(t *testing.T) {
 	}
 }
 
+// TestShipAsJSON: a result is one object on a line, whatever its text.
+func TestShipAsJSON(t *testing.T) {
+	var out strings.Builder
+	p := &shipProgress{env: &environment{stdout: &out}, json: true}
+	p.result(ship.Result{From: "p1", ID: 7, Part: 3, Ship: "X", Number: 2, Text: "12 rows\n\x1b[31mred"})
+	want := `{"result":{"from":"p1","message":7,"part":2,"ship":"X","text":"12 rows\n\u001b[31mred"}}` + "\n"
+	if out.String() != want {
+		t.Errorf("got %s, want %s", out.String(), want)
+	}
+}
+
 // TestShipSaysWhomItWaitsFor: once each time that changes, and not how far they are behind.
 func TestShipSaysWhomItWaitsFor(t *testing.T) {
 	var log strings.Builder
