@@ -115,7 +115,10 @@ func TestPeopleAtTheCommandLine(t *testing.T) {
 	}
 	bob.run(2, "", "login", node.SignInURL())
 	bob.run(5, "", "login", "-user", "bob", node.URL()+"/#code=wrong")
-	bob.run(0, "", "login", "-user", "bob", "-name", "dev", node.SignInURL())
+	bob.run(0, "", "login", "-name", "dev", node.SignInURL()+"&user=bob") // as chatd demo prints it
+	if _, log := bob.run(5, "", "send", "nowhere", "hello"); !strings.Contains(log, "there is no group nowhere") {
+		t.Errorf("a group that is not there:\n%s", log)
+	}
 
 	root.run(0, rightWord+"\n", "login", node.SetupURL(), "-user", "root", "-name", "ops")
 	path, _ := root.kept("ops")

@@ -151,7 +151,7 @@ func (t *talk) prompt() {
 func (t *talk) open(ctx context.Context, id string) error {
 	g, err := t.server.Group(ctx, id)
 	if client.CodeOf(err) == client.CodeNotFound {
-		return coded(exitRefused, "there is no group %s, or you are not a member of it: see chatd groups", cli.Plain(id))
+		return noGroup(id)
 	}
 	if err != nil {
 		return err

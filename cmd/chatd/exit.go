@@ -109,6 +109,11 @@ func (p callee) signedOut() error {
 	return coded(exitSignedOut, "the server at %s refuses the token: pass another one with -token or CHATD_TOKEN, or run chatd login", p.url)
 }
 
+// noGroup says that a person has no such group.
+func noGroup(id string) error {
+	return coded(exitRefused, "there is no group %s, or you are not a member of it: see chatd groups", cli.Plain(id))
+}
+
 // refused is what a server said of a task, as an error of the engine.
 type refused struct {
 	kind error

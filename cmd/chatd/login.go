@@ -32,7 +32,7 @@ type loginCommand struct {
 }
 
 // ticket is what a link carries.
-var ticket = regexp.MustCompile(`^(setup|reset|link|code|invite)=([\w.-]+)`)
+var ticket = regexp.MustCompile(`^(setup|reset|link|code|invite)=([\w.-]+)(?:&user=([^&]+))?`)
 
 func (s loginCommand) Run(env *environment, c node.Config) error {
 	if s.Link != "" && !isURL(s.Link) {
@@ -41,10 +41,11 @@ func (s loginCommand) Run(env *environment, c node.Config) error {
 	if s.Name != "" && !loginName.MatchString(s.Name) {
 		return coded(exitUsage, "-name: want 1 to 64 letters, digits, dots, dashes and underscores; not %q", s.Name)
 	}
-	url, kind, code, err := s.server(c)
+	url, kind, code, user, err := s.server(c)
 	if err != nil {
 		return err
 	}
+	s.User = cmp.Or(s.User, user)
 	at := callee{url: url}
 	anybody, err := client.New(url, client.NoToken, client.WithRetry(2, client.Backoff{}))
 	if err != nil {
@@ -57,31 +58,31 @@ func (s loginCommand) Run(env *environment, c node.Config) error {
 	return s.keep(env, made, at)
 }
 
-// server returns where to sign in, and what a link carries.
-func (s loginCommand) server(c node.Config) (url, kind, code string, err error) {
+// server returns where to sign in, and what a link carries: that of chatd demo names the user too.
+func (s loginCommand) server(c node.Config) (url, kind, code, user string, err error) {
 	url = s.URL
 	if s.Link != "" {
 		link, err := neturl.Parse(s.Link)
 		if err != nil {
-			return "", "", "", coded(exitUsage, "the link: %w", err)
+			return "", "", "", "", coded(exitUsage, "the link: %w", err)
 		}
 		found := ticket.FindStringSubmatch(link.Fragment)
 		if found == nil {
-			return "", "", "", coded(exitUsage, "this link signs nobody in: take one whole, with what follows the #, in quotes; or give the server with -url")
+			return "", "", "", "", coded(exitUsage, "this link signs nobody in: take one whole, with what follows the #, in quotes; or give the server with -url")
 		}
 		link.Fragment = ""
-		return strings.TrimRight(link.String(), "/"), found[1], found[2], nil
+		return strings.TrimRight(link.String(), "/"), found[1], found[2], found[3], nil
 	}
 	if url != "" && !isURL(url) {
 		all, err := readLogins()
 		if l := all.find(url); err == nil && l != nil {
-			return l.URL, "", "", nil
+			return l.URL, "", "", "", nil
 		}
 	}
 	if url == "" {
 		url, err = node.URL(c.Addr)
 	}
-	return strings.TrimRight(url, "/"), "", "", err
+	return strings.TrimRight(url, "/"), "", "", "", err
 }
 
 // choose makes another login the one in use.

@@ -57,6 +57,9 @@ func (s sendCommand) Run(env *environment, c node.Config) error {
 	}
 	for i, path := range s.File {
 		id, err := upload(env.ctx, server, s.Group, path, fmt.Sprintf("%s-%d", draft.ClientID, i))
+		if client.CodeOf(err) == client.CodeNotFound {
+			return noGroup(s.Group)
+		}
 		if err != nil {
 			return at.explain(err)
 		}
@@ -67,6 +70,8 @@ func (s sendCommand) Run(env *environment, c node.Config) error {
 		_, _ = fmt.Fprintf(env.stderr, "chatd: it may have been sent; -id %s sends it again, once\n", draft.ClientID)
 	}
 	switch {
+	case client.CodeOf(err) == client.CodeNotFound && s.ReplyTo == 0:
+		return noGroup(s.Group)
 	case err != nil:
 		return at.explain(err)
 	case s.JSON:

@@ -84,7 +84,7 @@ func (t tailCommand) positions(ctx context.Context, server *client.Client, at ca
 		g, err := server.Group(ctx, id)
 		switch {
 		case client.CodeOf(err) == client.CodeNotFound:
-			return nil, coded(exitRefused, "there is no group %s, or you are not a member of it: see chatd groups", cli.Plain(id))
+			return nil, noGroup(id)
 		case err != nil:
 			return nil, err
 		case t.Since != "":
