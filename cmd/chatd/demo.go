@@ -15,7 +15,6 @@ import (
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/demo"
 	"github.com/chatd/chatd/internal/node"
-	"github.com/chatd/chatd/store/embedded"
 )
 
 const (
@@ -23,10 +22,7 @@ const (
 	demoHeaderMax   = 5 * time.Second // that the receiver waits for the header of a request
 	demoLogFile     = "chatd.log"
 	demoPermissions = 0o600
-	demoPrefix      = "chatd-demo-"
-	demoLock        = "demo.lock" // is locked as long as the demo runs
-	demoBegins      = time.Minute // that a demo may take to lock its folder
-	demoIDWidth     = 14          // of `&user=` and the id of a person
+	demoIDWidth     = 14 // of `&user=` and the id of a person
 )
 
 // demoCommand runs a server with people in it, on a store that is gone afterwards.
@@ -35,12 +31,7 @@ type demoCommand struct {
 }
 
 func (d demoCommand) Run(env *environment, c node.Config) (err error) {
-	removeDemos(os.TempDir(), time.Now().Add(-demoBegins))
-	dir, err := os.MkdirTemp("", demoPrefix+"*")
-	if err != nil {
-		return err
-	}
-	lock, err := embedded.Lock(filepath.Join(dir, demoLock))
+	dir, remove, err := node.Throwaway(os.TempDir(), "chatd-demo-")
 	if err != nil {
 		return err
 	}
@@ -48,8 +39,7 @@ func (d demoCommand) Run(env *environment, c node.Config) (err error) {
 		if env.ctx.Err() != nil {
 			err = nil // whoever watches has seen enough
 		}
-		_ = lock.Close() // or Windows keeps the file
-		err = errors.Join(err, os.RemoveAll(dir))
+		err = errors.Join(err, remove())
 	}()
 	own, err := demoConfig(env, c.Addr, dir)
 	if err != nil {
@@ -75,23 +65,6 @@ func (d demoCommand) Run(env *environment, c node.Config) (err error) {
 		stop()
 	}
 	return errors.Join(err, <-ended, n.Close())
-}
-
-// removeDemos removes the folders of demos that were killed: those in temp that were made before a time, and that no process has locked.
-// What cannot be removed, such as a folder of another user, is left.
-func removeDemos(temp string, before time.Time) {
-	entries, _ := os.ReadDir(temp)
-	for _, e := range entries {
-		dir := filepath.Join(temp, e.Name())
-		lock, err := os.Lstat(filepath.Join(dir, demoLock))
-		if !e.IsDir() || !strings.HasPrefix(e.Name(), demoPrefix) || err != nil || !lock.Mode().IsRegular() || lock.ModTime().After(before) {
-			continue
-		}
-		if own, err := embedded.Lock(filepath.Join(dir, demoLock)); err == nil {
-			_ = own.Close()
-			_ = os.RemoveAll(dir)
-		}
-	}
 }
 
 // demoConfig are the settings of the demo: the defaults, whatever the environment says, but for the address. The links of people need the
