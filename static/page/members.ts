@@ -98,7 +98,7 @@ function createMembers(chat: Chatd, me: string, id: string) {
       if (listeners.size === 0) {
         begin();
         stops = [chat.on("message", noticed), chat.on("cursor", (c) => {
-          if (c.group !== id) return;
+          if (c.group !== id || c.user === me) return; // where the person is is no mark
           moved.set(c.user, c.read);
           if (!reads.has(c.user) || reads.get(c.user) === c.read) return;
           reads = new Map(reads).set(c.user, c.read);

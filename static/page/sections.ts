@@ -17,25 +17,27 @@ export type Asked = {
   groups: readonly GroupState[];
   titleOf: (g: GroupState) => string;
   starred: readonly string[];
-  /** The group that is open and was unread when it was opened, which stays where it was while it is read. */
-  unreadOpen: string;
+  /** The group that is open stays in the section where it was when it was opened, while it is read and more arrives. */
+  open: string;
+  /** It was unread then. */
+  openUnread: boolean;
   filter: string;
   rowPx: number;
 };
 
 /** Unread mentions are first of all; within a section the latest activity is first, as the client has them. */
-export function linesOf({ groups, titleOf, starred, unreadOpen, filter, rowPx }: Asked): Line[] {
+export function linesOf({ groups, titleOf, starred, open, openUnread, filter, rowPx }: Asked): Line[] {
   const stars = new Set(starred);
   const sections = new Map<SectionName, { group: GroupState; title: string }[]>();
   const words = fold(filter).split(/\s+/).filter(Boolean);
   for (const group of groups) {
     const title = titleOf(group);
-    let section = sectionOf(group, stars);
+    let section = sectionOf(group, stars, group.id === open ? openUnread : isUnread(group));
     if (words.length > 0) {
       const text = fold(`${title} ${group.id}`);
       if (!words.every((w) => text.includes(w))) continue;
       section = "found";
-    } else if (group.id === unreadOpen) section = "unread";
+    }
     const of = sections.get(section) ?? [];
     of.push({ group, title });
     sections.set(section, of);
@@ -58,8 +60,8 @@ export function linesOf({ groups, titleOf, starred, unreadOpen, filter, rowPx }:
   return lines;
 }
 
-function sectionOf(group: GroupState, starred: ReadonlySet<string>): SectionName {
-  return isUnread(group) ? "unread" : starred.has(group.id) ? "starred" : group.direct ? "direct" : "groups";
+function sectionOf(group: GroupState, starred: ReadonlySet<string>, unread: boolean): SectionName {
+  return unread ? "unread" : starred.has(group.id) ? "starred" : group.direct ? "direct" : "groups";
 }
 
 export const fold = (text: string): string => text.normalize("NFKD").replaceAll(/\p{Mn}/gu, "").toLowerCase();

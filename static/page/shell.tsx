@@ -11,7 +11,7 @@ import type { SignIn } from "./signin.ts";
 import { createToasts } from "./ui/toasts.tsx";
 import { wire } from "./wire.ts";
 import { App } from "./app.tsx";
-import { BehindGate } from "./views/behind-gate.tsx";
+import "./whole.ts";
 
 /** Shows the page of a user; returns how to end it. */
 export function start(me: string, signIn: SignIn, root: HTMLElement): () => Promise<void> {
@@ -34,7 +34,6 @@ export function start(me: string, signIn: SignIn, root: HTMLElement): () => Prom
   const draw = () => render(
     <SessionContext.Provider value={session}>
       <App />
-      <BehindGate />
       <toasts.View />
     </SessionContext.Provider>,
     root,

@@ -20,7 +20,8 @@ async function withDot(): Promise<string> {
   return (dotted ||= URL.createObjectURL(new Blob([dot], { type: "image/svg+xml" })));
 }
 
-export function useTitle(route: Route): void {
+/** A view that shows nothing in the page: what changes here draws nothing else. */
+export function Title({ route }: { route: Route }): null {
   const { me } = useSession();
   const people = usePeople();
   const waiting = useOpenItems().length;
@@ -40,6 +41,7 @@ export function useTitle(route: Route): void {
     else withDot().then((href) => { if (current) plain.href = href; }, () => {}); // the icon is no reason to complain
     return () => { current = false; };
   }, [unread]);
+  return null;
 }
 
 const VIEWS: Partial<Record<Route["view"], string>> = {

@@ -7,6 +7,7 @@ import { usePerson } from "../people.ts";
 import { useSession } from "../session.ts";
 import { say } from "../say.ts";
 import { ICONS, type IconName } from "./icons.ts";
+import { memo } from "./memo.ts";
 
 export const Icon = ({ name }: { name: IconName }) => (
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d={ICONS[name]} /></svg>
@@ -45,7 +46,7 @@ export function Avatar({ user, small }: { user: string; small?: boolean }) {
   return <Face id={user} label={label} picture={picture} small={small} />;
 }
 
-export function Face({ id, label, picture = "", small, square }: { id: string; label: string; picture?: string; small?: boolean | undefined; square?: boolean }) {
+export const Face = memo(({ id, label, picture = "", small, square }: { id: string; label: string; picture?: string; small?: boolean | undefined; square?: boolean }) => {
   const [broken, setBroken] = useState("");
   return (
     <span class={`avatar tint-${tintOf(id)}${small ? " small" : ""}${square ? " square" : ""}`} aria-hidden="true">
@@ -54,7 +55,7 @@ export function Face({ id, label, picture = "", small, square }: { id: string; l
         : initials(label)}
     </span>
   );
-}
+});
 
 /** A group as a rounded square, or the other person of a direct one. */
 export function GroupFace({ group, title }: { group: Pick<GroupState, "id" | "name" | "direct">; title: string }) {

@@ -1,4 +1,5 @@
 /** What is in the picker of emoji: a field to search by name, groups, a grid, and the tone of skin. */
+import "../whole.ts";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { say } from "../say.ts";
 import { type Emoji, find, loadEmoji, recentEmoji, setTone, toneNow, usedEmoji, withTone } from "./emoji-table.ts";

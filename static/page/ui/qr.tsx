@@ -1,4 +1,5 @@
 /** A QR code (ISO/IEC 18004), drawn as one path. */
+import "../whole.ts";
 import { encode } from "../../vendor/uqr.js";
 
 /** The empty edge that readers need, in modules. */

@@ -1,4 +1,5 @@
 /** Behind the scenes: what crosses the wire, where the cursors stand, and switches that break the network. For developers and operators. */
+import "../whole.ts";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { codeOf } from "../behind.ts";
 import { useEvent, useSnapshot, useSyncExternal } from "../hooks.ts";

@@ -26,7 +26,7 @@ const plain = (text: string): string => text.normalize("NFKD").replaceAll(/\p{Mn
 export type Mentionable = { users: readonly string[]; complete: boolean };
 
 /** Who can be mentioned in a group, once there is an @ and they are loaded; more than the first are searched for by name. */
-export function useMentionable(group: GroupState, wanted: boolean): Mentionable | null {
+export function useMentionable(group: Pick<GroupState, "id" | "members">, wanted: boolean): Mentionable | null {
   const { people } = useSession();
   const { list, complete } = useMembers(group, wanted ? LOADED_MAX : 1);
   const loaded = wanted && (complete || list.length >= LOADED_MAX);

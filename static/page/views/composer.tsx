@@ -1,7 +1,7 @@
 /** The place to write. A key draws this again, and nothing else of the page. */
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Draft as Content, GroupState } from "@chatd/client";
+import type { Draft as Content } from "@chatd/client";
 import { lineOf } from "../format.ts";
 import { draftOf, setDraft } from "../drafts.ts";
 import { useMembers } from "../members.ts";
@@ -10,30 +10,33 @@ import { prefs } from "../prefs.ts";
 import { go } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
+import { lazy } from "../ui/lazy.tsx";
+import { memo } from "../ui/memo.ts";
 import { Icon, IconButton } from "../ui/parts.tsx";
 import { fileMax, useUploads } from "../uploads.ts";
 import { Attached, useDrop } from "./attached.tsx";
 import { useCompletion, useMentionable } from "./complete.tsx";
-import type { About } from "./conversation.tsx";
+import type { About, Written } from "./conversation.tsx";
 import { addressed, lastOwn, strangersIn } from "./sending.ts";
 import { asCode, asLink, asList, inFence, insert, isAddress, wrapped } from "./text.ts";
 import { whenText } from "./when.ts";
-import { WhenDialog } from "./whendialog.tsx";
 import { type Look, WriteTools } from "./writetools.tsx";
+
+const WhenDialog = lazy(() => import("./places.tsx").then((m) => m.WhenDialog));
 
 /** Bytes of a body as the server counts them, and from where on a person is told. */
 const BODY_BYTES_MAX = 16 * 1024;
 const BODY_BYTES_SHOWN = 14 * 1024;
 
-type Props = { group: GroupState; title: string; about: About; onAbout: (about: About) => void; input: RefObject<HTMLTextAreaElement | null> };
+type Props = { group: Written; title: string; about: About; onAbout: (about: About) => void; input: RefObject<HTMLTextAreaElement | null> };
 
-export function Composer(props: Props) {
+export const Composer = memo((props: Props) => {
   const { mine } = useMembers(props.group, props.group.post === "admins" ? "mine" : 1);
   if (props.group.post === "admins" && mine === "member") {
     return <p class="write-closed quiet">{say("Only the owner and admins write in this group.", "只有群主和管理员可以在此群组发言。")}</p>;
   }
   return <Write {...props} />;
-}
+});
 
 function Write({ group, title, about, onAbout, input }: Props) {
   const session = useSession();

@@ -1,5 +1,5 @@
 /** One group: its head, its messages, who is typing, and the place to write. */
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import type { GroupState } from "@chatd/client";
 import type { Target } from "../drafts.ts";
 import { useKnown, useSnapshot } from "../hooks.ts";
@@ -11,7 +11,8 @@ import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { star, useStarred } from "../starred.ts";
 import type { IconName } from "../ui/icons.ts";
-import { Avatar, GroupFace, Icon, IconButton } from "../ui/parts.tsx";
+import { memo } from "../ui/memo.ts";
+import { Avatar, Face, Icon, IconButton } from "../ui/parts.tsx";
 import { useRoving } from "../ui/roving.ts";
 import { Composer } from "./composer.tsx";
 import { Level } from "./level.tsx";
@@ -20,6 +21,9 @@ import { Timeline } from "./timeline.tsx";
 import { Typing } from "./typing.tsx";
 
 const FACES = 3;
+
+/** What of a group counts for writing in it. */
+export type Written = Pick<GroupState, "id" | "members"> & { post: GroupState["post"] | undefined };
 
 /** What the composer is about: a message that is answered or edited. */
 export type About = { kind: "reply" | "edit"; item: Target } | null;
@@ -30,52 +34,60 @@ export function Conversation({ group: id, at }: { group: string; at?: number | u
   const group = useSnapshot((s) => s.groups.find((g) => g.id === id));
   const [about, setAbout] = useState<About>(null);
   const input = useRef<HTMLTextAreaElement>(null);
+  // A message changes the group, and nothing of this.
+  const { post, members } = group ?? {};
+  const written = useMemo((): Written => ({ id, post, members: members ?? 0 }), [id, post, members]);
   if (!group) return <NotIn id={id} />;
   const title = titleOf(group, me, people);
   const peer = peerOf(group, me);
   return (
     <>
-      <header class="pane-head group-head">
-        <a class="icon-button back" href={pathOf({ view: "home" })} aria-label={say("Back to groups", "返回群组列表")}><Icon name="back" /></a>
-        <GroupFace group={group} title={title} />
-        <div class="group-title">
-          <h2 title={peer ?? group.id} dir="auto">{title}</h2>
-          <p class="quiet">{!peer && <Faces group={group} />}{peer ? people.known.get(peer)?.status || peer
-            : `${group.visibility === "public" ? say("Public", "公开") : say("Private", "私密")} · ${counted(group.members, "member", "members", "名成员")}`}</p>
-        </div>
-        <Tools group={group} direct={peer !== undefined} />
-      </header>
+      <Head group={written} title={title} peer={peer} named={!!group.name} about={peer ? people.known.get(peer)?.status || peer
+        : `${group.visibility === "public" ? say("Public", "公开") : say("Private", "私密")} · ${counted(group.members, "member", "members", "名成员")}`} />
       <Timeline key={`${id} ${at ?? ""}`} group={group} at={at} onAbout={(next) => { setAbout(next); input.current?.focus(); }} />
       <Typing group={id} />
       <Held group={id} />
-      <Composer group={group} title={title} about={about} onAbout={setAbout} input={input} />
+      <Composer group={written} title={title} about={about} onAbout={setAbout} input={input} />
     </>
   );
 }
 
+/** named: it has a name, where its other person (peer) is no title. */
+const Head = memo(({ group, title, peer, named, about }: { group: Written; title: string; peer: string | undefined; named: boolean; about: string }) => (
+  <header class="pane-head group-head">
+    <a class="icon-button back" href={pathOf({ view: "home" })} aria-label={say("Back to groups", "返回群组列表")}><Icon name="back" /></a>
+    {peer && !named ? <Avatar user={peer} /> : <Face id={group.id} label={title} square />}
+    <div class="group-title">
+      <h2 title={peer ?? group.id} dir="auto">{title}</h2>
+      <p class="quiet">{!peer && <Faces group={group} />}{about}</p>
+    </div>
+    <Tools group={group.id} direct={peer !== undefined} />
+  </header>
+));
+
 /** A few of whom one would write to. */
-function Faces({ group }: { group: GroupState }) {
+function Faces({ group }: { group: Written }) {
   const { me } = useSession();
   const { list } = useMembers(group);
   return <span class="faces" aria-hidden="true">{list.filter((m) => m.user !== me).slice(0, FACES).map((m) => <Avatar key={m.user} user={m.user} small />)}</span>;
 }
 
 /** What can be opened beside the conversation. */
-function Tools({ group, direct }: { group: GroupState; direct: boolean }) {
+function Tools({ group, direct }: { group: string; direct: boolean }) {
   const { me, features } = useSession();
   const route = useRoute();
   const roving = useRoving<HTMLDivElement>();
-  const starred = useStarred(me).includes(group.id);
+  const starred = useStarred(me).includes(group);
   const panel = (name: Panel, icon: IconName, label: string) => {
     const open = route.view === "group" && route.panel === name;
     return <IconButton icon={icon} label={label} aria-expanded={open} data-open={name}
-      onClick={() => (open ? close({ view: "group", group: group.id }) : openPanel(name))} />;
+      onClick={() => (open ? close({ view: "group", group }) : openPanel(name))} />;
   };
   return (
     <div class="group-tools" role="toolbar" aria-label={say("Group", "群组")} {...roving}>
-      <IconButton icon="star" class="icon-button star-toggle wide-only" aria-pressed={starred} onClick={() => star(me, group.id, !starred)}
+      <IconButton icon="star" class="icon-button star-toggle wide-only" aria-pressed={starred} onClick={() => star(me, group, !starred)}
         label={starred ? say("Remove from favourites", "移出收藏") : say("Add to favourites", "加入收藏")} />
-      <Level key={group.id} group={group.id} />
+      <Level key={group} group={group} />
       {features.includes("search") && panel("search", "search", say("Search in this group", "在此群组中搜索"))}
       {panel("files", "file", say("Files", "文件"))}
       {panel("members", "people", say("Members", "成员"))}

@@ -1,4 +1,5 @@
 /** What was shared in a group, the newest first: pictures, files and links. */
+import "../whole.ts";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { FileInfo, MessageItem } from "@chatd/client";
 import { pieces, shortTime } from "../format.ts";

@@ -11,15 +11,20 @@ import { useSession } from "../session.ts";
 import { memo } from "../ui/memo.ts";
 import { GroupFace, Icon } from "../ui/parts.tsx";
 
-type Props = { group: GroupState; title: string; top: number; current: boolean; stop: boolean; starred: boolean; onStar: (group: string, on: boolean) => void };
+type Props = { group: GroupState; title: string; current: boolean; stop: boolean; starred: boolean; onStar: (group: string, on: boolean) => void };
 
-export const GroupRow = memo(({ group: g, title, top, current, stop, starred, onStar }: Props) => {
+/** What moves, as all rows do when one comes to the top, is drawn apart from what is in it. */
+export const GroupRow = memo(({ top, ...shown }: Props & { top: number }) => {
   const ref = useRef<HTMLLIElement>(null);
   useLayoutEffect(() => { ref.current!.style.insetBlockStart = `${top}px`; }, [top]);
+  return <li ref={ref} class="group-line"><Shown {...shown} /></li>;
+});
+
+const Shown = memo(({ group: g, title, current, stop, starred, onStar }: Props) => {
   const at = g.last_message?.sent_at ?? g.created_at;
   const unread = g.unread > 0 || g.mentions_unread > 0;
   return (
-    <li ref={ref} class="group-line">
+    <>
       <a class={`group-link${unread ? " unread" : ""}`} href={groupPath(g.id)} data-group={g.id} aria-current={current ? "page" : undefined} tabIndex={stop ? 0 : -1}>
         <GroupFace group={g} title={title} />
         <span class="group-text">
@@ -35,7 +40,7 @@ export const GroupRow = memo(({ group: g, title, top, current, stop, starred, on
       </a>
       <button type="button" class="icon-button star" tabIndex={-1} aria-pressed={starred} onClick={() => onStar(g.id, !starred)}
         aria-label={starred ? say(`Remove ${title} from favourites`, `将 ${title} 移出收藏`) : say(`Add ${title} to favourites`, `将 ${title} 加入收藏`)}><Icon name="star" /></button>
-    </li>
+    </>
   );
 });
 

@@ -1,4 +1,6 @@
 /** People and settings: one file for all of it, loaded when some of it is first shown. */
+import "../whole.ts";
+
 export { Create, Public } from "./create.tsx";
 export { Members } from "./members.tsx";
 export { You } from "./me/you.tsx";

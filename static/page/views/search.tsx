@@ -1,4 +1,5 @@
 /** Searching what was said, as one types: a page for all groups, and a panel beside one of them. */
+import "../whole.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ChatdError, GroupState, Message, Wire } from "@chatd/client";

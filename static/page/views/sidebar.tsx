@@ -10,6 +10,7 @@ import { say } from "../say.ts";
 import { drawnOf, fold, isUnread, linesOf, unreadBeyond, type Line, type SectionName } from "../sections.ts";
 import { useSession } from "../session.ts";
 import { star, useStarred } from "../starred.ts";
+import { memo } from "../ui/memo.ts";
 import { Icon } from "../ui/parts.tsx";
 import { GroupRow } from "./grouprow.tsx";
 
@@ -43,11 +44,7 @@ export function Sidebar({ open }: { open: string }) {
   }
   return (
     <aside class="side" aria-label={say("Groups", "群组")} data-region>
-      <header class="panel-head">
-        <h2>{say("Groups", "群组")}</h2>
-        <a class="icon-button" href={pathOf({ view: "browse" })} aria-label={say("Browse public groups", "浏览公开群组")} title={say("Browse public groups", "浏览公开群组")}><Icon name="compass" /></a>
-        <a class="icon-button" href={pathOf({ view: "new" })} aria-label={say("Create group", "新建群组")} title={say("Create group", "新建群组")}><Icon name="plus" /></a>
-      </header>
+      <Top />
       <label class="list-filter">
         <Icon name="search" />
         <input type="text" name="filter" dir="auto" autocomplete="off" spellcheck={false} enterkeyhint="go" value={filter} aria-label={say("Filter groups", "筛选群组")}
@@ -60,6 +57,14 @@ export function Sidebar({ open }: { open: string }) {
   );
 }
 
+const Top = memo(() => (
+  <header class="panel-head">
+    <h2>{say("Groups", "群组")}</h2>
+    <a class="icon-button" href={pathOf({ view: "browse" })} aria-label={say("Browse public groups", "浏览公开群组")} title={say("Browse public groups", "浏览公开群组")}><Icon name="compass" /></a>
+    <a class="icon-button" href={pathOf({ view: "new" })} aria-label={say("Create group", "新建群组")} title={say("Create group", "新建群组")}><Icon name="plus" /></a>
+  </header>
+));
+
 function useLines(open: string, filter: string): Line[] {
   const { me, people: store } = useSession();
   const groups = useGroups();
@@ -70,7 +75,7 @@ function useLines(open: string, filter: string): Line[] {
   const at = groups.find((g) => g.id === open);
   if (held.current.group !== at?.id) held.current = { group: at?.id ?? "", unread: at !== undefined && isUnread(at) };
   useEffect(() => store.want(groups.flatMap((g) => [...(g.direct ?? []), g.last_message?.from])), [groups]);
-  const lines = linesOf({ groups, titleOf: (g) => titleOf(g, me, people), starred, unreadOpen: held.current.unread ? open : "", filter, rowPx });
+  const lines = linesOf({ groups, titleOf: (g) => titleOf(g, me, people), starred, open: held.current.group, openUnread: held.current.unread, filter, rowPx });
   listed = lines.flatMap((l) => (l.type === "group" ? [l.group] : []));
   return lines;
 }

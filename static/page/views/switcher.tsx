@@ -1,4 +1,5 @@
 /** Goes to a group or a person, or does something, by a few letters of its name. */
+import "../whole.ts";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { GroupState, Wire } from "@chatd/client";
 import { useGroups } from "../hooks.ts";
