@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -63,10 +64,56 @@ func TestPageDoorByToken(t *testing.T) {
 	p.see(`/token has expired|doesn’t accept this token/.test(document.querySelector(".problem")?.textContent)`)
 	token(harness.Token("alice", "", time.Hour))
 	p.isSignedIn("alice")
+	p.script(`sessionStorage.clear()`) // what belongs to the tab: a new one has nothing of it
 	p.do(chromedp.Reload())
 	p.isSignedIn("alice")
 	p.anotherTab("")
 	p.see(shows(".hint", "You signed out in another tab."))
+	p.do(chromedp.Reload())
+	p.see(`document.querySelector("input[name=name]") && !document.querySelector(".hint")`)
+
+	// One that expired while the page was closed.
+	p.script(`localStorage.setItem("chatd.signin", %q)`, signInOf("alice", harness.Token("alice", "", -time.Hour)))
+	p.do(chromedp.Reload())
+	p.see(shows(".hint", "Your sign-in has expired. Please sign in again."))
+	p.see(`localStorage.getItem("chatd.signin") === null`)
+
+	// A number that scripts would round names its user all the same.
+	const number = "9007199254740993"
+	p.click(".card .text-button")
+	token(harness.Sign(map[string]any{"alg": "HS256"}, map[string]any{"sub": json.Number(number), "exp": time.Now().Add(time.Hour).Unix()}, harness.Secret))
+	p.isSignedIn(number)
+}
+
+// TestPageDoorByTheLinkOfAPerson: the link with a name signs that person in, whoever was signed in before, as often as it is opened.
+func TestPageDoorByTheLinkOfAPerson(t *testing.T) {
+	t.Parallel()
+	ctx, node := bounded(t, browserTimeout), devNode(t)
+	link := func(user string) string { return node.SignInURL() + "&user=" + user }
+	p := blankPage(t, startBrowser(t), "alice")
+	here := func(user string) {
+		t.Helper()
+		p.isSignedIn(user)
+		harness.Eventually(t, waitTimeout, "only "+user+" is here", func() error {
+			for _, one := range []string{"alice", "bob"} {
+				sessions, err := node.Client(one).Sessions(ctx, "me")
+				if err != nil {
+					return err
+				}
+				if (len(sessions) > 0) != (one == user) {
+					return fmt.Errorf("%s has %d sessions", one, len(sessions))
+				}
+			}
+			return nil
+		})
+	}
+	for _, user := range []string{"alice", "bob", "alice", "alice"} {
+		p.do(chromedp.Navigate("about:blank"), chromedp.Navigate(link(user)))
+		here(user)
+	}
+	p.script(`location.hash = new URL(%q).hash`, link("bob")) // pasted into the open page
+	here("bob")
+	p.see(`location.hash === ""`)
 }
 
 // TestPageDoorAccounts goes through the ways in where people have accounts: setup link, cookie, password, registering by an

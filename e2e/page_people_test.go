@@ -48,13 +48,23 @@ func TestPagePeople(t *testing.T) {
 	node := devNode(t)
 	browser := startBrowser(t)
 	alice := newPerson(t, browser, node, "alice")
+
+	// The second person comes by a link, which is copied without a permission.
+	alice.click(".home-card .copy button")
+	alice.see(shows(".home-card [role=status]", "Copied."))
+	bob := openRefused(t, browser, ask[string](alice, `document.querySelector("input[name=link]").value`), "bob")
+	bob.fill("input[name=name]", "bob")
+	bob.enter()
+	bob.isSignedIn("bob")
+	bob.see(`location.hash === ""`) // the code does not stay in the address
+	bob.refused(false)
+
 	alice.click(`a[aria-label="Create group"]`)
 	alice.fill("input[name=name]", "Weekend trip")
 	alice.fill("input[name=members]", "bob, carol")
 	alice.enter()
 	alice.see(shows(".group-title h2", "Weekend trip"))
 	group := ask[string](alice, `document.querySelector(".group-link[aria-current]").dataset.group`)
-	bob := newPerson(t, browser, node, "bob")
 	bob.open(group)
 
 	// A link, by which dave comes.
@@ -64,11 +74,14 @@ func TestPagePeople(t *testing.T) {
 	alice.click("button[name=invite-people]")
 	alice.see(`document.querySelector("input[name=invite]")?.value.includes("invite=") && document.querySelectorAll("[data-list=invites] li").length === 1`)
 	link := ask[string](alice, `document.querySelector("input[name=invite]").value`)
+	alice.see(`document.querySelector("svg.qr path")?.getBBox().width > 20`)
+	alice.picture(picturesDir(t), "invite-people.png")
 	dave := openRefused(t, browser, link, "dave")
 	dave.see(shows(".card .invited", "alice invites you to “Weekend trip” (3 members)."))
 	dave.fill("input[name=name]", "dave")
 	dave.enter()
 	dave.see(shows("dialog .invited", "alice invites you to “Weekend trip” (3 members)."))
+	dave.see(`location.hash === ""`)
 	dave.click("dialog button[name=join]")
 	dave.see(shows(".group-title h2", "Weekend trip"))
 	dave.refused(false)
@@ -97,6 +110,13 @@ func TestPagePeople(t *testing.T) {
 	bob.enter()
 	bob.see(`document.querySelector(".panel li[data-user=dave]")`)
 	alice.see(`document.querySelectorAll(".panel li[data-user]").length === 4`)
+
+	// Two people have a group that nobody else comes into.
+	bob.menu("alice", "Send a message")
+	bob.see(shows(".group-title h2", "alice"))
+	bob.click(`.group-head button[aria-label="Members"]`)
+	bob.see(`document.querySelector(".panel li[data-user=alice]") && !document.querySelector(".panel input[name=user], .panel .invites, [data-open=settings]")`)
+	bob.open(group)
 
 	// Back closes the panel, and only that.
 	alice.script(`history.back()`)
@@ -135,7 +155,7 @@ func TestPagePeople(t *testing.T) {
 	alice.fill("dialog input[name=confirm]", "Long weekend")
 	alice.sure()
 	for _, p := range []*person{alice, bob} {
-		p.see(`!document.querySelector(".group-link")`)
+		p.see(fmt.Sprintf(`!document.querySelector(".group-link[data-group=%q]")`, group))
 	}
 }
 

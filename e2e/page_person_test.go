@@ -82,8 +82,9 @@ func newPerson(t *testing.T, browser context.Context, node *harness.Node, name s
 	t.Helper()
 	p := openPage(t, browser, node, name)
 	if *nginxFlag { // which the development sign-in does not go through
+		p.see(`document.querySelector("textarea[name=token]") ?? void [...document.querySelectorAll(".card .text-button")].find((b) => b.textContent === "Sign in with a token")?.click()`)
 		p.fill("textarea[name=token]", harness.Token(name, "", time.Hour))
-		p.click("form[name=token] button")
+		p.click(".card button.primary")
 	} else {
 		p.fill("input[name=name]", name)
 		p.enter()
@@ -361,4 +362,32 @@ func (p *person) picture(dir, name string) []byte {
 func (p *person) fits() {
 	p.t.Helper()
 	p.see(`document.documentElement.scrollWidth <= innerWidth && [...document.querySelectorAll(".scroller, .groups")].every((e) => e.scrollWidth <= e.clientWidth)`)
+}
+
+// script runs statements that give no value.
+func (p *person) script(format string, args ...any) {
+	p.t.Helper()
+	ask[bool](p, fmt.Sprintf("("+format+", true)", args...))
+}
+
+// signInOf is what the browser has under the key of the sign-in.
+func signInOf(user, token string) string {
+	return fmt.Sprintf(`{"user":%q,"token":%q,"expires_at":"","dev":false}`, user, token)
+}
+
+// anotherTab does what a browser does when another tab signs in, or signs out ("").
+func (p *person) anotherTab(signIn string) {
+	p.t.Helper()
+	if signIn == "" {
+		p.script(`localStorage.removeItem("chatd.signin")`)
+	} else {
+		p.script(`localStorage.setItem("chatd.signin", %q)`, signIn)
+	}
+	p.script(`dispatchEvent(new StorageEvent("storage", { key: "chatd.signin" }))`)
+}
+
+// by waits until the page is live by a websocket or by long polling ("poll").
+func (p *person) by(way string) {
+	p.t.Helper()
+	p.see(`document.querySelector(".link-state")?.dataset.phase === "live" && document.querySelector(".link-state").dataset.by === "` + way + `"`)
 }

@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -193,35 +192,4 @@ func TestPageRetries(t *testing.T) {
 	alice.stands("refused")
 	alice.click(".message .failed button:nth-of-type(2)") // Discard
 	alice.see("!(" + message("given up") + ")")
-}
-
-// TestPageShowsTextAsText puts programs, and texts from right to left, into messages.
-func TestPageShowsTextAsText(t *testing.T) {
-	t.Parallel()
-	node := devNode(t)
-	ctx := bounded(t, browserTimeout)
-	eve := node.Client("eve")
-	must(eve.CreateGroup(ctx, client.GroupDraft{ID: "texts", Name: payloads[0], Members: []string{"bob"}}))(t)
-	for _, payload := range payloads {
-		must(eve.Send(ctx, "texts", client.Draft{Body: payload, Mentions: []string{"bob"}[:min(1, strings.Count(payload, "@bob"))]}))(t)
-	}
-	must(eve.Send(ctx, "texts", client.Draft{Body: "**" + payloads[5] + "**\n> " + payloads[1] + "\n```" + "\n" + payloads[2] + "\n```"}))(t)
-	must(eve.Send(ctx, "texts", client.Text("שלום עולם.")))(t)
-	bob := newPerson(t, startBrowser(t), node, "bob")
-	bob.open("texts")
-	bob.see(message(payloads[0]))
-	bob.scrollUntil(`document.querySelector(".body .code code")`, 4000)
-	for i, payload := range payloads {
-		if !ask[bool](bob, `!!`+message(payload)) {
-			t.Errorf("payload %d is not there as it was written: %s", i, payload)
-		}
-	}
-	if got := ask[string](bob, strings.Replace(strange, `:not(.mark)`, `:not(.avatar img)`, 1)); got != "[]" {
-		t.Error(got)
-	}
-	// The full stop of a text from right to left is at its left.
-	bob.see(`(([text]) => {
-		const at = (i) => { const r = document.createRange(); r.setStart(text, i); r.setEnd(text, i + 1); return r.getBoundingClientRect().left; };
-		return at(text.length - 1) < at(0);
-	})([...document.querySelectorAll(".body")].find((b) => b.textContent.startsWith("שלום")).childNodes)`)
 }

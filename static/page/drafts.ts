@@ -57,8 +57,13 @@ export function draftsOf(user: string): { group: string; draft: Draft }[] {
   }).sort((a, b) => b.draft.at - a.draft.at);
 }
 
-function makeRoom(user: string): void {
-  for (const { group } of draftsOf(user).slice(DRAFTS_MAX - 1)) {
+const makeRoom = (user: string): void => drop(user, draftsOf(user).slice(DRAFTS_MAX - 1));
+
+/** Deletes all that a person has begun to write. */
+export const dropDrafts = (user: string): void => drop(user, draftsOf(user));
+
+function drop(user: string, drafts: { group: string }[]): void {
+  for (const { group } of drafts) {
     known.delete(keyOf(user, group));
     keep(keyOf(user, group), undefined);
     tell(keyOf(user, group));

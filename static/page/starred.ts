@@ -26,3 +26,9 @@ export function star(me: string, group: string, on: boolean): void {
   take({ ...starred, [me]: on ? [...others, group] : others });
   save("starred", starred);
 }
+
+export function dropStarred(me: string): void {
+  const { [me]: _, ...others } = starred;
+  take(others);
+  save("starred", starred);
+}

@@ -2,21 +2,24 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { say } from "../say.ts";
-import { Problem } from "./problem.tsx";
 
 /** A view of a file of its own. What is loaded once is there at once the next time. */
 export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   let View: ComponentType<P> | undefined;
   return (props) => {
+    const [tries, setTries] = useState(0);
+    const [failed, setFailed] = useState(-1); // the last try that was in vain
     const [, draw] = useState(0);
-    const [failed, setFailed] = useState(false);
     useEffect(() => {
       if (View) return;
       let shown = true;
-      load().then((view) => { View = view; if (shown) draw(1); }, () => shown && setFailed(true));
+      load().then((view) => { View = view; if (shown) draw(1); }, () => shown && setFailed(tries));
       return () => { shown = false; };
-    }, []);
+    }, [tries]);
     if (View) return <View {...props} />;
-    return failed ? <Problem text={say("This part of the page could not be loaded. Check your connection and reload the page.", "页面的这一部分无法加载，请检查网络后刷新。")} /> : null;
+    return failed < tries ? null : (
+      <p class="problem" role="alert">{say("This part of the page could not be loaded. Check your connection.", "页面的这一部分无法加载，请检查网络。")}{" "}
+        <button type="button" class="text-button" onClick={() => setTries(tries + 1)}>{say("Try again", "重试")}</button></p>
+    );
   };
 }

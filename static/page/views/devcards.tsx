@@ -1,9 +1,8 @@
 /** For whoever tries the server out: a second person, and a message by the API. */
-import { useRef, useState } from "preact/hooks";
 import { load } from "../saved.ts";
 import { pathOf } from "../route.ts";
 import { say } from "../say.ts";
-import { Icon } from "../ui/parts.tsx";
+import { CopyField } from "../ui/copy.tsx";
 
 export function DevCards() {
   const code = load("signin")?.dev ? load("dev-code") : null;
@@ -14,30 +13,10 @@ export function DevCards() {
     <section class="cards">
       <div class="home-card"><h3>{say("Second person", "第二个人")}</h3>
         <p class="quiet">{say("Open this link in a private window and choose another name. Anyone who has it may use any name.", "在隐私窗口中打开此链接并选择另一个名字。持有链接的人可使用任何名字。")}</p>
-        <Copied name="link" label={say("Link for a second person", "第二个人的链接")} text={link} /></div>
+        <CopyField name="link" label={say("Link for a second person", "第二个人的链接")} text={link} /></div>
       <div class="home-card"><h3>{say("From the command line", "命令行")}</h3>
-        <p class="quiet">{say("This gives a token of bob, for any call of the API.", "此命令返回 bob 的令牌，可用于任何 API 调用。")} <a href="/docs" target="_blank">{say("The API", "API 文档")}</a></p>
-        <Copied name="curl" label={say("Command", "命令")} text={token} /></div>
+        <p class="quiet">{say("This gives a token of bob, for any call of the API.", "此命令返回 bob 的令牌，可用于任何 API 调用。")} <a href="/docs" target="_blank" rel="noopener noreferrer">{say("The API", "API 文档")}</a></p>
+        <CopyField name="curl" label={say("Command", "命令")} text={token} /></div>
     </section>
-  );
-}
-
-function Copied({ text, label, name }: { text: string; label: string; name: string }) {
-  const field = useRef<HTMLInputElement>(null);
-  const [done, setDone] = useState(false);
-  async function copy(): Promise<void> {
-    field.current!.select();
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      document.execCommand("copy"); // pages without TLS have no clipboard, other than this
-    }
-    setDone(true);
-  }
-  return (
-    <div class="copied">
-      <input ref={field} name={name} readOnly value={text} aria-label={label} dir="ltr" onFocus={(e) => e.currentTarget.select()} />
-      <button type="button" class="button" onClick={() => void copy()}><Icon name={done ? "check" : "copy"} />{done ? say("Copied", "已复制") : say("Copy", "复制")}</button>
-    </div>
   );
 }

@@ -1,6 +1,7 @@
 /** A person's data: a copy of it, and its end. */
 import { useState } from "preact/hooks";
 import { call } from "../../call.ts";
+import { leave } from "../../leave.ts";
 import { say } from "../../say.ts";
 import { useSession } from "../../session.ts";
 import { Confirm, problemOf, type Question } from "../../ui/confirm.tsx";
@@ -10,7 +11,8 @@ import { Problem } from "../../ui/parts.tsx";
 const END = '{"end":true}';
 
 export function Own() {
-  const { chat, me, signIn } = useSession();
+  const session = useSession();
+  const { chat, me, signIn } = session;
   const [problem, setProblem] = useState("");
   const [said, setSaid] = useState("");
   const [busy, setBusy] = useState(false);
@@ -41,8 +43,7 @@ export function Own() {
     typed: { label: say(`Type your username, ${me}, to confirm`, `输入您的用户名 ${me} 以确认`), text: me },
     run: async () => {
       await chat.request("DELETE", "/v1/me");
-      await chat.forget();
-      signIn.out();
+      await leave(session);
     },
   };
   return (

@@ -1,5 +1,6 @@
 /** Oneself: what others see, how the page looks, where one is signed in, and one's data. */
 import { say } from "../../say.ts";
+import { leave } from "../../leave.ts";
 import { useSession } from "../../session.ts";
 import { Head } from "../create.tsx";
 import { Devices } from "./devices.tsx";
@@ -8,11 +9,7 @@ import { Own } from "./own.tsx";
 import { Profile } from "./profile.tsx";
 
 export function You() {
-  const { chat, signIn } = useSession();
-  async function out(): Promise<void> {
-    await chat.forget();
-    signIn.out();
-  }
+  const session = useSession();
   return (
     <>
       <Head title={say("You", "我")} />
@@ -23,7 +20,7 @@ export function You() {
           <Devices />
           <Own />
           <section>
-            <p class="buttons"><button type="button" class="button" name="sign-out" onClick={out}>{say("Sign out", "退出登录")}</button></p>
+            <p class="buttons"><button type="button" class="button" name="sign-out" onClick={() => leave(session)}>{say("Sign out", "退出登录")}</button></p>
             <small>{say("What is kept of you in this browser is deleted, also messages that wait to be sent.", "此浏览器中保存的内容将被删除，包括等待发送的消息。")}</small>
           </section>
         </div>
