@@ -96,7 +96,7 @@ func TestPageLoadsLittle(t *testing.T) {
 	p.isSignedIn("alice")
 	p.stands("hello")
 	p.see(unread("team") + ` === 0`)
-	within("the first group", 34, 185_000)
+	within("the first group", 38, 185_000)
 
 	p.do(chromedp.Navigate("about:blank"), chromedp.Navigate(node.URL()+"/c/team"))
 	p.live()

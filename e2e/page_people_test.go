@@ -155,7 +155,7 @@ func TestPagePeople(t *testing.T) {
 	alice.fill("dialog input[name=confirm]", "Long weekend")
 	alice.sure()
 	for _, p := range []*person{alice, bob} {
-		p.see(fmt.Sprintf(`!document.querySelector(".group-link[data-group=%q]")`, group))
+		p.see(fmt.Sprintf(`!document.querySelector(".group-link[data-group='%s']")`, group))
 	}
 }
 
