@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 
 	"github.com/chatd/chatd/client"
 )
@@ -74,47 +77,50 @@ func forbid(w http.ResponseWriter, _ *http.Request) {
 }
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-// textsShown is the expression of all texts that the page shows, in order.
-const textsShown = `[...document.querySelectorAll(".message .body")].map((b) => b.textContent).join("|")`
+// by waits until the page is live by a websocket ("socket") or by long polling ("poll").
+func (p *person) by(way string) {
+	p.t.Helper()
+	p.see(`document.querySelector(".link-state")?.dataset.phase === "live" && document.querySelector(".link-state").dataset.by === "` + way + `"`)
+}
 
-// TestPageWithoutWebsocket keeps websockets from passing, in two ways, and does everything by long polling. The page says that it is on a
-// slower way.
-func TestPageWithoutWebsocket(t *testing.T) {
+// TestBrowserWithoutWebsocket keeps websockets from passing, in two ways, and does everything by long polling.
+func TestBrowserWithoutWebsocket(t *testing.T) {
 	t.Parallel()
 	for name, block := range map[string]func(http.ResponseWriter, *http.Request){"refused": forbid, "unanswered": hang} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			node := devNode(t)
 			box := newMiddlebox(t, node.URL())
 			box.set(block)
 			ctx := bounded(t, browserTimeout)
 			bob := node.Client("bob")
 			must(bob.CreateGroup(ctx, client.GroupDraft{ID: "team", Name: "Team", Members: []string{"alice"}}))(t)
+
 			alice := openRefused(t, startBrowser(t), strings.Replace(node.SignInURL(), node.URL(), box.URL, 1), "alice")
 			alice.fill("input[name=name]", "alice")
 			alice.enter()
 			alice.by("poll")
-			alice.see(`document.querySelector(".rail .me .slow")`)
 
 			// What comes, also in a new group and in the inbox.
 			must(bob.Send(ctx, "team", client.Text("hello")))(t)
 			alice.see(unread("team") + ` === 1`)
 			must(bob.CreateGroup(ctx, client.GroupDraft{ID: "club", Name: "Club", Members: []string{"alice"}}))(t)
 			alice.see(shows(".group-link[data-group=club] .group-name", "Club"))
-			alice.see(`document.querySelector("[data-view=inbox] .badge")?.textContent === "2"`)
-			alice.click("[data-view=inbox]")
-			alice.click(".pane-head .text-button") // Mark all as read
-			alice.see(`!document.querySelector(".item") && !document.querySelector("[data-view=inbox] .badge")`)
+			alice.see(`document.querySelector(".inbox-button .badge")?.textContent === "2"`)
+			alice.click(".inbox-button")
+			alice.click("dialog .buttons .button")
+			alice.see(`!document.querySelector(".item") && !document.querySelector(".inbox-button .badge")`)
+			alice.click(`dialog button[aria-label="Close"]`)
 
-			// Reading, and what is sent: texts, reactions.
+			// Reading, and what is sent: texts, edits, reactions.
 			alice.open("team")
 			alice.stands("hello")
 			alice.see(unread("team") + ` === 0`)
 			serverCounts(ctx, t, node, "team", 0)
 			alice.say("hi bob")
 			mine := alice.stands("hi bob")
-			alice.tool(mine, "React with ❤️")
-			alice.see(shows(".reaction", "❤️ 1"))
+			alice.tool(mine, "Add reaction")
+			alice.click(mine + " .picker button:nth-child(2)")
+			alice.see(`document.querySelector(".reaction")?.textContent === "❤️1"`)
 			serverHasReaction(ctx, t, bob, "team", "alice")
 			must(bob.Read(ctx, "team", 4))(t)
 			must(bob.Send(ctx, "team", client.Text("how are you?")))(t)
@@ -132,18 +138,49 @@ func TestPageWithoutWebsocket(t *testing.T) {
 
 			// A websocket passes again, and later no longer.
 			box.set(nil)
-			alice.script(`dispatchEvent(new Event("online"))`)
-			alice.by("websocket")
-			alice.see(`!document.querySelector(".rail .me .slow")`)
-			must(bob.Send(ctx, "team", client.Text("by websocket")))(t)
-			alice.stands("by websocket")
+			ask[bool](alice, `dispatchEvent(new Event("online"))`)
+			alice.by("socket")
+			must(bob.Send(ctx, "team", client.Text("by socket")))(t)
+			alice.stands("by socket")
 			box.set(block)
 			must(bob.Send(ctx, "team", client.Text("while it changed")))(t)
 			alice.by("poll")
 			alice.stands("while it changed")
 			alice.say("bye")
 			alice.stands("bye")
-			alice.see(textsShown + ` === "hello|hi bob|how are you?|while it was down|by websocket|while it changed|bye"`)
+			want := "hello|hi bob|how are you?|while it was down|by socket|while it changed|bye"
+			if got := ask[string](alice, `[...document.querySelectorAll(".message .body")].map((b) => b.textContent).join("|")`); got != want {
+				t.Errorf("the page shows %q, want %q", got, want)
+			}
 		})
+	}
+}
+
+// TestBrowserForgetsWhatCannotBeRead reloads with a saved position that is none: the page goes on at the newest page of that
+// group, by a websocket and by long polling alike.
+func TestBrowserForgetsWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	node := devNode(t)
+	box := newMiddlebox(t, node.URL())
+	ctx := bounded(t, browserTimeout)
+	bob := node.Client("bob")
+	must(bob.CreateGroup(ctx, client.GroupDraft{ID: "team", Name: "Team", Members: []string{"alice"}}))(t)
+	must(bob.Send(ctx, "team", client.Text("hello")))(t)
+	alice := openRefused(t, startBrowser(t), strings.Replace(node.SignInURL(), node.URL(), box.URL, 1), "alice")
+	alice.fill("input[name=name]", "alice")
+	alice.enter()
+	alice.by("socket")
+	alice.open("team")
+	alice.stands("hello")
+	state := must(bob.Group(ctx, "team"))(t)
+	for way, block := range map[string]func(http.ResponseWriter, *http.Request){"socket": nil, "poll": forbid} {
+		box.set(block)
+		alice.script(`addEventListener("pagehide", () => sessionStorage.setItem("chatd.cursors", %q))`,
+			fmt.Sprintf(`{"team":"%s.%d.?"}`, state.Epoch, state.Last))
+		alice.do(chromedp.Reload())
+		alice.by(way)
+		must(bob.Send(ctx, "team", client.Text("after that, by "+way)))(t)
+		alice.stands("after that, by " + way)
+		alice.stands("hello")
 	}
 }
