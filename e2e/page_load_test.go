@@ -32,7 +32,7 @@ func (l *traffic) hear(event any) {
 	case *network.EventRequestServedFromCache:
 		delete(l.asked, e.RequestID)
 	case *network.EventResponseReceived:
-		if e.Response.FromDiskCache {
+		if e.Response.FromDiskCache || e.Response.FromServiceWorker {
 			delete(l.asked, e.RequestID)
 		} else if url := l.asked[e.RequestID]; url != "" && e.Response.Status == 200 {
 			l.full = append(l.full, url)

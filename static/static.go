@@ -5,12 +5,14 @@ package static
 //go:generate rm -rf dist
 //go:generate go tool -modfile=../tools.mod esbuild main=page/main.tsx page=page/css/page.css app=page/css/app.css --alias:preact=./vendor/preact.js --alias:preact/hooks=./vendor/preact-hooks.js --alias:preact/jsx-runtime=./vendor/preact-jsx.js --alias:@chatd/client=../sdk/js/dist/chatd.js --alias:@chatd/client/indexeddb=../sdk/js/dist/indexeddb.js --bundle --splitting --minify --charset=utf8 --format=esm --target=es2022 --jsx=automatic --jsx-import-source=preact --loader:.woff2=file --asset-names=[name] --chunk-names=[name]-[hash] --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
 //go:generate go tool -modfile=../tools.mod esbuild admin=page/admin/main.tsx admin=page/css/admin.css --alias:preact=./vendor/preact.js --alias:preact/hooks=./vendor/preact-hooks.js --alias:preact/jsx-runtime=./vendor/preact-jsx.js --bundle --splitting --minify --charset=utf8 --format=esm --target=es2022 --jsx=automatic --jsx-import-source=preact --loader:.woff2=file --asset-names=[name] --chunk-names=[name]-[hash] --sourcemap --sources-content=false --source-root=/dist/ --outdir=dist --log-level=warning
+//go:generate go tool -modfile=../tools.mod esbuild sw=page/worker/sw.ts --bundle --minify --charset=utf8 --format=iife --target=es2022 --outdir=dist --log-level=warning
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -47,6 +49,8 @@ func Site(files fs.FS) (map[string][]byte, error) {
 		return nil, err
 	}
 	assets["favicon.svg"] = site["favicon.svg"]
+	worker := assets[workerName]
+	delete(assets, workerName)
 	folder := AssetsPrefix + hashOf(assets) + "/"
 	for name, body := range assets {
 		site[folder+name] = body
@@ -54,7 +58,33 @@ func Site(files fs.FS) (map[string][]byte, error) {
 	for _, page := range []string{"index.html", "admin.html"} {
 		site[page] = bytes.ReplaceAll(site[page], []byte("/"+AssetsPrefix), []byte("/"+folder))
 	}
-	return site, nil
+	site[workerName], err = serviceWorker(worker, site, folder)
+	return site, err
+}
+
+// workerName is at the root: a service worker is for what lies beside and below its address, which must not change.
+const workerName = "sw.js"
+
+// serviceWorker tells the service worker which files the page is made of. Those of the admin page, which is for whoever has a
+// connection, and source maps are none of them.
+func serviceWorker(script []byte, site map[string][]byte, folder string) ([]byte, error) {
+	shell := struct {
+		Version string   `json:"version"`
+		Folder  string   `json:"folder"`
+		Files   []string `json:"files"`
+	}{Folder: "/" + folder}
+	shell.Version = hashOf(map[string][]byte{"index.html": site["index.html"], workerName: script})
+	for _, name := range slices.Sorted(maps.Keys(site)) {
+		asset, is := strings.CutPrefix(name, folder)
+		if is && !strings.HasSuffix(asset, ".map") && !strings.HasPrefix(asset, "admin.") {
+			shell.Files = append(shell.Files, "/"+name)
+		}
+	}
+	list, err := json.Marshal(shell)
+	if err != nil {
+		return nil, fmt.Errorf("the files of the page: %w", err)
+	}
+	return fmt.Appendf(nil, "const SHELL=%s;\n%s", list, script), nil
 }
 
 // hashOf is a short hash over names and contents.

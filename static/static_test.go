@@ -127,8 +127,8 @@ func TestDistIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := regexp.MustCompile(`\n//go:generate go tool -modfile=../tools.mod esbuild (.*)`).FindAllStringSubmatch(string(source), -1)
-	if len(lines) != 2 {
-		t.Fatalf("static.go has %d lines that make dist/: one for the page, one for the admin page", len(lines))
+	if len(lines) != 3 {
+		t.Fatalf("static.go has %d lines that make dist/: one for the page, one for the admin page, one for the service worker", len(lines))
 	}
 	esbuild, err := exec.Command("go", "tool", "-modfile=../tools.mod", "-n", "esbuild").Output()
 	if err != nil {
@@ -183,7 +183,7 @@ func TestFilesFitASitting(t *testing.T) {
 func TestSiteNamesContent(t *testing.T) {
 	files := fstest.MapFS{
 		"index.html": {Data: []byte(`<script src="/assets/main.js">`)}, "page/main.tsx": {Data: []byte("1;\n")},
-		"dist/main.js": {Data: []byte("1;")}, "dist/shell.js": {Data: []byte("2;")},
+		"dist/main.js": {Data: []byte("1;")}, "dist/shell.js": {Data: []byte("2;")}, "dist/sw.js": {Data: []byte("work()")},
 	}
 	assets := func() []string {
 		site, err := Site(files)
@@ -220,8 +220,10 @@ func TestPageHasGoodTypes(t *testing.T) {
 	if err := errors.Join(os.CopyFS(dir, Files), npm.Link(modules, installed, map[string]string{"@chatd/client": "../sdk/js"})); err != nil {
 		t.Fatal(err)
 	}
-	if err := npm.Run(t.Context(), dir, "node", filepath.Join(installed, "typescript", "bin", "tsc"), "-p", "page"); err != nil {
-		t.Error(err)
+	for _, project := range []string{"page", "page/worker"} { // a window and a service worker have different globals
+		if err := npm.Run(t.Context(), dir, "node", filepath.Join(installed, "typescript", "bin", "tsc"), "-p", project); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

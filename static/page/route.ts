@@ -3,6 +3,7 @@
  * Back closes it and only it, and a reload or a link brings it back.
  */
 import { useSyncExternal } from "./hooks.ts";
+import { PATHS } from "./paths.ts";
 
 export type Panel = "members" | "files" | "settings" | "search" | "receipts";
 export type Route =
@@ -14,8 +15,6 @@ export type Route =
 
 const PANELS = new Set<string>(["members", "files", "settings", "search", "receipts"]);
 const VIEWS = new Set<string>(["inbox", "scheduled", "me", "new", "browse"]);
-/** What the server answers with this page, beside its root: those of web/pages.go. */
-const PATHS = /^\/(c|dm|inbox|scheduled|me|new|browse|search)(\/|$)/;
 
 /** The route of a path; home for one that is not of this page. A # from links of earlier versions names a group. */
 export function parse(path: string, search = "", hash = ""): Route {

@@ -23,6 +23,8 @@ type Token = { token: string; expires_at: string };
 const RENEW_BEFORE_MS = 60_000;
 /** A token that is refused this soon after a renewal is not renewed again. */
 const RENEW_EVERY_MS = 3000;
+/** How long a renewal may take: what is kept is shown then, as if there were no network. */
+const RENEW_MAX_MS = 5000;
 /** The longest time that a timer takes. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
@@ -139,7 +141,7 @@ export function createSignIn(listener: Listener) {
   }
 
   /** A new token for the sign-in, by the cookie or by the code of the development sign-in. */
-  const another = (was: Kept): Promise<Token> => (was.account ? call("POST", "/v1/tokens/refresh", { cookie: true }) : devToken(was.user));
+  const another = (was: Kept): Promise<Token> => (was.account ? call("POST", "/v1/tokens/refresh", { cookie: true, signal: AbortSignal.timeout(RENEW_MAX_MS) }) : devToken(was.user));
 
   /** Gets a new token unless the last one was pasted. False: it could not, and the sign-in has ended. */
   async function renew(): Promise<boolean> {

@@ -1,7 +1,8 @@
 /** Says that there is no connection, since when, and what waits for it. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { timeOf } from "../format.ts";
+import { shortTime } from "../format.ts";
 import { useEvent, useSnapshot } from "../hooks.ts";
+import { load, save } from "../saved.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { Icon } from "../ui/parts.tsx";
@@ -15,15 +16,16 @@ export function LinkState() {
   const queued = useSnapshot((s) => s.queued);
   const [network, setNetwork] = useState(navigator.onLine);
   const [late, setLate] = useState(false);
-  const since = useRef<string | null>(null);
+  const since = useRef<string | null>(load("away")); // also over a reload
   useEvent(window, "online", () => setNetwork(true));
   useEvent(window, "offline", () => setNetwork(false));
   const live = connection.phase === "live";
   const there = live && network;
   if (there) since.current = null;
   useEffect(() => {
+    if (!there) since.current ??= new Date().toISOString();
+    save("away", since.current);
     if (there) return setLate(false);
-    since.current ??= new Date().toISOString();
     const timer = setTimeout(() => setLate(true), SILENT_MS);
     return () => clearTimeout(timer);
   }, [there]);
@@ -34,7 +36,7 @@ export function LinkState() {
           <Icon name="cloud" />
           <span>
             <strong>{connection.phase === "connecting" && network ? say("Connecting…", "正在连接…") : say("You’re offline", "您已离线")}</strong>
-            {since.current && ` ${say(`since ${timeOf(since.current)}`, `自 ${timeOf(since.current)} 起`)}`}
+            {since.current && ` ${say(`since ${shortTime(since.current)}`, `自 ${shortTime(since.current)} 起`)}`}
             {queued > 0 && ` · ${counted(queued, "message waits", "messages wait", "条消息等待发送")}`}
           </span>
           {connection.phase === "waiting" && <>

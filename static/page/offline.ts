@@ -1,0 +1,18 @@
+/** Has the browser keep the page for when there is no network, once somebody has signed in. */
+
+type Policy = { createScriptURL(url: string): string };
+/** Where text may not become code, the address of a script has to come from a policy. This one knows one address. */
+const policy = (globalThis as { trustedTypes?: { createPolicy(name: string, rules: Policy): Policy } }).trustedTypes
+  ?.createPolicy("chatd-worker", { createScriptURL: () => "/sw.js" });
+
+/** Null: this browser has no service workers, refuses them here, or the server has none. The page works without. */
+export async function keepPage(): Promise<ServiceWorkerRegistration | null> {
+  try {
+    // To register anew would keep one that is about to go because the server has none.
+    const served = await fetch("/sw.js", { cache: "no-cache" }).then((answer) => answer.ok, () => false);
+    if (served) return await navigator.serviceWorker.register(policy?.createScriptURL("") ?? "/sw.js", { updateViaCache: "none" });
+    return (await navigator.serviceWorker.getRegistration("/")) ?? null;
+  } catch {
+    return null;
+  }
+}
