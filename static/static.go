@@ -23,7 +23,7 @@ import (
 // Files is the client as it is written, and what is made of it. Everything in it is public, and everything works under the
 // content security policy `default-src 'none'` with scripts, styles, images and connections from 'self' alone.
 //
-//go:embed index.html admin.html favicon.svg page vendor dist
+//go:embed index.html admin.html favicon.svg manifest.webmanifest icons page vendor dist
 var Files embed.FS
 
 // AssetsPrefix begins the paths of a site that name their content: what is served below it never changes.

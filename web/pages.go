@@ -51,6 +51,8 @@ func (s *Server) registerPages(e *echo.Echo) {
 		kind := mime.TypeByExtension(path.Ext(name))
 		if ext := path.Ext(name); ext == ".ts" || ext == ".tsx" {
 			kind = "text/plain; charset=utf-8" // sources, to which the source maps lead
+		} else if ext == ".webmanifest" {
+			kind = "application/manifest+json"
 		} else if kind == "" {
 			kind = "application/octet-stream"
 		}
