@@ -18,7 +18,7 @@ func TestPageIsInstallable(t *testing.T) {
 	for _, e := range app.Errors {
 		t.Errorf("the manifest: %s (line %d)", e.Message, e.Line)
 	}
-	if m := app.Manifest; m == nil || m.Name != "chatd" || m.Display != "standalone" || m.StartURL == "" || len(m.Icons) < 3 {
+	if m := app.Manifest; m == nil || m.Name != "chatd" || m.Display != "kStandalone" || m.StartURL == "" || len(m.Icons) < 3 {
 		t.Fatalf("Chromium reads %+v of %s", app.Manifest, app.Data)
 	}
 	alice.keeps() // a page that is installed has to open without a network
