@@ -388,3 +388,9 @@ func (p *person) anotherTab(signIn string) {
 
 // textsShown is the expression of all texts that the page shows, in order.
 const textsShown = `[...document.querySelectorAll(".message .body")].map((b) => b.textContent).join("|")`
+
+// by waits until the page is live by a websocket or by long polling ("poll").
+func (p *person) by(way string) {
+	p.t.Helper()
+	p.see(`document.querySelector(".link-state")?.dataset.phase === "live" && document.querySelector(".link-state").dataset.by === "` + way + `"`)
+}

@@ -158,14 +158,14 @@ export function useMembers(group: Pick<GroupState, "id" | "members">, need: Need
   return { ...state, more: () => store.need(state.list.length + 1), look: () => store.need("mine") };
 }
 
-/** How far the members of a small group have read; empty for larger ones. */
-export function useReads(group: Pick<GroupState, "id" | "members">): Reads {
+/** How far the members of a small group have read; empty for larger ones. The long poll does not tell: each new entry has them asked for. */
+export function useReads(group: Pick<GroupState, "id" | "members" | "last">): Reads {
   const { chat, me } = useSession();
   const store = storeOf(chat, me, group.id);
   const by = useSnapshot((s) => (s.connection.phase === "live" ? s.connection.by : ""));
   useEffect(() => {
     if (by && store.now() !== unknown) store.again();
-  }, [store, by]);
+  }, [store, by, by === "poll" && group.last]);
   const reads = useSyncExternal(store.subscribe, store.reads);
   return group.members <= SMALL ? reads : nobody;
 }

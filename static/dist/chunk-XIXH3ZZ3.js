@@ -1,2 +1,0 @@
-var r=new Map;function s(t,n){let e=JSON.stringify(n);r.delete(t);try{e===void 0?localStorage.removeItem(t):localStorage.setItem(t,e)}catch{e!==void 0&&r.set(t,e)}}function i(t){try{return JSON.parse(r.get(t)??localStorage.getItem(t)??"null")}catch{return null}}function o(t){let n=[];try{n=Object.keys(localStorage)}catch{}return[...new Set([...n,...r.keys()])].filter(e=>e.startsWith(t))}export{s as a,i as b,o as c};
-//# sourceMappingURL=chunk-XIXH3ZZ3.js.map
