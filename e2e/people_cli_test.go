@@ -132,7 +132,7 @@ func TestPeopleAtTheCommandLine(t *testing.T) {
 		t.Errorf("the login of an operator is not used for the commands of operators: got %q", out)
 	}
 	root.run(4, "wrong\n", "login", "-url", node.URL(), "-user", "root")
-	if _, log := root.run(5, "", "send", "general", "hi"); !strings.Contains(log, "no such group") {
+	if _, log := root.run(5, "", "send", "general", "hi"); !strings.Contains(log, "there is no group general") {
 		t.Errorf("no such group: got %q", log)
 	}
 

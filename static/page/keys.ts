@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { useEvent } from "./hooks.ts";
 import { close, go, openPanel, route } from "./route.ts";
 import { say } from "./say.ts";
-import { useSession } from "./session.ts";
+import { closed, useSession } from "./session.ts";
 import { listed } from "./views/sidebar.tsx";
 
 export type Over = "switcher" | "shortcuts" | null;
@@ -52,7 +52,7 @@ export function useKeys(): [Over, (over: Over) => void] {
     else if (end?.checkVisibility()) end.click();
     else {
       const last = chat.group(group).snapshot()?.last;
-      if (last) void chat.group(group).read(last);
+      if (last) void chat.group(group).read(last).catch(closed);
     }
   }
   return [over, setOver];

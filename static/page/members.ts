@@ -38,7 +38,7 @@ function createMembers(chat: Chatd, me: string, id: string) {
   let count = 0;
   /** What the views need together. */
   let [wanted, role] = [1, false];
-  const moved = new Map<string, number>(); // while a page was on its way
+  const moved = new Map<string, number>(); // before it was known that they are members, or while a page was on its way
   const listeners = new Set<() => void>();
   let stops: (() => void)[] = [];
 
@@ -85,7 +85,10 @@ function createMembers(chat: Chatd, me: string, id: string) {
     if (m.group !== id || m.kind !== "notice") return;
     for (const user of m.users ?? (m.user ? [m.user] : [])) {
       if (m.notice === "left" || m.notice === "removed") all.delete(user);
-      else if (m.notice === "joined") all.set(user, { user, role: (m.role as Role | undefined) ?? "member" });
+      else if (m.notice === "joined") {
+        all.set(user, { user, role: (m.role as Role | undefined) ?? "member" });
+        reads = new Map(reads).set(user, moved.get(user) ?? 0);
+      }
       else if (m.notice === "role") setRole(all, user, m.role as Role);
     }
     show();
@@ -100,7 +103,7 @@ function createMembers(chat: Chatd, me: string, id: string) {
         stops = [chat.on("message", noticed), chat.on("cursor", (c) => {
           if (c.group !== id || c.user === me) return; // where the person is is no mark
           moved.set(c.user, c.read);
-          if (!reads.has(c.user) || reads.get(c.user) === c.read) return;
+          if (!all.has(c.user) || reads.get(c.user) === c.read) return;
           reads = new Map(reads).set(c.user, c.read);
           tell();
         })];

@@ -12,7 +12,7 @@ import { textOf, usePeople, usePerson } from "../people.ts";
 import { oneLine } from "../preview.ts";
 import { groupPath, pathOf } from "../route.ts";
 import { counted, say } from "../say.ts";
-import { useSession } from "../session.ts";
+import { closed, useSession } from "../session.ts";
 import { GroupFace, Icon } from "../ui/parts.tsx";
 import { DevCards } from "./devcards.tsx";
 import { itemsText } from "./inbox.tsx";
@@ -61,8 +61,8 @@ function Unread({ group: g }: { group: GroupState }) {
   useLayoutEffect(() => store.want(first.map((i) => (i.type === "message" ? i.from : undefined))), [first.length]);
   function read(): void {
     const from = unread?.id;
-    void chat.group(g.id).read(g.last);
-    toast(say(`Marked ${title} as read.`, `已将 ${title} 标为已读。`), from ? { action: { label: say("Undo", "撤销"), run: () => void chat.group(g.id).markUnread(from) } } : {});
+    void chat.group(g.id).read(g.last).catch(closed);
+    toast(say(`Marked ${title} as read.`, `已将 ${title} 标为已读。`), from ? { action: { label: say("Undo", "撤销"), run: () => void chat.group(g.id).markUnread(from).catch(closed) } } : {});
   }
   return (
     <li class="home-card unread-card" data-group={g.id}>

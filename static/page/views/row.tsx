@@ -1,11 +1,12 @@
 /** One message. */
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { MessageItem } from "@chatd/client";
 import { fullTime, timeOf } from "../format.ts";
 import { plain } from "../markdown.ts";
 import { listOf } from "../notices.ts";
 import { useNames, usePerson } from "../people.ts";
 import { counted, say } from "../say.ts";
-import { useSession } from "../session.ts";
+import { closed, useSession } from "../session.ts";
 import { Files } from "../ui/files.tsx";
 import { memo } from "../ui/memo.ts";
 import { Avatar, Icon, Name } from "../ui/parts.tsx";
@@ -128,21 +129,25 @@ function Failed({ item, tab }: { item: MessageItem; tab: number }) {
   return (
     <p class="failed" role="alert">
       {say("Not sent.", "未发送。")} <span dir="auto">{why(item.error)}</span>
-      <button type="button" class="text-button" tabIndex={tab} onClick={() => void group.retry(key)}>{say("Retry", "重试")}</button>
-      <button type="button" class="text-button" tabIndex={tab} onClick={() => void group.discard(key)}>{say("Discard", "放弃")}</button>
+      <button type="button" class="text-button" tabIndex={tab} onClick={() => void group.retry(key).catch(closed)}>{say("Retry", "重试")}</button>
+      <button type="button" class="text-button" tabIndex={tab} onClick={() => void group.discard(key).catch(closed)}>{say("Discard", "放弃")}</button>
       {item.body && <button type="button" class="text-button" tabIndex={tab} onClick={copy}>{say("Copy", "复制")}</button>}
     </p>
   );
 }
 
 /** Whether to delete, asked beneath what it is about. */
-const Ask = ({ onDelete, onCancel }: { onDelete: () => void; onCancel: () => void }) => (
-  <p class="ask" role="group">
-    {say("Delete this message for everyone?", "为所有人删除此消息？")}
-    <button type="button" class="text-button danger" onClick={onDelete}>{say("Delete", "删除")}</button>
-    <button type="button" class="text-button" ref={(el) => el?.focus()} onClick={onCancel}>{say("Cancel", "取消")}</button>
-  </p>
-);
+function Ask({ onDelete, onCancel }: { onDelete: () => void; onCancel: () => void }) {
+  const cancel = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => cancel.current?.focus(), []);
+  return (
+    <p class="ask" role="group">
+      {say("Delete this message for everyone?", "为所有人删除此消息？")}
+      <button type="button" class="text-button danger" onClick={onDelete}>{say("Delete", "删除")}</button>
+      <button ref={cancel} type="button" class="text-button" onClick={onCancel}>{say("Cancel", "取消")}</button>
+    </p>
+  );
+}
 
 function Readers({ users }: { users: string[] }) {
   const nameOf = useNames(users);

@@ -10,7 +10,7 @@ import { manages, useMembers, useReads } from "../members.ts";
 import { removeSoon, takeBack, useRemovals } from "../removals.ts";
 import { counted, say } from "../say.ts";
 import { NEAR_PX, useNear, useScroll } from "../scroll.ts";
-import { useSession } from "../session.ts";
+import { closed, useSession } from "../session.ts";
 import { Avatar, Icon } from "../ui/parts.tsx";
 import type { About } from "./conversation.tsx";
 import { DayLine, Folded, GapLine, NewLine } from "./line.tsx";
@@ -62,7 +62,7 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
     },
     onRead: (key) => {
       const id = ids.get(key) ?? 0;
-      if (!held.current && id > group.read) void api.read(id);
+      if (!held.current && id > group.read) void api.read(id).catch(closed);
     },
   });
   useEffect(() => {
@@ -84,7 +84,7 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
     held.current = false;
     void newest();
     if (count === 0) return;
-    void api.read(group.last);
+    void api.read(group.last).catch(closed);
     if (count <= UNDO_FROM) return;
     toast(say(`${counted(count, "message", "messages", "")} marked as read`, `已将 ${count} 条消息标为已读`), { action: { label: say("Undo", "撤销"), run: () => void unread(first).then(() => timeline?.jump("unread")).catch(failed) } });
   }
