@@ -20,6 +20,9 @@ func TestRoutesAreDescribed(t *testing.T) {
 		Limits: chat.DefaultLimits(), ServeMetrics: true, Dev: &DevSignIn{Code: "c", Issue: issue}, Sessions: noSessions{}, Static: map[string][]byte{"index.html": nil},
 	})
 	pages := map[string]bool{"/": true, "/index.html": true, "/docs": true, "/docs.css": true, "/openapi.yaml": true}
+	for _, view := range views["index.html"] {
+		pages["/"+view] = true
+	}
 	served := map[string]bool{}
 	for _, r := range s.echo.Routes() {
 		key := r.Method + " " + r.Path
