@@ -6,9 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
-
-	"github.com/chromedp/chromedp"
 
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
@@ -27,16 +24,9 @@ func TestPageAdmin(t *testing.T) {
 	group := must(node.Client("alice").CreateGroup(ctx, client.GroupDraft{ID: "trip", Members: []string{"bob"}}))(t)
 	must(node.Client("alice").Send(ctx, group.ID, client.Text("hello")))(t)
 
-	page := openAt(t, startBrowser(t), node.URL()+"/docs", "olga")
-	signInAs := func(user, role string) {
-		t.Helper()
-		kept := fmt.Sprintf(`{"user":%q,"token":%q,"expires_at":"","dev":false}`, user, harness.Token(user, role, time.Hour))
-		ask[bool](page, fmt.Sprintf(`(localStorage.setItem("chatd.signin", %q), true)`, kept))
-		page.do(chromedp.Navigate(node.URL() + "/admin"))
-	}
-	signInAs("alice", "")
+	page := operatorPage(t, node, "alice", "")
 	page.see(`document.querySelector(".nothing h1")?.textContent === "For operators"`)
-	signInAs("olga", "admin")
+	page.signInTo(node, "olga", "admin")
 	page.see(`document.querySelectorAll(".figures li").length === 6`)
 	page.see(`document.querySelector(".trouble[data-code=webhook_failing]")`)
 

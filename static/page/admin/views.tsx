@@ -14,14 +14,16 @@ export function Groups({ ask, query }: Props) {
   return (
     <View title={say("Groups held back", "被阻滞的群组")} lead={say("Messages that are kept only because members are behind. They are trimmed once these members have seen them, or leave.", "仅因成员落后而保留的消息；成员看过或离开后即被清理。")}>
       <Table loading={pages.loading} failure={pages.failure} empty={say("No group keeps anything for members who are behind.", "没有群组被阻滞。")}
-        head={[say("Group", "群组"), say("Kept", "保留"), say("Since", "自"), say("By whom", "原因"), ""]}
+        head={[say("Group", "群组"), say("Kept", "保留"), say("Since", "自"), say("By whom", "原因")]}
         rows={items.map((g) => ({
           key: g.id,
           cells: [
             <><bdi>{g.name || g.id}</bdi><br /><small>{g.name && <><code>{g.id}</code> · </>}{counted(g.members, "member", "members", "名成员")}</small></>, g.held.toLocaleString(), <When at={g.held_since} />,
-            g.blockers.map((b) => <span key={b.user} class="blocker"><bdi>{b.user}</bdi> <small>{say(`${b.behind.toLocaleString()} behind`, `落后 ${b.behind.toLocaleString()}`)}</small></span>),
-            g.blockers[0] && <Act danger name="remove" label={say(`Remove ${g.blockers[0].user}`, `移除 ${g.blockers[0].user}`)} sure={say("They leave the group.", "该成员将离开群组。")}
-              run={() => ask("DELETE", `/v1/groups/${e(g.id)}/members/${e(g.blockers[0]!.user)}`).then(pages.again)} />,
+            g.blockers.map((b) => (
+              <span key={b.user} class="blocker" data-user={b.user}><span><bdi>{b.user}</bdi> <small>{say(`${b.behind.toLocaleString()} behind`, `落后 ${b.behind.toLocaleString()}`)}</small></span>
+                <Act danger name="remove" label={say("Remove", "移除")} sure={say(`${b.user} leaves the group.`, `${b.user} 将离开群组。`)}
+                  run={() => ask("DELETE", `/v1/groups/${e(g.id)}/members/${e(b.user)}`).then(pages.again)} /></span>
+            )),
           ],
         }))} />
       <More more={pages.more} loading={pages.loading} />
