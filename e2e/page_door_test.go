@@ -141,7 +141,7 @@ func TestPageDoorAccounts(t *testing.T) {
 	bob := openRefused(t, browser, node.URL()+"/#invite="+url.PathEscape(invite.Code), "bob")
 	bob.see(shows(".card .invited", "Ren Ōta invites you to “Trip” (1 member).") + " && " + shows(".card h1", "Create an account"))
 	bob.signs("bob", rightWord)
-	bob.see(shows(".group-title h2", "Trip")) // whoever registers by an invitation is not asked again
+	bob.see(shows(".group-title h1", "Trip")) // whoever registers by an invitation is not asked again
 	bob.isSignedIn("bob")
 
 	operator := must(client.New(node.URL(), client.StaticToken(harness.Token("operator", "admin", time.Hour))))(t)

@@ -118,7 +118,7 @@ func TestPageFaces(t *testing.T) {
 	bob.click(`.group-head button[aria-label="Members"]`)
 	bob.see(`document.querySelector(".panel li[data-user=u-7351] img") && ` + shows(".panel li[data-user=u-7351] .name", "Ana Silva"))
 	bob.menu("u-7351", "Send a message")
-	bob.see(shows(".group-title h2", "Ana Silva"))
+	bob.see(shows(".group-title h1", "Ana Silva"))
 	bob.see(`document.querySelector(".group-head .avatar img") && !document.querySelector(".line.notice")`)
 	bob.say("Just between us")
 	bob.see(shows(".group-link[aria-current] .group-name", "Ana Silva"))

@@ -76,7 +76,7 @@ func makeGroup(p *person, name, members, visibility string) string {
 	}
 	p.click(fmt.Sprintf("input[value=%q]", visibility))
 	p.click("form[name=new-group] button.primary")
-	p.see(shows(".group-title h2", name))
+	p.see(shows(".group-title h1", name))
 	return groupOf(p)
 }
 

@@ -133,7 +133,7 @@ func TestPageSearchesHistory(t *testing.T) {
 	bob.see(`[...document.querySelectorAll(".hit mark")].map((m) => m.textContent).join(" ") === "Apple apple"`)
 	bob.see(shows(".hit small", "Other"))
 	bob.click(".hit")
-	bob.see(shows(".group-title h2", "Other") + " && " + inView(apple))
+	bob.see(shows(".group-title h1", "Other") + " && " + inView(apple))
 
 	// Page by page, and what is not there.
 	bob.click("[data-view=search]")
@@ -141,7 +141,7 @@ func TestPageSearchesHistory(t *testing.T) {
 	bob.click(".search > .buttons .button")
 	bob.see(`document.querySelectorAll(".hit").length === 60`)
 	find("nothing-like-this", 0, "")
-	bob.see(shows(".search .nothing h3", "No messages found"))
+	bob.see(shows(".search .nothing h2", "No messages found"))
 	bob.refused(true)
 	bob.retype("input[name=q]", "-message")
 	bob.see(shows(".search .problem", "Name a word to look for: words with a “-” only leave messages out."))

@@ -39,7 +39,7 @@ func TestPageInboxEmpties(t *testing.T) {
 	alice.script(`location.reload()`)
 	alice.see(`document.querySelector("[data-view=inbox] .badge")?.textContent === "1"`)
 	alice.click(`.item button[aria-label="Done"]`)
-	alice.see(`document.querySelector(".nothing h3")?.textContent.includes("caught up")`)
+	alice.see(`document.querySelector(".nothing h2")?.textContent.includes("caught up")`)
 	alice.see(`!document.querySelector("[data-view=inbox] .badge")`)
 	harness.Eventually(t, waitTimeout, "the server knows that the inbox is done with", func() error {
 		if left := must(node.Client("alice").Inbox(ctx, nil, 0))(t).Items; len(left) > 0 {

@@ -124,7 +124,7 @@ func TestPageShowsTextAsText(t *testing.T) {
 	bob.see(`document.querySelectorAll(".group-link").length === 13`)
 	inert(bob, "the list of groups")
 	bob.open("texts")
-	bob.see(shows(".group-title h2", payloads[0]))
+	bob.see(shows(".group-title h1", payloads[0]))
 	bob.see(message(payloads[0]))
 	bob.scrollUntil(`document.querySelector(".body .code code") && document.querySelector(".message pre.data")`, 4000)
 	for i, payload := range payloads {
@@ -142,7 +142,7 @@ func TestPageShowsTextAsText(t *testing.T) {
 
 	rename := payloads[6]
 	must(eve.UpdateGroup(ctx, "texts", client.GroupChange{Name: &rename}))(t)
-	bob.see(shows(".group-title h2", rename))
+	bob.see(shows(".group-title h1", rename))
 	bob.tool(bob.stands(payloads[5]), "Reply")
 	bob.see(fmt.Sprintf(`document.querySelector(".about").textContent.includes(%q)`, payloads[5]))
 	bob.say(payloads[1] + " again")

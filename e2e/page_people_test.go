@@ -63,7 +63,7 @@ func TestPagePeople(t *testing.T) {
 	alice.fill("input[name=name]", "Weekend trip")
 	alice.fill("input[name=members]", "bob, carol")
 	alice.enter()
-	alice.see(shows(".group-title h2", "Weekend trip"))
+	alice.see(shows(".group-title h1", "Weekend trip"))
 	group := ask[string](alice, `document.querySelector(".group-link[aria-current]").dataset.group`)
 	bob.open(group)
 
@@ -83,7 +83,7 @@ func TestPagePeople(t *testing.T) {
 	dave.see(shows("dialog .invited", "alice invites you to “Weekend trip” (3 members)."))
 	dave.see(`location.hash === ""`)
 	dave.click("dialog button[name=join]")
-	dave.see(shows(".group-title h2", "Weekend trip"))
+	dave.see(shows(".group-title h1", "Weekend trip"))
 	dave.refused(false)
 	alice.see(`document.querySelector(".panel li[data-user=dave]")`)
 	alice.click(`[data-list=invites] button[aria-label="Revoke link"]`)
@@ -102,7 +102,7 @@ func TestPagePeople(t *testing.T) {
 	alice.menu("dave", "Remove")
 	alice.sure()
 	alice.see(`!document.querySelector(".panel li[data-user]")`)
-	dave.see(shows(".nothing h2", "You’re not in this group"))
+	dave.see(shows(".nothing h1", "You’re not in this group"))
 
 	// By name, with completion: the server says whom one may see.
 	alice.retype("input[name=member-search]", " ")
@@ -113,14 +113,14 @@ func TestPagePeople(t *testing.T) {
 
 	// Two people have a group that nobody else comes into.
 	bob.menu("alice", "Send a message")
-	bob.see(shows(".group-title h2", "alice"))
+	bob.see(shows(".group-title h1", "alice"))
 	bob.click(`.group-head button[aria-label="Members"]`)
 	bob.see(`document.querySelector(".panel li[data-user=alice]") && !document.querySelector(".panel input[name=user], .panel .invites, [data-open=settings]")`)
 	bob.open(group)
 
 	// Back closes the panel, and only that.
 	alice.script(`history.back()`)
-	alice.see(`!document.querySelector(".panel") && document.querySelector(".group-title h2")`)
+	alice.see(`!document.querySelector(".panel") && document.querySelector(".group-title h1")`)
 
 	// Settings, in sentences.
 	alice.click(`.group-head button[aria-label="Group settings"]`)
@@ -130,7 +130,7 @@ func TestPagePeople(t *testing.T) {
 	alice.retype("input[name=retain_days]", "30")
 	alice.see(`document.querySelector("form[name=settings]").innerText.includes("Messages go 30 days after they were sent")`)
 	alice.click("button[name=save]")
-	bob.see(shows(".group-title h2", "Long weekend"))
+	bob.see(shows(".group-title h1", "Long weekend"))
 	harness.Eventually(t, cliWait, "the settings are saved", func() error {
 		if got := must(node.Client("alice").Group(t.Context(), group))(t); got.Post != "admins" || got.RetainDays != 30 || got.Keep != 250 || got.Name != "Long weekend" {
 			return fmt.Errorf("got %+v", got)
@@ -168,7 +168,7 @@ func TestPageBrowse(t *testing.T) {
 	bob.click(`a[aria-label="Browse public groups"]`)
 	bob.fill("input[name=group-search]", "town")
 	bob.click(`button[aria-label="Join Town square"]`)
-	bob.see(shows(".group-title h2", "Town square"))
+	bob.see(shows(".group-title h1", "Town square"))
 }
 
 // TestPageMembersOfALargeGroup draws what is in view, and finds who is far down.
@@ -249,9 +249,9 @@ func TestPageMe(t *testing.T) {
 	alice.click("input[name=theme][value=dark]")
 	alice.see(`getComputedStyle(document.documentElement).colorScheme === "dark"`)
 	alice.click("input[name=language][value=zh]")
-	alice.see(`document.documentElement.lang === "zh" && document.querySelector(".pane-head h2")?.textContent === "我"`)
+	alice.see(`document.documentElement.lang === "zh" && document.querySelector(".pane-head h1")?.textContent === "我"`)
 	alice.click("input[name=language][value=en]")
-	alice.see(shows(".pane-head h2", "You"))
+	alice.see(shows(".pane-head h1", "You"))
 	alice.size(390, 800)
 	alice.fits()
 	alice.size(1180, 760)

@@ -71,22 +71,22 @@ func TestPageRoutes(t *testing.T) {
 
 	// Each view by its address, and a group that is not one's own.
 	for path, shown := range map[string]string{
-		"/": ".home", "/inbox": ".item, .nothing", "/search?q=text": ".hit mark", "/c/one/3": ".messages", "/c/one/members": ".panel", "/c/nothere": ".nothing h2",
+		"/": ".home", "/inbox": ".item, .nothing", "/search?q=text": ".hit mark", "/c/one/3": ".messages", "/c/one/members": ".panel", "/c/nothere": ".nothing h1",
 	} {
 		alice.do(chromedp.Navigate(node.URL() + "" + path))
 		alice.see(fmt.Sprintf("document.querySelector(%q)", shown))
 		alice.see(fmt.Sprintf("location.pathname + location.search === %q", path))
 	}
 	alice.do(chromedp.Navigate(node.URL() + "/#one")) // as earlier versions wrote it
-	alice.see(shows(".group-title h2", "one"))
+	alice.see(shows(".group-title h1", "one"))
 
 	// The switcher, and the neighbours in the list.
 	alice.script(`document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "k", ctrlKey: true, bubbles: true}))`)
 	alice.fill("input[name=switch]", "two")
 	alice.enter()
-	alice.see(shows(".group-title h2", "two"))
+	alice.see(shows(".group-title h1", "two"))
 	alice.script(`document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowDown", altKey: true, bubbles: true}))`)
-	alice.see(shows(".group-title h2", "one"))
+	alice.see(shows(".group-title h1", "one"))
 	alice.script(`document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "?", bubbles: true}))`)
 	alice.see(`document.querySelector("dialog .shortcuts")`)
 
@@ -96,6 +96,6 @@ func TestPageRoutes(t *testing.T) {
 	if err := bob.RemoveMember(ctx, "one", "alice"); err != nil {
 		t.Fatal(err)
 	}
-	alice.see(`document.querySelector(".nothing h2") && !document.querySelector(".write")`)
+	alice.see(`document.querySelector(".nothing h1") && !document.querySelector(".write")`)
 	alice.at("/c/one", "")
 }

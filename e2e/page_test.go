@@ -141,12 +141,12 @@ func direct(alice, bob *person) {
 	alice.t.Helper()
 	alice.click(`.group-head button[aria-label="Members"]`)
 	alice.menu("bob", "Send a message")
-	alice.see(shows(".group-title h2", "bob") + ` && !document.querySelector(".panel")`)
+	alice.see(shows(".group-title h1", "bob") + ` && !document.querySelector(".panel")`)
 	alice.say("a word between us")
 	alice.stands("a word between us")
 	bob.open(groupOf(alice))
 	bob.stands("a word between us")
-	bob.see(shows(".group-title h2", "alice"))
+	bob.see(shows(".group-title h1", "alice"))
 }
 
 // publicGroup is found, joined and left again.
@@ -155,7 +155,7 @@ func publicGroup(alice, bob *person) {
 	club := makeGroup(bob, "Book club", "", "public")
 	alice.click(`a[aria-label="Browse public groups"]`)
 	alice.click(fmt.Sprintf("li[data-public=%q] button", club))
-	alice.see(shows(".group-title h2", "Book club"))
+	alice.see(shows(".group-title h1", "Book club"))
 	alice.say("What do we read next?")
 	bob.stands("What do we read next?")
 	notice := func(text string) string {

@@ -141,6 +141,6 @@ func TestPageFollowsAnotherDevice(t *testing.T) {
 	}
 	must(struct{}{}, bob.RemoveMember(ctx, "team", "alice"))(t)
 	for _, p := range both {
-		p.see(`!document.querySelector(".group-link") && document.querySelector(".nothing h2")?.textContent === "You’re not in this group"`)
+		p.see(`!document.querySelector(".group-link") && document.querySelector(".nothing h1")?.textContent === "You’re not in this group"`)
 	}
 }

@@ -61,7 +61,7 @@ func stops() []stop {
 		{name: "me", path: "/me", shows: "[data-list=sessions] li"},
 		{name: "new", path: "/new", shows: "form[name=new-group]"},
 		{name: "browse", path: "/browse", shows: "li[data-public]"},
-		{name: "not a member", path: "/c/nothere", shows: ".nothing h2"},
+		{name: "not a member", path: "/c/nothere", shows: ".nothing h1"},
 		{name: "direct", path: "/dm/carol", shows: ".write textarea"},
 		{name: "group", path: "/c/team", shows: ".message"},
 		{name: "message", path: "/c/team/4", shows: ".message.found, .message:focus"},

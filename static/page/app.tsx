@@ -1,5 +1,6 @@
 /** The shell: rail, list of groups, the view of the route, and what is open beside it. */
 import { useRef } from "preact/hooks";
+import { useNarrow } from "./hooks.ts";
 import { useInboxAcks } from "./inbox.ts";
 import { useKeys } from "./keys.ts";
 import { close, useRoute, type Route } from "./route.ts";
@@ -7,7 +8,6 @@ import { say } from "./say.ts";
 import { Title } from "./title.ts";
 import { lazy } from "./ui/lazy.tsx";
 import { BehindGate } from "./views/behind-gate.tsx";
-import { Divider } from "./views/divider.tsx";
 import { Invited } from "./views/invited.tsx";
 import { LinkState } from "./views/link.tsx";
 import { Rail } from "./views/rail.tsx";
@@ -33,6 +33,7 @@ export function App() {
   const panel = route.view === "group" ? route.panel : undefined;
   // On a narrow screen: which of list and pane is shown.
   const at = route.view === "home" ? "list" : route.view === "group" ? "group" : "view";
+  const narrow = useNarrow();
   return (
     <>
       <Title route={route} />
@@ -40,7 +41,7 @@ export function App() {
         {say("Skip to messages", "跳到消息")}</a>
       <div class="app" data-at={at} data-panel={panel}>
         <Rail route={route} />
-        <Sidebar open={route.view === "group" ? route.group : ""} />
+        <Sidebar open={route.view === "group" ? route.group : ""} alone={narrow && at === "list"} />
         <main id="main" class="pane" tabIndex={-1} data-region>
           <LinkState />
           <View route={route} />
@@ -49,7 +50,6 @@ export function App() {
           <PanelOf key={`${route.group} ${panel} ${panel === "receipts" ? route.id : ""}`} group={route.group} panel={panel} id={route.id}
             onClose={() => close(beneath(route))} />
         )}
-        <Divider />
       </div>
       <Invited />
       <BehindGate />

@@ -119,7 +119,11 @@ function Standing() {
       ["read", "read", String(group.read)], ["unread", "unread", String(group.unread)],
     ] as [string, string, string][]) : []),
   ];
-  return <dl class="standing">{rows.map(([name, label, value]) => <div key={name} data-name={name}><dt>{label}</dt><dd>{value}</dd></div>)}</dl>;
+  return (
+    <section class="standing" tabIndex={0} aria-label={say("State", "状态")}>
+      <dl>{rows.map(([name, label, value]) => <div key={name} data-name={name}><dt>{label}</dt><dd>{value}</dd></div>)}</dl>
+    </section>
+  );
 }
 
 function transport(by: "websocket" | "poll" | "tab"): string {

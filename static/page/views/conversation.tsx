@@ -58,7 +58,7 @@ const Head = memo(({ group, title, peer, named, about }: { group: Written; title
     <a class="icon-button back" href={pathOf({ view: "home" })} aria-label={say("Back to groups", "返回群组列表")}><Icon name="back" /></a>
     {peer && !named ? <Avatar user={peer} /> : <Face id={group.id} label={title} square />}
     <div class="group-title">
-      <h2 title={peer ?? group.id} dir="auto">{title}</h2>
+      <h1 title={peer ?? group.id} dir="auto">{title}</h1>
       <p class="quiet">{!peer && <Faces group={group} />}{about}</p>
     </div>
     <Tools group={group.id} direct={peer !== undefined} />
@@ -102,7 +102,7 @@ function NotIn({ id }: { id: string }) {
   if (!known) return <div class="nothing" />;
   return (
     <div class="nothing">
-      <h2>{say("You’re not in this group", "您不在此群组中")}</h2>
+      <h1>{say("You’re not in this group", "您不在此群组中")}</h1>
       <p class="quiet">{say("There is no group", "没有群组")} <bdi>{id}</bdi> {say("among yours. It may be private, or gone.", "。它可能是私密的，或已被删除。")}</p>
       <p class="buttons"><a class="button" href={pathOf({ view: "browse" })}>{say("Browse public groups", "浏览公开群组")}</a></p>
     </div>

@@ -14,7 +14,7 @@ const PAGE = 50;
 export const Head = ({ title }: { title: string }) => (
   <header class="pane-head">
     <a class="icon-button back" href={pathOf({ view: "home" })} aria-label={say("Back to groups", "返回群组列表")}><Icon name="back" /></a>
-    <h2>{title}</h2>
+    <h1>{title}</h1>
   </header>
 );
 

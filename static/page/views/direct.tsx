@@ -12,5 +12,5 @@ export function Direct({ user }: { user: string }) {
     chat.direct(user).then((group) => shown && go({ view: "group", group: group.id }, "replace"), (err) => shown && setProblem(err.message));
     return () => { shown = false; };
   }, [user]);
-  return <div class="nothing"><Problem text={problem} /></div>;
+  return <div class="nothing">{problem && <h1><bdi>{user}</bdi></h1>}<Problem text={problem} /></div>;
 }

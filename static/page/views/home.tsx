@@ -39,7 +39,7 @@ function Beginning() {
       </header>
       {known && <Steps groups={groups} />}
       {unread.length > 0 && <section aria-label={say("Unread", "未读")}>
-        <h3>{counted(unread.length, "group with unread messages", "groups with unread messages", "个群组有未读消息")}</h3>
+        <h2>{counted(unread.length, "group with unread messages", "groups with unread messages", "个群组有未读消息")}</h2>
         <ul class="cards">{unread.slice(0, CARDS_MAX).map((g) => <Unread key={g.id} group={g} />)}</ul>
       </section>}
       {unread.length === 0 && groups.length > 0 && <p class="home-card calm"><Icon name="check" />{say("Nothing is unread.", "没有未读消息。")}</p>}
@@ -90,7 +90,7 @@ function Drafts({ groups }: { groups: readonly GroupState[] }) {
   if (drafts.length === 0) return null;
   return (
     <section>
-      <h3>{counted(drafts.length, "draft", "drafts", "份草稿")}</h3>
+      <h2>{counted(drafts.length, "draft", "drafts", "份草稿")}</h2>
       <ul class="home-card">{drafts.slice(0, DRAFTS_MAX).map(({ g, draft }) => (
         <li key={g.id} data-draft={g.id}><a class="due" href={groupPath(g.id)}><Icon name="pencil" /><bdi>{titleOf(g, me, people)}</bdi>
           <span class="group-last" dir="auto">{draft.text.trim() || say("Attachment", "附件")}</span></a></li>
@@ -115,7 +115,7 @@ function Due() {
   if (due.length === 0) return null;
   return (
     <section>
-      <h3>{say("Going out today", "今天将发送")}</h3>
+      <h2>{say("Going out today", "今天将发送")}</h2>
       <ul class="home-card">{due.slice(0, 5).map((s) => {
         const group = groups.find((g) => g.id === s.group);
         return <li key={s.id}><a class="due" href={pathOf({ view: "scheduled" })}><time dateTime={s.next_at!}>{timeOf(s.next_at!)}</time>

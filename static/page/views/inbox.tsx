@@ -22,7 +22,7 @@ export function Inbox() {
     <>
       <header class="pane-head">
         <a class="icon-button back" href={pathOf({ view: "home" })} aria-label={say("Back to groups", "返回群组列表")}><Icon name="back" /></a>
-        <h2 class="pane-title">{say("Inbox", "收件箱")}</h2>
+        <h1 class="pane-title">{say("Inbox", "收件箱")}</h1>
         {open.length > 0 && <button type="button" class="text-button" onClick={clear}>{say("Mark all as read", "全部标为已读")}</button>}
       </header>
       <div class="pane-body narrow">
@@ -31,7 +31,7 @@ export function Inbox() {
         {open.length === 0 ? (
           <div class="nothing">
             <span class="round"><Icon name="check" /></span>
-            <h3>{say("You’re all caught up", "全部已处理")}</h3>
+            <h2>{say("You’re all caught up", "全部已处理")}</h2>
             <p class="quiet">{say("Mentions and messages to you alone appear here until you have read them.", "提及您的消息和发给您的消息会显示在这里，直到您读过。")}</p>
           </div>
         ) : <Conversations items={open} />}
@@ -56,8 +56,8 @@ function Conversations({ items }: { items: readonly InboxItem[] }) {
         const group = groups.find((g) => g.id === of[0]!.group);
         return (
           <li key={key} class="inbox-group">
-            <h3>{of[0]!.group ? <>{group ? <GroupFace group={group} title={titleOf(group, me, people)} /> : <Face id={of[0]!.group} label={of[0]!.group} square />}
-              <bdi>{group ? titleOf(group, me, people) : of[0]!.group}</bdi></> : say("To you", "发给您")}</h3>
+            <h2>{of[0]!.group ? <>{group ? <GroupFace group={group} title={titleOf(group, me, people)} /> : <Face id={of[0]!.group} label={of[0]!.group} square />}
+              <bdi>{group ? titleOf(group, me, people) : of[0]!.group}</bdi></> : say("To you", "发给您")}</h2>
             <ul>{of.map((i) => <Item key={i.seq} item={i} group={group} people={people} />)}</ul>
           </li>
         );

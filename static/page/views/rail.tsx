@@ -18,8 +18,8 @@ export function Rail({ route }: { route: Route }) {
   const roving = useRoving<HTMLElement>();
   const link = (view: View, label: string, inside: ComponentChildren, count = 0) => (
     <a class={view === "me" ? "rail-link me" : "rail-link"} data-view={view} href={pathOf(view === "search" ? { view, q: "" } : { view })} title={view === "me" ? me : label}
-      aria-current={route.view === view ? "page" : undefined} aria-label={count > 0 ? `${label} (${count})` : label}>
-      {inside}<span class="rail-label" aria-hidden="true">{label}</span>{count > 0 && <span class="badge" aria-hidden="true">{count > 99 ? "99+" : count}</span>}
+      aria-current={route.view === view ? "page" : undefined}>
+      {inside}<span class="rail-label">{label}</span>{count > 0 && <span class="badge">{count > 99 ? "99+" : count}</span>}
     </a>
   );
   const icon = (name: IconName) => <Icon name={name} />;

@@ -60,7 +60,7 @@ export function Scheduled() {
   }
   return (
     <>
-      <header class="pane-head"><h2>{say("Scheduled", "定时消息")}</h2></header>
+      <header class="pane-head"><h1>{say("Scheduled", "定时消息")}</h1></header>
       <div class="pane-body">
         <Problem text={problem} />
         {all === null ? !problem && <p class="quiet" role="status">{say("Loading…", "正在加载…")}</p>

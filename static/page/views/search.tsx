@@ -31,7 +31,7 @@ export const SearchPage = ({ q }: { q: string }) => (
   <>
     <header class="pane-head">
       <a class="icon-button back" href={pathOf({ view: "home" })} aria-label={say("Back to groups", "返回群组列表")}><Icon name="back" /></a>
-      <h2 class="pane-title">{say("Search", "搜索")}</h2>
+      <h1 class="pane-title">{say("Search", "搜索")}</h1>
     </header>
     <div class="pane-body narrow"><Search first={q} onText={(text) => go({ view: "search", q: text }, "replace")} /></div>
   </>
@@ -190,12 +190,12 @@ function Recent({ onPick }: { onPick: (text: string) => void }) {
   }
   return (
     <section class="recent">
-      <h3>{say("Recent searches", "最近搜索")} <button type="button" class="text-button" onClick={() => { save("searches", null); setTexts([]); }}>{say("Clear", "清除")}</button></h3>
+      <h2>{say("Recent searches", "最近搜索")} <button type="button" class="text-button" onClick={() => { save("searches", null); setTexts([]); }}>{say("Clear", "清除")}</button></h2>
       <ul>{texts.map((t) => <li key={t}><button type="button" class="chip" dir="auto" onClick={() => onPick(t)}>{t}</button></li>)}</ul>
     </section>
   );
 }
 
 const Blank = ({ title, children }: { title: string; children?: ComponentChildren }) => (
-  <div class="nothing"><span class="round"><Icon name="search" /></span><h3>{title}</h3><p class="quiet">{children}</p></div>
+  <div class="nothing"><span class="round"><Icon name="search" /></span><h2>{title}</h2><p class="quiet">{children}</p></div>
 );

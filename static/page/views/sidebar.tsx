@@ -12,6 +12,7 @@ import { useSession } from "../session.ts";
 import { star, useStarred } from "../starred.ts";
 import { memo } from "../ui/memo.ts";
 import { Icon } from "../ui/parts.tsx";
+import { Divider } from "./divider.tsx";
 import { GroupRow } from "./grouprow.tsx";
 
 const ROW_PX = matchMedia("(pointer: coarse)").matches ? { cosy: 48, compact: 44 } : { cosy: 48, compact: 32 };
@@ -25,7 +26,8 @@ const SECTIONS: Record<SectionName, string> = {
 /** The groups as they were drawn last, for what goes from one to the next. */
 export let listed: readonly GroupState[] = [];
 
-export function Sidebar({ open }: { open: string }) {
+/** alone: nothing else is shown, so that it is what the page is about. */
+export function Sidebar({ open, alone }: { open: string; alone: boolean }) {
   const [filter, setFilter] = useState("");
   const lines = useLines(open, filter);
   const list = useRef<HTMLElement>(null);
@@ -43,7 +45,8 @@ export function Sidebar({ open }: { open: string }) {
     }
   }
   return (
-    <aside class="side" aria-label={say("Groups", "群组")} data-region>
+    <div class="side" role={alone ? "main" : "complementary"} aria-label={say("Groups", "群组")} data-region>
+      {alone && <h1 class="unseen">{"chatd"}</h1>}
       <Top />
       <label class="list-filter">
         <Icon name="search" />
@@ -53,16 +56,17 @@ export function Sidebar({ open }: { open: string }) {
       </label>
       {!found && <Empty filter={filter} />}
       <List lines={lines} open={open} box={list} />
-    </aside>
+      <Divider />
+    </div>
   );
 }
 
 const Top = memo(() => (
-  <header class="panel-head">
+  <div class="panel-head">
     <h2>{say("Groups", "群组")}</h2>
     <a class="icon-button" href={pathOf({ view: "browse" })} aria-label={say("Browse public groups", "浏览公开群组")} title={say("Browse public groups", "浏览公开群组")}><Icon name="compass" /></a>
     <a class="icon-button" href={pathOf({ view: "new" })} aria-label={say("Create group", "新建群组")} title={say("Create group", "新建群组")}><Icon name="plus" /></a>
-  </header>
+  </div>
 ));
 
 function useLines(open: string, filter: string): Line[] {

@@ -82,8 +82,8 @@ function Menu({ item, mine, manages, on, anchor, onClose }: {
     <Popover anchor={anchor} name="actions" label={say("Actions for this message", "消息操作")} onClose={onClose}>
       <div class="menu" role="menu" onKeyDown={onKeyDown}>
         {choices.map((c, i) => (
-          <button type="button" key={c.label} role="menuitem" class={c.danger ? "danger" : undefined} aria-label={c.label} data-focus={i === 0 ? "" : undefined}
-            onClick={() => { onClose(); c.run(); }}><Icon name={c.icon} />{c.label}{c.key && <kbd>{c.key.toUpperCase()}</kbd>}</button>
+          <button type="button" key={c.label} role="menuitem" class={c.danger ? "danger" : undefined} aria-label={c.label} data-key={c.key} data-focus={i === 0 ? "" : undefined}
+            onClick={() => { onClose(); c.run(); }}><Icon name={c.icon} />{c.label}</button>
         ))}
       </div>
     </Popover>

@@ -30,7 +30,7 @@ export function Devices() {
       <Problem text={problem} />
       {account && (
         <section>
-          <h3>{say("Where you’re signed in", "已登录的设备")}</h3>
+          <h2>{say("Where you’re signed in", "已登录的设备")}</h2>
           <ul class="rows" data-list="logins">
             {logins.map((l) => (
               <li key={l.id} data-login={l.id}>
@@ -43,7 +43,7 @@ export function Devices() {
         </section>
       )}
       <section>
-        <h3>{say("Connected now", "当前连接")}</h3>
+        <h2>{say("Connected now", "当前连接")}</h2>
         {sessions?.length === 0 && <p class="quiet">{say("No live connection.", "没有实时连接。")}</p>}
         <ul class="rows" data-list="sessions">
           {sessions?.map((s) => <li key={s.id}><Device agent={s.agent} address={s.address} at={s.since} when={say(`since ${shortTime(s.since)}`, `自 ${shortTime(s.since)}`)} /></li>)}
@@ -93,7 +93,7 @@ function Password({ onDone }: { onDone: () => void }) {
   }
   return (
     <form class="stack" name="password" onSubmit={submit}>
-      <h3>{say("Change password", "更改密码")}</h3>
+      <h2>{say("Change password", "更改密码")}</h2>
       <input hidden autocomplete="username" readonly value={me} />
       <label class="field"><span>{say("Present password", "当前密码")}</span>
         <input name="old" type="password" required autocomplete="current-password" value={old} onInput={(e) => setOld(e.currentTarget.value)} /></label>

@@ -14,7 +14,7 @@ export function Looks() {
   const prefs = usePrefs();
   return (
     <section class="stack" data-part="looks">
-      <h3>{say("In this browser", "此浏览器")}</h3>
+      <h2>{say("In this browser", "此浏览器")}</h2>
       <Segments name="theme" legend={say("Theme", "主题")} value={prefs.theme} options={THEMES} onValue={(theme) => setPrefs({ theme })} />
       <Segments name="density" legend={say("Density", "密度")} value={prefs.density} options={DENSITIES} onValue={(density) => setPrefs({ density })} />
       <Segments name="style" legend={say("Messages as", "消息样式")} value={prefs.style} options={STYLES} onValue={(style) => setPrefs({ style })} />

@@ -48,7 +48,7 @@ export function Own() {
   };
   return (
     <section class="stack">
-      <h3>{say("Your data", "您的数据")}</h3>
+      <h2>{say("Your data", "您的数据")}</h2>
       <Problem text={problem} />
       <p class="buttons">
         <button type="button" class="button" name="export" disabled={busy} onClick={download}>{say("Download a copy", "下载副本")}</button>
