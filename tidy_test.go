@@ -446,7 +446,7 @@ const (
 	methodsMax      = 45
 	packageLinesMax = 5000
 	webLinesMax     = 6000
-	storeLinesMax   = 7750
+	storeLinesMax   = 7900
 	queueLinesMax   = 6200
 	clientLinesMax  = 5500
 )

@@ -32,6 +32,9 @@ func (i Info) Sees(by Caller) bool {
 	return i.Epoch != "" && (i.Role != "" || i.Visibility == Public || by.Admin)
 }
 
+// Muted tells whether the user may not write at nowMs.
+func (i Info) Muted(nowMs int64) bool { return i.MutedUntil != nil && i.MutedUntil.UnixMilli() > nowMs }
+
 // visible reads a group that by may know of. ErrNotFound if there is none.
 func (s *base) visible(ctx context.Context, by Caller, group string) (Info, error) {
 	info, err := s.Info(ctx, by.User, group)
@@ -69,6 +72,10 @@ func (s *base) MayPost(ctx context.Context, by Caller, group string) (Info, erro
 	switch {
 	case err == nil && info.Role == "":
 		return Info{}, ErrMembersOnly
+	case err == nil && info.Post == PostNone:
+		return Info{}, ErrNobodyPosts
+	case err == nil && info.Muted(s.opt.Now()):
+		return Info{}, Muted(*info.MutedUntil)
 	case err == nil && info.Post == PostAdmins && !info.Role.Manages():
 		return Info{}, ErrPostersOnly
 	}

@@ -43,6 +43,11 @@ func withNumber(head string, n int64, rest []byte) []byte {
 	return append(append(b, ','), rest...)
 }
 
+// NewNotice is the record of an entry that the server writes on behalf of by.
+func NewNotice(by Caller, group string, atMs int64, e Entry) NoticeEntry {
+	return newNotice(by, group, atMs, e)
+}
+
 // newNotice is the record of an entry that the server writes on behalf of by.
 func newNotice(by Caller, group string, atMs int64, e Entry) NoticeEntry {
 	e.Group, e.From, e.Via, e.Kind, e.SentAt = group, by.User, by.Via, Notice, TimeMs(atMs)

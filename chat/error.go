@@ -17,6 +17,7 @@ const (
 	CodeOutOfRange      Code = "out_of_range"    // 400
 	CodeUnauthenticated Code = "unauthenticated" // 401
 	CodeForbidden       Code = "forbidden"       // 403
+	CodeMuted           Code = "muted"           // 403
 	CodeNotFound        Code = "not_found"       // 404
 	CodeExists          Code = "exists"          // 409
 	CodeKeyReused       Code = "key_reused"      // 409
@@ -42,6 +43,8 @@ type Error struct {
 	Advice string
 	// Blockers are the members that a send waits for, of a CodeBacklogFull.
 	Blockers []Blocker
+	// Until is when a CodeMuted ends; nil: it has no end.
+	Until *Time
 }
 
 func (e *Error) Error() string {
@@ -72,6 +75,29 @@ func Errorf(code Code, format string, args ...any) *Error {
 // OutOfRange is the error of a number that is not in low to high.
 func OutOfRange(field string, low, high int64) *Error {
 	return Errorf(CodeOutOfRange, "%s: must be %d to %d", field, low, high)
+}
+
+// Ends tells whether the error says until when it holds: Until, also where that is nil.
+func (e *Error) Ends() bool { return e.Code == CodeMuted }
+
+// never is the time that stands for no end on the wire, where a time is needed.
+var never = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
+// Muted refuses what a muted member may not do.
+func Muted(until Time) *Error {
+	if !until.Before(never) {
+		return Errorf(CodeMuted, "you may not write in this group")
+	}
+	e := Errorf(CodeMuted, "you may not write in this group until %s", until)
+	e.Until = &until
+	return e
+}
+
+// Slowed refuses a message in a group in slow mode that comes too soon.
+func Slowed(wait time.Duration) *Error {
+	e := Errorf(CodeRateLimited, "the group is in slow mode: wait before you send again")
+	e.RetryAfter = wait
+	return e
 }
 
 // CodeOf returns the code of err: that of the Error it wraps, CodeInternal for any other error, "" for nil.
@@ -117,6 +143,7 @@ var (
 	ErrMembersOnly  = Errorf(CodeForbidden, "only members of the group may do this")
 	ErrManagersOnly = Errorf(CodeForbidden, "only the owner and admins of the group may do this")
 	ErrPostersOnly  = Errorf(CodeForbidden, "only the owner and admins may post in this group")
+	ErrNobodyPosts  = Errorf(CodeForbidden, "nobody may post in this group at the moment")
 	ErrReach        = Errorf(CodeForbidden, "groups: the key may do this only in its groups")
 	ErrDeletersOnly = Errorf(CodeForbidden, "only the author, the owner and admins may delete a message")
 )

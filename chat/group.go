@@ -37,6 +37,7 @@ type Posting string
 const (
 	PostMembers Posting = "members"
 	PostAdmins  Posting = "admins"
+	PostNone    Posting = "none" // nobody posts or edits; announcements come
 )
 
 // Overflow says what happens where a member falls behind.
@@ -70,10 +71,13 @@ type Group struct {
 	Post         Posting    `json:"post"`
 	History      bool       `json:"history"`
 	RetainDays   int64      `json:"retain_days"` // after how many days messages go; 0: never
+	SlowS        int64      `json:"slow_s"`      // seconds that a member waits between messages; 0: none
 
 	Data    json.RawMessage `json:"data,omitempty"` // custom fields, see MergeData; nil: none
 	Version int64           `json:"-"`              // of name, settings and data, which each change raises
 	Hold    *Hold           `json:"hold,omitempty"` // for operators alone
+
+	MutedUntil *Time `json:"muted_until,omitempty"` // when the caller may write again; nil: now
 }
 
 // Tag is the entity tag of what UpdateGroup changes.
@@ -101,6 +105,8 @@ type Member struct {
 	Read     int64  `json:"read"`
 
 	Data json.RawMessage `json:"data,omitempty"` // custom fields, see MergeData; nil: none
+
+	MutedUntil *Time `json:"muted_until,omitempty"` // when they may write again; nil: now
 }
 
 // Time is an instant as the wire shows it: RFC 3339, UTC, milliseconds.

@@ -12,6 +12,7 @@ type Limits struct {
 	PageMessagesMax    int // messages of a page whatever the caller names
 	PageBytesMax       int // bytes of messages in one answer; has_more tells
 	GroupMembersMax    int // members of a group
+	GroupMutedMax      int // members of a group who are muted at a time
 	GroupCreateMembers int // members named at the creation of a group
 	UserGroupsMax      int // groups of a user
 	InboxItemsMax      int // items of an inbox that are not acked
@@ -79,6 +80,7 @@ func DefaultLimits() Limits {
 		PageMessagesMax:    1000,
 		PageBytesMax:       1 << 20,
 		GroupMembersMax:    100_000,
+		GroupMutedMax:      10_000,
 		GroupCreateMembers: 1000,
 		UserGroupsMax:      10_000,
 		InboxItemsMax:      10_000,

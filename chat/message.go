@@ -27,7 +27,8 @@ const (
 	NoticeRole     = "role"
 	NoticeRenamed  = "renamed"
 	NoticeSettings = "settings"
-	NoticeData     = "data" // of a member; it does not hold the data, which goes with the membership
+	NoticeMuted    = "muted" // or may write again
+	NoticeData     = "data"  // of a member; it does not hold the data, which goes with the membership
 )
 
 // Message is an entry of a log as the store keeps it and as clients are served: its JSON is written once and never
@@ -46,17 +47,18 @@ type Entry struct {
 	Group string `json:"group"`
 	From  string `json:"from"`
 	Content
-	Erased    []int64      `json:"erased,omitempty"` // ids of entries that this one takes the content and the author of
-	SentAt    Time         `json:"sent_at"`
-	Via       string       `json:"via,omitempty"` // id of the key by which a program wrote it
-	Notice    string       `json:"notice,omitempty"`
-	User      string       `json:"user,omitempty"`     // whom a notice concerns
-	Users     []string     `json:"users,omitempty"`    // in place of User where it concerns several, NoticeUsersMax at most
-	Role      Role         `json:"role,omitempty"`     // the new role, in a notice of role
-	Name      *string      `json:"name,omitempty"`     // the new name, in a notice of renamed
-	Settings  *GroupChange `json:"settings,omitempty"` // the new values of what changed, in a notice of settings
-	EditedAt  *Time        `json:"edited_at,omitempty"`
-	DeletedAt *Time        `json:"deleted_at,omitempty"`
+	Erased     []int64      `json:"erased,omitempty"` // ids of entries that this one takes the content and the author of
+	SentAt     Time         `json:"sent_at"`
+	Via        string       `json:"via,omitempty"` // id of the key by which a program wrote it
+	Notice     string       `json:"notice,omitempty"`
+	User       string       `json:"user,omitempty"`        // whom a notice concerns
+	Users      []string     `json:"users,omitempty"`       // in place of User where it concerns several, NoticeUsersMax at most
+	Role       Role         `json:"role,omitempty"`        // the new role, in a notice of role
+	Name       *string      `json:"name,omitempty"`        // the new name, in a notice of renamed
+	Settings   *GroupChange `json:"settings,omitempty"`    // the new values of what changed, in a notice of settings
+	MutedUntil *Time        `json:"muted_until,omitempty"` // in a notice of muted: when User may write again; nil: now
+	EditedAt   *Time        `json:"edited_at,omitempty"`
+	DeletedAt  *Time        `json:"deleted_at,omitempty"`
 }
 
 // Durability is how much a send waits for, and what it reached.

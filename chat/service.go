@@ -36,6 +36,7 @@ type GroupDraft struct {
 	RetainDays   *int64   `json:",omitempty"`
 	Overflow     Overflow `json:",omitempty"`
 	BacklogBytes *int64   `json:",omitempty"`
+	SlowS        *int64   `json:",omitempty"`
 
 	Data json.RawMessage `json:",omitempty"`
 }

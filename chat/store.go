@@ -101,6 +101,7 @@ type GroupChange struct {
 	Post         *Posting    `json:"post,omitempty"`
 	History      *bool       `json:"history,omitempty"`
 	RetainDays   *int64      `json:"retain_days,omitempty"`
+	SlowS        *int64      `json:"slow_s,omitempty"`
 
 	Data json.RawMessage `json:"data,omitempty"` // a JSON Merge Patch; in a notice, and for a store, all of it
 }

@@ -21,6 +21,7 @@ const (
 	keepMax        = 100_000
 	// RetainDaysMax is a hundred years.
 	RetainDaysMax       = 36_500
+	slowMax             = 21_600 // seconds: six hours
 	backlogMin          = 1
 	backlogMax          = 1_000_000 // how much an inactive member can hold back
 	backlogBytesMax     = 1 << 50

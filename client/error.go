@@ -15,6 +15,7 @@ const (
 	CodeOutOfRange      = "out_of_range"
 	CodeUnauthenticated = "unauthenticated"
 	CodeForbidden       = "forbidden"
+	CodeMuted           = "muted"
 	CodeNotFound        = "not_found"
 	CodeExists          = "exists"
 	CodeKeyReused       = "key_reused"
@@ -35,6 +36,7 @@ type Error struct {
 	Code       string        // one of the Code constants; empty if something other than chatd answered
 	Detail     string        // for people
 	RetryAfter time.Duration // how long the server asks to wait; 0 if it does not say
+	Until      time.Time     // with CodeMuted: when it ends; zero: never
 	Blockers   []Blocker     // with CodeBacklogFull: the members that a send has to wait for, the slowest first
 }
 
@@ -65,9 +67,10 @@ func answerError(status int, header http.Header, body []byte, now time.Time) *Er
 		Title    string    `json:"title"`
 		Detail   string    `json:"detail"`
 		Blockers []Blocker `json:"blockers"`
+		Until    time.Time `json:"until"`
 	}
 	if json.Unmarshal(body, &problem) == nil {
-		e.Code, e.Detail, e.Blockers = problem.Code, problem.Detail, problem.Blockers
+		e.Code, e.Detail, e.Blockers, e.Until = problem.Code, problem.Detail, problem.Blockers, problem.Until
 		if e.Detail == "" {
 			e.Detail = problem.Title
 		}

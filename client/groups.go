@@ -161,6 +161,19 @@ func (c *Client) UpdateMember(ctx context.Context, group, user string, data json
 	return answerTo[Member](ctx, c, call{method: http.MethodPatch, path: []string{"groups", group, "members", user}, body: body, again: true})
 }
 
+// Mute takes from a member the right to write until a time; the zero time gives it back, [Forever] has no end. For the owner, admins
+// and operators.
+func (c *Client) Mute(ctx context.Context, group, user string, until time.Time) (Member, error) {
+	body := map[string]*time.Time{"muted_until": nil}
+	if !until.IsZero() {
+		body["muted_until"] = &until
+	}
+	return answerTo[Member](ctx, c, call{method: http.MethodPatch, path: []string{"groups", group, "members", user}, body: body, again: true})
+}
+
+// Forever is an end that never comes.
+var Forever = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
 // RemoveMember removes user from the group; removing yourself leaves it. It is not repeated if its outcome is unknown.
 func (c *Client) RemoveMember(ctx context.Context, group, user string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group, "members", user}}, nil)

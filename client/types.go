@@ -39,18 +39,19 @@ type Message struct {
 	From  string `json:"from"`
 	Via   string `json:"via,omitempty"` // id of the key by which a program wrote it for From, or for itself
 	Content
-	Files     []File              `json:"files,omitempty"`
-	Erased    []int64             `json:"erased,omitempty"` // ids of entries that an erasure took the author off, with this entry
-	SentAt    time.Time           `json:"sent_at"`
-	Notice    string              `json:"notice,omitempty"`   // created, joined, left, removed, role, renamed, settings
-	User      string              `json:"user,omitempty"`     // the user that a notice is about
-	Users     []string            `json:"users,omitempty"`    // in place of User where a notice is about several
-	Role      string              `json:"role,omitempty"`     // the new role, in a notice of role
-	Name      *string             `json:"name,omitempty"`     // the new name, in a notice of renamed; may be empty
-	Settings  *GroupChange        `json:"settings,omitempty"` // the new values, in a notice of settings
-	EditedAt  *time.Time          `json:"edited_at,omitempty"`
-	DeletedAt *time.Time          `json:"deleted_at,omitempty"` // of a text or data, and of the edits of one: their content is gone
-	Reactions map[string]Reaction `json:"reactions,omitempty"`  // only in answers to Messages
+	Files      []File              `json:"files,omitempty"`
+	Erased     []int64             `json:"erased,omitempty"` // ids of entries that an erasure took the author off, with this entry
+	SentAt     time.Time           `json:"sent_at"`
+	Notice     string              `json:"notice,omitempty"`      // created, joined, left, removed, role, renamed, settings
+	User       string              `json:"user,omitempty"`        // the user that a notice is about
+	Users      []string            `json:"users,omitempty"`       // in place of User where a notice is about several
+	Role       string              `json:"role,omitempty"`        // the new role, in a notice of role
+	Name       *string             `json:"name,omitempty"`        // the new name, in a notice of renamed; may be empty
+	Settings   *GroupChange        `json:"settings,omitempty"`    // the new values, in a notice of settings
+	MutedUntil *time.Time          `json:"muted_until,omitempty"` // in a notice of muted; nil: now
+	EditedAt   *time.Time          `json:"edited_at,omitempty"`
+	DeletedAt  *time.Time          `json:"deleted_at,omitempty"` // of a text or data, and of the edits of one: their content is gone
+	Reactions  map[string]Reaction `json:"reactions,omitempty"`  // only in answers to Messages
 }
 
 // File is a file that a message names.
@@ -96,9 +97,11 @@ type Group struct {
 	Overflow     string    `json:"overflow"` // drop: members more than BacklogMax behind are no longer waited for; block: sends are refused instead
 	BacklogBytes int64     `json:"backlog_bytes"`
 	Direct       []string  `json:"direct"` // of a direct group: its two users, sorted
-	Post         string    `json:"post"`   // members or admins
+	Post         string    `json:"post"`   // members, admins or none
 	History      bool      `json:"history"`
 	RetainDays   int64     `json:"retain_days"` // after how many days messages go; 0: never
+	SlowS        int64     `json:"slow_s"`      // seconds that a member waits between messages; 0: none
+	MutedUntil   time.Time `json:"muted_until"` // when the caller may write again; zero: now
 	Hold         *Hold     `json:"hold"`        // nil unless the caller is an operator and the group is under legal hold
 
 	Data json.RawMessage `json:"data,omitempty"` // custom fields, an object; nil: none
@@ -150,6 +153,7 @@ type GroupDraft struct {
 	Post         string   `json:"post,omitempty"`
 	History      *bool    `json:"history,omitempty"`
 	RetainDays   *int64   `json:"retain_days,omitempty"`
+	SlowS        *int64   `json:"slow_s,omitempty"`
 
 	Data json.RawMessage `json:"data,omitempty"` // custom fields, an object
 
@@ -168,6 +172,7 @@ type GroupChange struct {
 	Post         *string `json:"post,omitempty"`
 	History      *bool   `json:"history,omitempty"`
 	RetainDays   *int64  `json:"retain_days,omitempty"`
+	SlowS        *int64  `json:"slow_s,omitempty"`
 
 	Data json.RawMessage `json:"data,omitempty"` // a JSON Merge Patch (RFC 7396); in a notice, all of what is there now
 
@@ -205,7 +210,8 @@ type Member struct {
 	Seen     int64     `json:"seen"`
 	Read     int64     `json:"read"`
 
-	Data json.RawMessage `json:"data,omitempty"` // custom fields, an object; nil: none
+	Data       json.RawMessage `json:"data,omitempty"` // custom fields, an object; nil: none
+	MutedUntil time.Time       `json:"muted_until"`    // when they may write again; zero: now
 }
 
 // Progress is the caller's two cursors in a group, and the number of unread messages above `read`.

@@ -46,7 +46,7 @@ func (s *Groups) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 		Arg("name", g.Name).Arg("folded", fold.Fold(g.Name)).Arg("visibility", string(g.Visibility)).Arg("created_ms", g.CreatedAt.UnixMilli()).
 		Arg("keep", g.Keep).Arg("backlog_max", g.BacklogMax).
 		Arg("overflow", string(g.Overflow)).Arg("backlog_bytes", g.BacklogBytes).Arg("post", string(g.Post)).Arg("history", flag(g.History)).Arg("retain_days", g.RetainDays).
-		Arg("data", string(g.Data)).Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", g.ID).
+		Arg("slow_s", g.SlowS).Arg("data", string(g.Data)).Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", g.ID).
 		Arg("others", len(g.Members)).Arg("now", now).Arg("per", chat.NoticeUsersMax).List("invited", g.Members)
 	for _, n := range g.Notices[:notices(now)] {
 		c = c.MoreArgs("notices", "mark", n.Mark, "rest", n.Rest)
@@ -110,11 +110,11 @@ func (s *Groups) infos(ctx context.Context, user string, groups []string, data b
 
 // infosCall reads groups of one partition.
 func (s *Groups) infosCall(user string, groups []string, data bool) call {
-	c := infosScript.Sized(s.keys.group(groups[0]).partKeys, 10*len(groups)).Arg("user", user).Arg("data", data)
+	c := infosScript.Sized(s.keys.group(groups[0]).partKeys, 11*len(groups)).Arg("user", user).Arg("data", data)
 	for _, group := range groups {
 		k := s.keys.group(group)
 		c = c.More("groups", "last_id", k.lastID(), "meta", k.meta(), "members", k.members(), "joined", k.joined(), "seen", k.seen(),
-			"read", k.read(), "msgs", k.msgs(), "skip", k.skip(), "by", k.by(user), "at", k.at(user))
+			"read", k.read(), "msgs", k.msgs(), "skip", k.skip(), "by", k.by(user), "at", k.at(user), "mutes", k.mutes())
 	}
 	return c
 }
@@ -135,17 +135,18 @@ func asInfo(group string, r reply) chat.Info {
 	if direct := r.text(20); direct != "" {
 		in.Direct = strings.Fields(direct)
 	}
-	in.Version, in.Data = r.number(21), servedData(r.text(22))
-	in.Last = r.number(23)
-	in.Held = in.Last - r.number(24) + 1
-	in.Group.Members, in.Archived = r.number(25), r.number(26)
+	in.Version, in.Data, in.SlowS = r.number(21), servedData(r.text(22)), r.number(23)
+	in.Last = r.number(25)
+	in.Held = in.Last - r.number(26) + 1
+	in.Group.Members, in.Archived = r.number(27), r.number(28)
 	in.First = in.Held
 	if from := r.number(13); in.Archived > 0 && from > 0 {
 		in.First = min(from, in.Held)
 	}
-	in.Role, in.Joined = chat.Role(r.text(27)), r.number(29)
-	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(30), r.number(31), r.number(32), r.number(33)
-	in.Acted = r.number(34) == 1
+	in.Role, in.Joined = chat.Role(r.text(29)), r.number(31)
+	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(32), r.number(33), r.number(34), r.number(35)
+	in.Acted = r.number(36) == 1
+	in.MutedUntil = mutedUntil(r.text(37))
 	return in
 }
 
@@ -323,6 +324,9 @@ func (s *Groups) UpdateGroup(ctx context.Context, by chat.Caller, group string, 
 	}
 	if change.RetainDays != nil {
 		set("retain_days", strconv.FormatInt(*change.RetainDays, 10))
+	}
+	if change.SlowS != nil {
+		set("slow_s", strings.TrimPrefix(strconv.FormatInt(*change.SlowS, 10), "0"))
 	}
 	if change.Data != nil {
 		set("data", storedData(change.Data))

@@ -129,6 +129,7 @@ func (g groupKeys) lastID() string          { return g.base + ":id" }
 func (g groupKeys) meta() string            { return g.base + ":meta" }
 func (g groupKeys) members() string         { return g.base + ":members" }
 func (g groupKeys) memberData() string      { return g.base + ":data" }
+func (g groupKeys) mutes() string           { return g.base + ":mutes" }
 func (g groupKeys) joined() string          { return g.base + ":joined" }
 func (g groupKeys) seen() string            { return g.base + ":seen" }
 func (g groupKeys) read() string            { return g.base + ":read" }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -19,6 +20,7 @@ var (
 	removeScript  = newFreeing("member/remove", groupNames)
 	membersScript = newReader("member/list", groupNames)
 	dataScript    = newScript("member/data", groupNames)
+	muteScript    = newScript("member/mute", groupNames)
 )
 
 // Join adds m.User.
@@ -133,10 +135,30 @@ func (s *Groups) SetMemberData(ctx context.Context, m chat.Membership, was, data
 	return asMember(m.User, r[1:]), nil
 }
 
-// asMember reads role, joined_at, seen, read and data.
+// Mute mutes a member until a time, or, with 0, lets them write again.
+func (s *Groups) Mute(ctx context.Context, m chat.Membership, untilMs int64) (chat.Member, error) {
+	k := s.keys.group(m.Group)
+	r, err := s.run(ctx, muteScript.On(k).Arg("user", m.User).Arg("caller", m.By.User).Arg("operator", m.By.Admin).
+		Arg("until_ms", untilMs).Arg("at_ms", m.AtMs).Arg("mark", m.Notice.Mark).Arg("rest", m.Notice.Rest).
+		Arg("mutes_max", s.limits.GroupMutedMax).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", m.Group))
+	if err != nil {
+		return chat.Member{}, err
+	}
+	return asMember(m.User, r[1:]), nil
+}
+
+// mutedUntil reads until when someone is muted; nil: they are not.
+func mutedUntil(ms string) *chat.Time {
+	if number(ms) <= time.Now().UnixMilli() {
+		return nil
+	}
+	return new(chat.TimeMs(number(ms)))
+}
+
+// asMember reads role, joined_at, seen, read, data and until when the member is muted.
 func asMember(user string, r reply) chat.Member {
 	return chat.Member{User: user, Role: chat.Role(r.text(0)), JoinedAt: chat.TimeMs(r.number(1)), Seen: r.number(2),
-		Read: r.number(3), Data: servedData(r.text(4))}
+		Read: r.number(3), Data: servedData(r.text(4)), MutedUntil: mutedUntil(r.text(5))}
 }
 
 // Members pages through the members by the order of joining, for a member.
@@ -148,7 +170,7 @@ func (s *Groups) Members(ctx context.Context, group, user, after string, limit i
 		return nil, "", err
 	}
 	members := []chat.Member{}
-	for i := 2; i+5 < len(r); i += 6 {
+	for i := 2; i+6 < len(r); i += 7 {
 		members = append(members, asMember(r.text(i), r[i+1:]))
 	}
 	return members, r.text(1), nil

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/files"
@@ -14,7 +15,7 @@ import (
 
 // reply is what a script answers: an array whose first element is `OK` or the name of a refusal. After OUTOFRANGE come the
 // field and the lowest and highest number allowed; after FORBIDDEN the role that may, after HELD the
-// reason of the hold, after BLOCKED the members to wait for.
+// reason of the hold, after BLOCKED the members to wait for, after MUTED its end and after SLOW the time to wait, in ms.
 type reply []any
 
 // refusals translates what the scripts answer, in one place.
@@ -38,6 +39,7 @@ var refusals = map[string]error{
 	"WEBHOOKS":      &chat.Error{Code: chat.CodeOutOfRange, Message: "there are already the maximum number of webhooks"},
 	"TABLEFULL":     &chat.Error{Code: chat.CodeQuotaFull, Message: "there are already the maximum number of these"},
 	"WEBHOOKSFULL":  webhook.ErrFull,
+	"MUTES":         &chat.Error{Code: chat.CodeQuotaFull, Message: "the maximum number of members of the group are muted"},
 	"INVITES":       &chat.Error{Code: chat.CodeQuotaFull, Message: "the group has the maximum number of invitations that can be used: revoke some"},
 	"INVITEGONE":    invite.ErrGone,
 	"QUOTA":         files.ErrQuota,
@@ -54,6 +56,8 @@ var mayOnly = map[string]error{
 	"members":   chat.ErrMembersOnly,
 	"managers":  chat.ErrManagersOnly,
 	"posters":   chat.ErrPostersOnly,
+	"nobody":    chat.ErrNobodyPosts,
+	"rank":      &chat.Error{Code: chat.CodeForbidden, Message: "the owner cannot be muted, an admin only by the owner"},
 	"author":    chat.ErrDeletersOnly,
 	"owner":     &chat.Error{Code: chat.CodeForbidden, Message: "only the owner of the group may do this"},
 	"operators": &chat.Error{Code: chat.CodeForbidden, Message: "only operators (role admin) may remove the owner of a group"},
@@ -66,16 +70,18 @@ func asReply(name string, value any) (reply, error) {
 	}
 	r := reply(array)
 	status := r.text(0)
-	if status == "OK" {
+	switch status {
+	case "OK":
 		return r, nil
-	}
-	if status == "OUTOFRANGE" {
+	case "OUTOFRANGE":
 		return r, chat.OutOfRange(r.text(1), r.number(2), r.number(3))
-	}
-	if status == "HELD" {
+	case "HELD":
 		return r, chat.Held(r.text(1))
-	}
-	if status == "BLOCKED" {
+	case "MUTED":
+		return r, chat.Muted(chat.TimeMs(r.number(1)))
+	case "SLOW":
+		return r, chat.Slowed(time.Duration(r.number(1)) * time.Millisecond)
+	case "BLOCKED":
 		return r, chat.BacklogFull(r.blockers(1, 3))
 	}
 	refusal, ok := refusals[status]

@@ -53,7 +53,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		inviteHandlers:       inviteHandlers{of.Chat, of.Invites, s.opt.Origins},
 		keyHandlers:          keyHandlers{of.Chat, of.Keys},
 		meHandlers:           meHandlers{of.Profiles},
-		memberHandlers:       memberHandlers{of.MemberData, of.Chat, of.Members},
+		memberHandlers:       memberHandlers{of.MemberData, of.Rules, of.Chat, of.Members},
 		messageHandlers:      messageHandlers{of.Chat, of.Schedules, of.Profiles, s.opt.Durability, &s.opt.Meter.Messages},
 		scheduleHandlers:     scheduleHandlers{of.Chat, of.Schedules},
 		searchHandlers:       searchHandlers{of.Search},

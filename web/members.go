@@ -1,20 +1,23 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/memberdata"
+	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/limit"
 )
 
 type memberHandlers struct {
-	data *memberdata.Service
-	core *chat.Service
-	bulk *bulk.Service
+	data  *memberdata.Service
+	rules *rules.Service
+	core  *chat.Service
+	bulk  *bulk.Service
 }
 
 // ListMembers serves GET /v1/groups/{group}/members.
@@ -58,11 +61,17 @@ func (h memberHandlers) PutMember(ctx context.Context, r api.PutMemberRequestObj
 
 // UpdateMember serves PATCH /v1/groups/{group}/members/{user}.
 func (h memberHandlers) UpdateMember(ctx context.Context, r api.UpdateMemberRequestObject) (api.UpdateMemberResponseObject, error) {
-	patch := r.Body.Data
-	if patch == nil {
-		patch = json.RawMessage("{}")
+	var member chat.Member
+	var err error
+	if r.Body.MutedUntil != nil {
+		if member, err = h.rules.Mute(ctx, callerOf(ctx), r.Group, r.User, r.Body.MutedUntil); err != nil {
+			return nil, err
+		}
 	}
-	member, err := h.data.Merge(ctx, callerOf(ctx), r.Group, r.User, patch)
+	if r.Body.Data != nil || r.Body.MutedUntil == nil {
+		patch := cmp.Or(string(r.Body.Data), "{}")
+		member, err = h.data.Merge(ctx, callerOf(ctx), r.Group, r.User, json.RawMessage(patch))
+	}
 	return api.UpdateMember200JSONResponse(member), err
 }
 

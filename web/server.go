@@ -29,6 +29,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/profiles"
+	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
@@ -94,6 +95,7 @@ type Services struct {
 	Chat          *chat.Service
 	Live          *live.Service
 	MemberData    *memberdata.Service
+	Rules         *rules.Service
 	Schedules     *schedule.Service
 	Announcements *announce.Service
 	Notifications *notify.Service

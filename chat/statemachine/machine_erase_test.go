@@ -57,6 +57,7 @@ func (m *machine) erase(t *rapid.T, user, _ string) {
 		m.takeErased(t, group, user)
 		if g.members[user] == nil {
 			g.disown(user)
+			delete(g.rules.slowed, user)
 		}
 		if !g.onHold {
 			m.checkErased(t, group, user, chat.IDMax)

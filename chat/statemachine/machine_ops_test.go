@@ -231,6 +231,10 @@ func (m *machine) edit(t *rapid.T, user, group string) {
 		expect(t, "edit another's", err, chat.CodeForbidden)
 		return
 	}
+	if code := g.forbids(user, chat.Edit); code != "" {
+		expect(t, "edit against a rule", err, code)
+		return
+	}
 	m.changed(t, "edit", g, id, err)
 	e.edited, e.body = true, body
 	m.doubts.saw(g, id)
@@ -269,6 +273,10 @@ func (m *machine) react(t *rapid.T, user, group string) {
 	key := reactionKey(id, user, emoji)
 	on, isOn := g.reacted[key]
 	off, isOff := g.reacted["-"+key]
+	if code := g.forbids(user, chat.Reaction); code != "" {
+		expect(t, "react against a rule", err, code, chat.CodeNotFound, chat.CodeInvalid)
+		return
+	}
 	if g.members[user] != nil && g.full(user) {
 		// Whether there is something to react to may be found out before, from the archive.
 		expect(t, "react while others are behind", err, chat.CodeBacklogFull, chat.CodeNotFound, chat.CodeInvalid)

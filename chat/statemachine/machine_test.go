@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/store"
 )
 
@@ -35,6 +36,7 @@ type machine struct {
 	service *chat.Service
 	live    *live.Service
 	stores  *store.Store
+	rules   *rules.Service
 	archive *machineArchive // nil: trimmed messages are gone
 	doubts  *doubts         // nil: the archive has nothing that the store lost
 	restart func() opened
@@ -67,6 +69,7 @@ func newMachine(ctx context.Context, open func() opened) *machine {
 
 func (m *machine) use(o opened) {
 	m.service, m.stores, m.archive = o.service, o.stores, o.archive
+	m.rules = rules.New(o.service, o.stores)
 	if m.archive != nil {
 		m.live = live.New(o.service, archivedStore{o.stores, o.archive.serving})
 	} else {
@@ -156,7 +159,7 @@ func (m *machine) step(t *rapid.T) {
 		{2, "unread", m.markUnread}, {7, "put", m.put}, {3, "remove", m.remove}, {5, "edit", m.edit},
 		{3, "delete", m.delete}, {7, "react", m.react}, {3, "trim", m.trim}, {2, "settings", m.settings},
 		{1, "restart", m.restarted}, {1, "deleteGroup", m.deleteGroup}, {3, "sync", m.sync}, {2, "list", m.list},
-		{2, "receipts", m.receipts}, {3, "operator", m.operate}, {2, "tasks", m.tasks},
+		{2, "receipts", m.receipts}, {3, "operator", m.operate}, {3, "rule", m.rule}, {2, "tasks", m.tasks},
 	}
 	if m.archive != nil {
 		actions = append(actions, m.archiveActions()...)
@@ -195,7 +198,7 @@ func (m *machine) create(t *rapid.T, user, group string) {
 	}
 	m.epochs[got.Epoch] = true
 	g := &modelGroup{epoch: got.Epoch, before: m.lives[group], archived: m.archive != nil, marks: map[int64]string{}, keep: keep, backlogMax: backlog, history: history, public: visibility == chat.Public,
-		messages: map[int64]*modelMessage{}, members: map[string]*modelMember{}, sent: map[string]modelSend{}, reacted: map[string]int64{}}
+		rules: modelRules{slowed: map[string]bool{}, muted: map[string]bool{}}, messages: map[int64]*modelMessage{}, members: map[string]*modelMember{}, sent: map[string]modelSend{}, reacted: map[string]int64{}}
 	m.groups[group], m.lives[group] = g, got.Epoch
 	g.last = 1
 	g.messages[1] = &modelMessage{from: user, kind: chat.Notice}
@@ -240,11 +243,16 @@ func (m *machine) send(t *rapid.T, user, group string) {
 		return
 	}
 	g := m.groups[group]
+	if code := g.forbids(user, chat.Text); code != "" {
+		expect(t, "send against a rule", err, code)
+		return
+	}
 	if g.full(user) {
 		expect(t, "send while others are behind", err, chat.CodeBacklogFull)
 		return
 	}
 	expect(t, "send", err, "")
+	g.noteSent(user)
 	var mentioned []string
 	for _, u := range d.Mentions {
 		if g.members[u] != nil {

@@ -70,7 +70,8 @@ type modelGroup struct {
 	marks      map[int64]string        // theirs, as far as they were seen
 	members    map[string]*modelMember
 	sent       map[string]modelSend // "user/client_id"
-	reacted    map[string]int64     // "target user emoji", or "-target user emoji" for a removal
+	rules      modelRules
+	reacted    map[string]int64 // "target user emoji", or "-target user emoji" for a removal
 }
 
 // below is the highest id that nobody is served any more.

@@ -22,12 +22,13 @@ const (
 	EventMessageDeleted EventType = "message.deleted"
 	EventMemberJoined   EventType = "member.joined"
 	EventMemberLeft     EventType = "member.left"
+	EventMemberMuted    EventType = "member.muted"
 	EventGroupCreated   EventType = "group.created"
 	EventGroupDeleted   EventType = "group.deleted"
 	EventScheduleFailed EventType = "schedule.failed"
 )
 
-var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessageDeleted, EventMemberJoined, EventMemberLeft,
+var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessageDeleted, EventMemberJoined, EventMemberLeft, EventMemberMuted,
 	EventGroupCreated, EventGroupDeleted, EventScheduleFailed}
 
 // Bounds of webhooks.

@@ -30,6 +30,7 @@ import (
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/retention"
+	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/table"
 	"github.com/chatd/chatd/chat/users"
@@ -215,6 +216,7 @@ func (n *Node) openServices() {
 		Files:         stored,
 		Live:          live.New(core, logs),
 		MemberData:    noted,
+		Rules:         rules.New(core, n.store.Groups),
 		Schedules:     schedules,
 		Announcements: announce.New(core, announceStore{n.store.Announcements, n.store.Schedules}),
 		Notifications: notifications,

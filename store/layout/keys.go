@@ -68,7 +68,7 @@ var Keys = slices.Concat(
 	keys("", ByElement, "hash files=grouped invited=grouped avatars=owned", "zset public=listed named=listed users=sender last_seen=sender names=word", "set reachable=sender unused=sender"),
 	keys("g:<id>:", WithOwner, "string id",
 		"hash meta=group members=member data=custom levels=user sent:<user>=sent invites=invite erasures=held files=file gone:files=file import=import",
-		"zset joined=user managers=user seen=reader read=user told=user waiting=user gone:members=user senders=sender gone:senders=sender",
+		"zset joined=user managers=user seen=reader read=user told=user mutes=user slow=user waiting=user gone:members=user senders=sender gone:senders=sender",
 		"zset msgs=entry skip=id by:<user>=id at:<user>=id reacted=reacted reactions=reactions kept=change files:unused=name files:named=named",
 		"zset import:msgs=entry import:skip=id import:reacted=reacted import:reactions=reactions"),
 	keys("u:<id>:", WithOwner, "string erasing=name files:bytes account=account", "list inbox=item", "hash profile=profile avatar=avatar",

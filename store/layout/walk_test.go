@@ -23,6 +23,7 @@ import (
 	"github.com/chatd/chatd/chat/memberdata"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/profiles"
+	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/table"
 	"github.com/chatd/chatd/chat/webhook"
@@ -47,7 +48,7 @@ hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:pro
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
 zset public named users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
-zset g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
+zset g:*:mutes g:*:slow g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
 zset g:*:import:msgs g:*:import:skip g:*:import:reacted g:*:import:reactions
 zset u:*:groups u:*:inbox:server u:*:inbox:by:* u:*:inbox:mentions:* u:*:inbox:senders u:*:schedules u:*:firings u:*:keys:at
 zset q:*:delayed q:*:leased q:*:dead q:*:parked q:*:rates q:*:kept q:*:lines q:*:expiring`
@@ -244,6 +245,10 @@ func (f filler) groups() {
 	f.Must(err)
 	_, err = memberdata.New(f.Service, f.Store).Merge(f.Ctx, chattest.As("alice"), "g", "carl", []byte(`{"desk":12}`))
 	f.Must(err)
+	_, err = rules.New(f.Service, f.Store).Mute(f.Ctx, chattest.As("alice"), "g", "carl", []byte(`"9999-12-31T00:00:00.000Z"`))
+	f.Must(err)
+	f.MakeGroup(chat.GroupDraft{ID: "slow", SlowS: new(int64(60))}, "alice", "bob")
+	f.Say("bob", "slow", "once a minute")
 	f.Must(f.Store.SetLevel(f.Ctx, "g", "carl", notify.Setting{Level: notify.None}))
 	f.Must(f.Store.NotifyUsers(f.Ctx, "g", g.Epoch, []string{"bob"}))
 

@@ -141,6 +141,7 @@ const (
 	MessageNoticeData     MessageNotice = "data"
 	MessageNoticeJoined   MessageNotice = "joined"
 	MessageNoticeLeft     MessageNotice = "left"
+	MessageNoticeMuted    MessageNotice = "muted"
 	MessageNoticeRemoved  MessageNotice = "removed"
 	MessageNoticeRenamed  MessageNotice = "renamed"
 	MessageNoticeRole     MessageNotice = "role"
@@ -157,6 +158,8 @@ func (e MessageNotice) Valid() bool {
 	case MessageNoticeJoined:
 		return true
 	case MessageNoticeLeft:
+		return true
+	case MessageNoticeMuted:
 		return true
 	case MessageNoticeRemoved:
 		return true
@@ -472,12 +475,15 @@ type ChangedSettings struct {
 	BacklogMax   *int64 `json:"backlog_max,omitempty"`
 
 	// Data Custom fields, a JSON object of at most 4 KiB without white space. Absent where there are none.
-	Data       CustomData `json:"data,omitempty"`
-	History    *bool      `json:"history,omitempty"`
-	Keep       *int64     `json:"keep,omitempty"`
-	Overflow   Overflow   `json:"overflow,omitempty"`
+	Data     CustomData `json:"data,omitempty"`
+	History  *bool      `json:"history,omitempty"`
+	Keep     *int64     `json:"keep,omitempty"`
+	Overflow Overflow   `json:"overflow,omitempty"`
+
+	// Post Who may post and edit. `none`: nobody, managers included; announcements still come.
 	Post       Posting    `json:"post,omitempty"`
 	RetainDays *int64     `json:"retain_days,omitempty"`
+	SlowS      *int64     `json:"slow_s,omitempty"`
 	Visibility Visibility `json:"visibility,omitempty"`
 }
 
@@ -713,10 +719,15 @@ type GroupDraft struct {
 	// Name Without control characters; those for the direction of writing are dropped.
 	Name     *string  `json:"name,omitempty"`
 	Overflow Overflow `json:"overflow,omitempty"`
-	Post     Posting  `json:"post,omitempty"`
+
+	// Post Who may post and edit. `none`: nobody, managers included; announcements still come.
+	Post Posting `json:"post,omitempty"`
 
 	// RetainDays After how many days messages go, read or not; 0, the default: never.
-	RetainDays *int64     `json:"retain_days,omitempty"`
+	RetainDays *int64 `json:"retain_days,omitempty"`
+
+	// SlowS Slow mode: how many seconds a member waits between messages, else `429 rate_limited` with `Retry-After`; 0, the default: none. It spares the owner and admins; edits, deletions and reactions are free.
+	SlowS      *int64     `json:"slow_s,omitempty"`
 	Visibility Visibility `json:"visibility,omitempty"`
 }
 
@@ -1031,6 +1042,9 @@ type Member = chat.Member
 type MemberChange struct {
 	// Data Custom fields, a JSON object of at most 4 KiB without white space. Absent where there are none.
 	Data CustomData `json:"data,omitempty"`
+
+	// MutedUntil When the member may write again; null: now; `9999-12-31T00:00:00.000Z`: never.
+	MutedUntil json.RawMessage `json:"muted_until,omitempty"`
 }
 
 // MemberDraft defines model for MemberDraft.
@@ -1088,9 +1102,10 @@ type Message struct {
 	Group GroupId `json:"group"`
 
 	// Id Dense per group, from 1.
-	Id       int64       `json:"id"`
-	Kind     MessageKind `json:"kind"`
-	Mentions *[]UserId   `json:"mentions,omitempty"`
+	Id         int64       `json:"id"`
+	Kind       MessageKind `json:"kind"`
+	Mentions   *[]UserId   `json:"mentions,omitempty"`
+	MutedUntil *Time       `json:"muted_until,omitempty"`
 
 	// Name The new name, in a notice of `renamed`.
 	Name   *string        `json:"name,omitempty"`
@@ -1243,7 +1258,7 @@ type PositionMark struct {
 	Id     *int64  `json:"id,omitempty"`
 }
 
-// Posting defines model for Posting.
+// Posting Who may post and edit. `none`: nobody, managers included; announcements still come.
 type Posting = chat.Posting
 
 // Problem defines model for Problem.
@@ -1259,6 +1274,9 @@ type Problem struct {
 
 	// Blockers With `backlog_full`: the members that the send has to wait for, the slowest first, at most 10.
 	Blockers *[]Blocker `json:"blockers,omitempty"`
+
+	// Until With `muted`: when it ends; null: never.
+	Until json.RawMessage `json:"until,omitempty"`
 }
 
 // ProblemKind A later version may have more. What the `subject` of each is:

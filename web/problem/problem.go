@@ -25,7 +25,7 @@ func Status(code chat.Code) int {
 		return http.StatusBadRequest
 	case chat.CodeUnauthenticated:
 		return http.StatusUnauthorized
-	case chat.CodeForbidden:
+	case chat.CodeForbidden, chat.CodeMuted:
 		return http.StatusForbidden
 	case chat.CodeNotFound:
 		return http.StatusNotFound
@@ -71,6 +71,9 @@ func Write(w http.ResponseWriter, status int, e *chat.Error, requestID string) {
 	p := api.Problem{Type: "about:blank", Title: cmp.Or(http.StatusText(status), "Checksum Mismatch"), Status: status, Code: e.Code, Detail: e.Message}
 	if len(e.Blockers) > 0 {
 		p.Blockers = &e.Blockers
+	}
+	if e.Ends() {
+		p.Until = chat.Encode(e.Until)
 	}
 	if requestID != "" {
 		p.RequestId = &requestID

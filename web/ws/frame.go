@@ -228,6 +228,9 @@ func errorFrame(ref string, e *chat.Error) []byte {
 	if len(e.Blockers) > 0 {
 		wire.JSON(&buf, `,"blockers":`, e.Blockers)
 	}
+	if e.Ends() {
+		wire.JSON(&buf, `,"until":`, e.Until)
+	}
 	buf.WriteByte('}')
 	return buf.Bytes()
 }

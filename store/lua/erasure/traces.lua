@@ -1,6 +1,6 @@
 -- Removes what a group keeps about a user besides its log. A user who is a member again keeps what counts their unread messages.
 --
--- KEYS  members senders sent by at levels notified invites invited
+-- KEYS  members senders sent by at levels notified slow invites invited
 -- ARGV  user
 -- Returns {OK}
 -- include: invitation
@@ -10,6 +10,7 @@ redis.call('UNLINK', by, at)
 redis.call('ZREM', senders, user)
 redis.call('HDEL', levels, user)
 redis.call('ZREM', notified, user)
+redis.call('ZREM', slow, user)
 local all = redis.call('HGETALL', invites)
 for n = 1, #all, 2 do
   if invitation_of(all[n + 1]).by == user then

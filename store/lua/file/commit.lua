@@ -1,11 +1,11 @@
 -- Records how far an upload is, for the writer who holds its lock and may still post, and keeps the lock or gives it back.
 --
--- KEYS  meta members files
+-- KEYS  meta members mutes files
 -- ARGV  user file token offset hash lock_ms:int
 --   hash     state of the digest up to the offset
 --   lock_ms  for how long the lock is kept; 0: it is given back
 -- Returns {OK, the record}
--- Refuses NOTFOUND, FORBIDDEN; LOST if another writer holds the lock
+-- Refuses NOTFOUND, FORBIDDEN, MUTED; LOST if another writer holds the lock
 -- include: file_poster
 -- include: file_record
 local refused = file_poster()

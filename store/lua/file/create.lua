@@ -1,12 +1,12 @@
 -- Writes the record of an upload that begins. Writing it again changes nothing.
 --
--- KEYS  last_id meta members seen files files_unused files_named files_of core:enqueue
+-- KEYS  last_id meta members mutes seen files files_unused files_named files_of core:enqueue
 -- ARGV  group user file size hash json within_ms:int bytes_max:int task_id
 --   hash       state of the digest of no bytes
 --   within_ms  after which it expires
 --   bytes_max  of all files of the group
 -- Returns {OK, the record}
--- Refuses NOTFOUND, FORBIDDEN, QUOTA; BLOCKED as lib/append.lua, where a message that names the file would be
+-- Refuses NOTFOUND, FORBIDDEN, MUTED, QUOTA; BLOCKED as lib/append.lua, where a message that names the file would be
 -- include: file_poster
 -- include: file_record
 -- include: task_file

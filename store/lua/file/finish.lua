@@ -1,11 +1,11 @@
 -- Makes an upload a whole file, for the writer who holds its lock. Finishing again changes nothing.
 --
--- KEYS  meta members files files_unused
+-- KEYS  meta members mutes files files_unused
 -- ARGV  user file token json within_ms:int
 --   json       of the file, as messages show it
 --   within_ms  after which it expires unless a message names it
 -- Returns {OK, the record}
--- Refuses NOTFOUND, FORBIDDEN, LOST
+-- Refuses NOTFOUND, FORBIDDEN, MUTED, LOST
 -- include: file_poster
 -- include: file_record
 local refused = file_poster()

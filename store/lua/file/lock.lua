@@ -1,11 +1,11 @@
 -- Takes the lock of an upload, for a writer who may post in the group. A whole file has no lock: its record is the answer.
 --
--- KEYS  meta members files
+-- KEYS  meta members mutes files
 -- ARGV  user file token lock_ms:int node
 --   token  of the lock
 --   node   if it is not '', a lock whose token does not begin with it is of a node that is gone
 -- Returns {OK, the record}
--- Refuses NOTFOUND, FORBIDDEN, LOCKED
+-- Refuses NOTFOUND, FORBIDDEN, MUTED, LOCKED
 -- include: file_poster
 -- include: file_record
 local refused = file_poster()

@@ -3,12 +3,13 @@
 -- KEYS  last_id meta members joined managers seen read msgs skip gone_members gone_senders public core:enqueue
 --       wants waiting retention gone_files named
 -- ARGV  creator owner direct epoch name folded visibility created_ms keep backlog_max overflow backlog_bytes post history
---       retain_days data key channel task_id
+--       retain_days slow_s:int data key channel task_id
 --       retain_id group others:int now:int per:int invited... notices(mark rest)...
 --   direct   the two users of a direct group, separated by a blank, of whom neither owns it; or ''
 --   history  1 or 0
 --   retain_id  of a task that removes what is too old
 --   folded   the name, folded
+--   slow_s   seconds between messages of a member, 0: none
 --   data     an object, or ''
 --   key      to repeat with, hashed, or ''
 --   owner    the creator, who becomes a member; '' where a program makes the group, which has no owner then
@@ -42,6 +43,7 @@ redis.call('HSET', meta, 'epoch', epoch, 'name', name, 'visibility', visibility,
   retain_days, 'key', key, 'active_ms', created_ms, 'newest', '0', 'owner',
   direct == '' and owner or '', 'floor', '0', 'folded', folded)
 if direct ~= '' then redis.call('HSET', meta, 'direct', direct) end
+if slow_s > 0 then redis.call('HSET', meta, 'slow_s', int(slow_s)) end
 if data ~= '' then redis.call('HSET', meta, 'data', data) end
 
 local position, first = invited + others, {}

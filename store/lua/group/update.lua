@@ -1,11 +1,11 @@
 -- Changes name, settings and data, for an owner, an admin or an operator, and appends the notices.
 --
--- KEYS  last_id meta members seen read msgs skip reactions reacted public core:enqueue wants retention named
+-- KEYS  last_id meta members seen read msgs skip reactions reacted public core:enqueue wants retention named slow
 -- ARGV  caller operator:flag was_epoch was_version channel task_id retain_id group at_ms count:int notices(mark rest)... changes(field value)...
 --   was_epoch, was_version  what the change was decided by; '': by nothing
 --   retain_id  of a task that removes what is too old
 --   count  how many notices there are
---   changes  with a name comes folded, the same folded
+--   changes  with a name comes folded, the same folded; slow_s is '' for none
 -- Returns {OK, 1 changed or 0 nothing to change}
 -- Refuses NOTFOUND, FORBIDDEN, CONFLICT
 -- include: manage
@@ -29,7 +29,7 @@ local fields, new = {}, {visibility = visibility, name = name, keep = keep, back
 local changes = notices + count * notices_row
 for i = changes, #ARGV, changes_row do
   -- bind: changes at i
-  if redis.call('HGET', meta, field) ~= value then
+  if (redis.call('HGET', meta, field) or '') ~= value then
     fields[#fields + 1] = field
     fields[#fields + 1] = value
     new[field] = value
@@ -58,6 +58,10 @@ for i = notices, changes - 1, notices_row do
 end
 if count > 0 then log_grew(epoch, int(last), now_ms, false, before + 1) end
 prune(skip, last - tonumber(new.backlog_max))
+if new.slow_s == '' then
+  redis.call('HDEL', meta, 'slow_s')
+  redis.call('UNLINK', slow)
+end
 if new.retain_days and days_of_group() > 0 then enqueue_retain(retain_id, epoch, days_of_group(), 0, now_ms) end
 if trim_log(last, redis.call('ZCARD', msgs), tonumber(new.keep), tonumber(new.backlog_max)) then
   enqueue_trim(task_id, epoch, now_ms)

@@ -1,6 +1,6 @@
 -- Appends entries to the log of a group, or repeats the first answer to an entry whose retry key is known. An entry is plain if it
 -- is a text or data that mentions nobody, replies to nothing and names no file, in a group where every member may send at any
--- time. Most are, and calls of commands make up most of the time of a send, so a plain one takes few; what others need is included
+-- time: nobody is muted, and nothing slows them down. Most are, and calls of commands make up most of the time of a send, so a plain one takes few; what others need is included
 -- inside its branch. It is not a function: a closure over so many names would cost a tenth of a send. A script that needs the
 -- answer includes it in a function.
 --
@@ -14,18 +14,18 @@
 --
 -- Returns {OK, epoch, a sender to forget or '', 1 if there is more to trim}, then for each entry what became of it: its id; what
 --       its retry key stands for, as lib/retry.lua has it, if that is known; {OK, id, mark, the stored entry or ''} if the
---       same reaction is there already; a refusal: NOTFOUND, FORBIDDEN, KEYREUSED, OUTOFRANGE, EMOJIS, ARCHIVED, CONFLICT, or BLOCKED,
+--       same reaction is there already; a refusal: NOTFOUND, FORBIDDEN, MUTED until ms, SLOW ms to wait, KEYREUSED, OUTOFRANGE, EMOJIS, ARCHIVED, CONFLICT, or BLOCKED,
 --       then user, entries behind and bytes behind of each that the send has to wait for; or '' if it has to come alone,
 --       because the memory of the server is full. Refuses NOTFOUND
--- needs: last_id meta members msgs seen read skip senders reactions reacted joined wants files_named core own
+-- needs: last_id meta members msgs seen read skip senders reactions reacted joined wants files_named mutes slow core own
 -- needs: channel group keys_max count durable more rows anyone bytes_added
 local call = redis.call
-local epoch, post, overflow, events = unpack(call('HMGET', meta, 'epoch', 'post', 'overflow', 'events'))
+local epoch, post, overflow, events, muted, slow_s = unpack(call('HMGET', meta, 'epoch', 'post', 'overflow', 'events', 'muted', 'slow_s'))
 if not epoch then return {'NOTFOUND'} end
-local checked = more ~= '' or anyone or post == 'admins' or overflow == 'block'
+local checked = more ~= '' or anyone or post ~= 'members' or overflow == 'block' or muted or slow_s
 
 local answer, n, q = {'OK', epoch, '', 0}, 4, own
-local first, number, newest_mark, newest_ms, previous, now_ms, wanted, reaction, mentioned, asked, seen_at
+local first, number, newest_mark, newest_ms, previous, now_ms, wanted, reaction, mentioned, asked, seen_at, slowed
 -- What several write goes together, unless each is checked against what was written before.
 local several = count > 1 and not checked
 if several then
@@ -81,6 +81,10 @@ for i = rows, rows + (count - 1) * rows_row, rows_row do
         end
       end
       if follows then seen_at = id end
+      if slowed then
+        -- include: append_slow
+        append_slow(from)
+      end
       number = number + 1
       newest_mark, newest_ms, previous = mark, sent_ms, from
       local chosen = string.byte(mark) == 65

@@ -1,11 +1,12 @@
 -- append_check checks an entry that is not plain, or whose sender is not a member. It returns the outcome, or nil if the entry has
--- to be written, with reaction and mentioned as set here.
+-- to be written, with reaction, mentioned and slowed as set here.
 -- needs: call from key content sent_ms durable sent seen_at epoch post overflow more anyone bytes_added meta members msgs seen
--- needs: last_id joined files_named senders reactions reacted reaction mentioned rows count own
+-- needs: last_id joined files_named senders reactions reacted reaction mentioned rows count own muted mutes slow slow_s slowed
 -- include: base
 -- include: not_member
 -- include: blockers
 -- include: append_known
+-- include: muted
 
 -- append_same answers with a reaction that exists already.
 local function append_same(id, same_mark, entry)
@@ -29,7 +30,19 @@ local function append_check()
       return append_known(known)
     end
   end
-  if post == 'admins' and not anyone and string.sub(call('HGET', members, from), 1, 6) == 'member' then return {'FORBIDDEN', 'posters'} end
+  slowed = nil
+  if not anyone then
+    if post == 'none' then return {'FORBIDDEN', 'nobody'} end
+    local ordinary = (slow_s or post == 'admins') and string.sub(call('HGET', members, from), 1, 6) == 'member'
+    if ordinary and post == 'admins' then return {'FORBIDDEN', 'posters'} end
+    local refused = refuse_muted(muted, from)
+    if refused then return refused end
+    if ordinary and slow_s and string.match(more, '^%S*') ~= 'reaction' then
+      slowed = clock_ms()
+      local wait_ms = tonumber(call('ZSCORE', slow, from) or 0) + tonumber(slow_s) * 1000 - slowed
+      if wait_ms > 0 then return {'SLOW', int(wait_ms)} end
+    end
+  end
   if overflow == 'block' and not anyone then
     local refused = refuse_blocked(from, tonumber(backlog_max), tonumber(backlog_bytes), bytes_added)
     if refused then return refused end

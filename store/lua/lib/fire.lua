@@ -11,7 +11,10 @@
 
 -- The API's codes for the refusals that a send may get.
 local fire_codes = {NOTFOUND = 'not_found', FORBIDDEN = 'forbidden', KEYREUSED = 'key_reused', OUTOFRANGE = 'out_of_range',
-  FULL = 'inbox_full', BLOCKED = 'backlog_full'}
+  FULL = 'inbox_full', BLOCKED = 'backlog_full', MUTED = 'muted', SLOW = 'rate_limited'}
+
+-- Those that may have passed by the next occurrence.
+local fire_passing = {missed = true, inbox_full = true, backlog_full = true, muted = true, rate_limited = true}
 
 -- fire_ran returns whether a request to send now was done before. Other requests may have come between it and its
 -- repeat, so the newest few are remembered.
@@ -56,7 +59,7 @@ end
 -- schedule, or if the reason differs from the last one.
 local function fire_refused(record, code, now_ms)
   local next_version = schedule_next_version(record.version)
-  local passing = recurs and (code == 'missed' or code == 'inbox_full' or code == 'backlog_full')
+  local passing = recurs and fire_passing[code]
   local fields = {'version', next_version, 'last_error', code, 'missed', int(record.missed + missed)}
   local function set(name, value) fields[#fields + 1], fields[#fields + 2] = name, value end
   if code ~= 'missed' then set('fired', int(record.fired + 1)) end

@@ -1,15 +1,16 @@
 -- Reads a page of the members of a group in the order of joining. Only reads.
 --
--- KEYS  meta members member_data joined seen read
+-- KEYS  meta members member_data mutes joined seen read
 -- ARGV  user after limit:int bytes:int
 --   user   the caller; '': an operator
 --   after  `<joined id>.<user>` to continue after
 --   bytes  of data, beyond which the page ends
--- Returns {OK, what to continue after or '', then user, role, joined_at ms, seen, read, data ('' for none) of each}
+-- Returns {OK, what to continue after or '', then user, role, joined_at ms, seen, read, data ('' for none), muted until ('' for not muted)
+--         of each}
 -- Refuses NOTFOUND, FORBIDDEN
 -- include: not_member
 -- include: joined_page
-local epoch, visibility = unpack(redis.call('HMGET', meta, 'epoch', 'visibility'))
+local epoch, visibility, muted = unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'muted'))
 if not epoch then return {'NOTFOUND'} end
 if user ~= '' and redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 
@@ -25,6 +26,7 @@ for i = 1, math.min(#page, 2 * limit), 2 do
   out[#out + 1] = redis.call('ZSCORE', read, page[i])
   local data = some_data and redis.call('HGET', member_data, page[i]) or ''
   out[#out + 1] = data
+  out[#out + 1] = muted and redis.call('ZSCORE', mutes, page[i]) or ''
   bytes = bytes - #data
   if bytes < 0 and i + 2 <= #page then
     out[2] = page[i + 1] .. '.' .. page[i]

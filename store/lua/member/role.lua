@@ -1,18 +1,18 @@
 -- Changes the role of a member, for an owner, an admin or an operator. Only the owner or an operator can name another
 -- owner; the former owner then becomes an admin, so there is always exactly one.
 --
--- KEYS  last_id meta members member_data joined managers seen read msgs skip reactions reacted core:enqueue wants
+-- KEYS  last_id meta members member_data mutes joined managers seen read msgs skip reactions reacted core:enqueue wants
 -- ARGV  user caller operator:flag role at_ms mark rest channel task_id group
 --   mark, rest  of the notice
 --   task_id     of a task that continues if there is more to trim
--- Returns {OK, 1 if changed, 0 if there was nothing to change, role, joined_at ms, seen, read, data (nil for none)}
+-- Returns {OK, 1 if changed, 0 if there was nothing to change, role, joined_at ms, seen, read, data (nil for none), muted until (nil for not muted)}
 -- Refuses NOTFOUND, FORBIDDEN; OWNER if the group would have no owner
 -- include: manage
 -- include: notice
 -- include: log_grew
 -- include: member_row
-local epoch, visibility, owner, keep, backlog_max =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'owner', 'keep', 'backlog_max'))
+local epoch, visibility, owner, keep, backlog_max, muted =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'owner', 'keep', 'backlog_max', 'muted'))
 if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
 if refused then return refused end
@@ -20,7 +20,7 @@ local is = redis.call('HGET', members, user)
 if not is then return {'NOTFOUND'} end
 local before, joined_ms = string.match(is, '^(%S+) (%d+)$')
 local function answer(changed)
-  return {'OK', changed, unpack(member_row(user, role .. ' ' .. joined_ms))}
+  return {'OK', changed, unpack(member_row(user, role .. ' ' .. joined_ms, muted))}
 end
 if before == role then return answer(0) end
 local as_owner = operator or caller == owner

@@ -2,7 +2,7 @@
 -- when the change was prepared.
 --
 -- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants files_named files_unused
---       kept erasures core:enqueue at...
+--       kept erasures mutes core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag durable:flag channel keys_max:int edits_max:int group
 --       below target head edits json new_json bare:flag unreact_id erased(entry_id was entry)...
 --   author_by   by: of the target's author
@@ -14,8 +14,9 @@
 --   unreact_id  of the task that goes on with the reactions to the target
 --   erased      edits of the target that lose their content: id, JSON, and the new entry
 -- Returns as log/append.lua
--- Refuses NOTFOUND, FORBIDDEN, KEYREUSED, CONFLICT, EDITS
+-- Refuses NOTFOUND, FORBIDDEN, MUTED, KEYREUSED, CONFLICT, EDITS
 -- include: not_member
+-- include: muted
 -- include: retry
 -- include: entry
 -- include: log_grew
@@ -24,8 +25,8 @@
 -- include: keep_held
 -- include: unreact
 -- include: task_unreact
-local epoch, visibility, post, keep, backlog_max, archived_from, late, hold =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late', 'hold'))
+local epoch, visibility, post, keep, backlog_max, archived_from, late, hold, muted =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late', 'hold', 'muted'))
 if not epoch then return {'NOTFOUND'} end
 local role = redis.call('HGET', members, from)
 if not role then return not_member(visibility) end
@@ -44,7 +45,12 @@ if not as_manager and (ordinary or kind == 'edit') then
     if name == from and of == epoch and tonumber(target) <= tonumber(up_to) then return {'FORBIDDEN', 'author'} end
   end
 end
-if ordinary and post == 'admins' and kind == 'edit' then return {'FORBIDDEN', 'posters'} end
+if kind == 'edit' then
+  if post == 'none' then return {'FORBIDDEN', 'nobody'} end
+  if ordinary and post == 'admins' then return {'FORBIDDEN', 'posters'} end
+  local refused = refuse_muted(muted, from)
+  if refused then return refused end
+end
 
 -- The target is unchanged, so its edits are too: it lists them.
 local stored = redis.call('ZRANGEBYSCORE', msgs, target, target)[1]

@@ -1,0 +1,115 @@
+package statemachine_test
+
+import (
+	"encoding/json"
+
+	"pgregory.net/rapid"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// modelRules are the rules of a group.
+type modelRules struct {
+	nobody bool            // posts
+	slow   bool            // for longer than a test takes
+	slowed map[string]bool // who has sent since then
+	muted  map[string]bool
+}
+
+// forbids is the code with which the rules refuse an entry of a member; empty: they do not.
+func (g *modelGroup) forbids(user string, kind chat.Kind) chat.Code {
+	w := g.members[user]
+	switch {
+	case w == nil:
+	case g.rules.nobody:
+		return chat.CodeForbidden
+	case g.rules.muted[user]:
+		return chat.CodeMuted
+	case kind == chat.Text && w.role == chat.Ordinary && g.rules.slow && g.rules.slowed[user]:
+		return chat.CodeRateLimited
+	}
+	return ""
+}
+
+// noteSent notes that a member has sent a text.
+func (g *modelGroup) noteSent(user string) {
+	if g.rules.slow && g.members[user].role == chat.Ordinary {
+		g.rules.slowed[user] = true
+	}
+}
+
+// rule changes a rule of a group. A store that is rolled back forgets rules, so there are none then.
+func (m *machine) rule(t *rapid.T, user, group string) {
+	g := m.groups[group]
+	if m.faults {
+		return
+	}
+	by := g.members[user]
+	manages := by != nil && by.role.Manages()
+	switch evenly(t, "rule", 4) {
+	case 0, 1:
+		m.mute(t, user, group)
+		return
+	case 2:
+		slow := int64(evenly(t, "slow", 2) * 21_600)
+		_, err := m.service.UpdateGroup(m.ctx, caller(user), group, chat.GroupChange{SlowS: &slow})
+		if m.ruled(t, user, group, manages, g.rules.slow != (slow > 0), err) {
+			g.rules.slow, g.rules.slowed = slow > 0, map[string]bool{}
+		}
+	case 3:
+		post := oneOf(t, "post", chat.PostMembers, chat.PostMembers, chat.PostNone)
+		_, err := m.service.UpdateGroup(m.ctx, caller(user), group, chat.GroupChange{Post: &post})
+		if m.ruled(t, user, group, manages, g.rules.nobody != (post == chat.PostNone), err) {
+			g.rules.nobody = post == chat.PostNone
+		}
+	}
+}
+
+// ruled checks the answer to a change of settings, and tells whether something has changed.
+func (m *machine) ruled(t *rapid.T, user, group string, manages, changes bool, err error) bool {
+	if !manages {
+		expect(t, "settings without rights", err, m.outsider(group), chat.CodeForbidden)
+		return false
+	}
+	expect(t, "rule", err, "")
+	if !changes {
+		m.notices(t, user, group)
+		return false
+	}
+	m.notices(t, user, group, chat.NoticeSettings)
+	return true
+}
+
+// mute mutes a member, or lets them write again.
+func (m *machine) mute(t *rapid.T, user, group string) {
+	g := m.groups[group]
+	target := oneOf(t, "target", machineUsers...)
+	mute := oneOf(t, "mute", true, false)
+	until := json.RawMessage(`null`)
+	if mute {
+		until = json.RawMessage(`"9999-12-31T00:00:00.000Z"`)
+	}
+	_, err := m.rules.Mute(m.ctx, caller(user), group, target, until)
+	by, had := g.members[user], g.members[target]
+	switch {
+	case by == nil || !by.role.Manages():
+		expect(t, "mute without rights", err, m.outsider(group), chat.CodeForbidden)
+		return
+	case had == nil:
+		expect(t, "mute who is no member", err, chat.CodeNotFound)
+		return
+	case had.role == chat.Owner && mute, had.role == chat.Admin && by.role != chat.Owner:
+		expect(t, "mute who cannot be muted", err, chat.CodeForbidden)
+		return
+	}
+	expect(t, "mute", err, "")
+	if g.rules.muted[target] == mute {
+		m.notices(t, user, group)
+	} else {
+		g.rules.muted[target] = mute
+		m.notices(t, user, group, chat.NoticeMuted)
+	}
+	if got := m.infoOf(t, target, group).MutedUntil != nil; got != mute {
+		t.Fatalf("%s is muted in %s: %v, want %v", target, group, got, mute)
+	}
+}
