@@ -151,11 +151,16 @@ export type Group = {
     keep: number;
     last: number;
     members: number;
+    /** When the caller may write again; absent where they may now. `9999-12-31T00:00:00.000Z`: never. */
+    muted_until?: string;
     name: string;
     overflow: "drop" | "block";
-    post: "members" | "admins";
+    /** Who may post and edit. `none`: nobody, managers included; announcements still come. */
+    post: "members" | "admins" | "none";
     /** After how many days messages go; 0: never. `CHATD_RETAIN_DAYS` may be shorter. */
     retain_days: number;
+    /** Slow mode: how many seconds a member waits between messages; 0: none. */
+    slow_s: number;
     visibility: "private" | "public";
 };
 export type GroupDraft = {
@@ -178,9 +183,12 @@ export type GroupDraft = {
     name?: string;
     /** What happens beyond `backlog_max`. `drop` (default): the member is no longer waited for. `block`: sends and new uploads get `429 backlog_full` until the member acks or leaves. */
     overflow?: "drop" | "block";
-    post?: "members" | "admins";
+    /** Who may post and edit. `none`: nobody, managers included; announcements still come. */
+    post?: "members" | "admins" | "none";
     /** After how many days messages go, read or not; 0, the default: never. */
     retain_days?: number;
+    /** Slow mode: how many seconds a member waits between messages, else `429 rate_limited` with `Retry-After`; 0, the default: none. It spares the owner and admins; edits, deletions and reactions are free. */
+    slow_s?: number;
     visibility?: "private" | "public";
 };
 export type Invite = {
@@ -265,6 +273,8 @@ export type Member = {
         [key: string]: Json;
     };
     joined_at: string;
+    /** When they may write again; absent where they may now. */
+    muted_until?: string;
     read: number;
     role: "owner" | "admin" | "member";
     seen: number;
@@ -276,6 +286,8 @@ export type MemberChange = {
     data?: {
         [key: string]: Json;
     };
+    /** When the member may write again; null: now; `9999-12-31T00:00:00.000Z`: never. */
+    muted_until?: string | null;
 };
 export type MemberPage = {
     members: Member[];
