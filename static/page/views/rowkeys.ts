@@ -35,7 +35,7 @@ export function useRowKeys({ lines, open, on, me }: { lines: readonly Line[]; op
     function onKeyDown(e: KeyboardEvent): void {
       const row = e.target as HTMLElement;
       if (!row.matches(".message")) {
-        if (e.key === "Escape") rowOf(e)?.focus();
+        if (e.key === "Escape" && !document.querySelector(":popover-open")) rowOf(e)?.focus(); // the browser closes that, and gives the focus back
         return;
       }
       if (e.ctrlKey || e.metaKey || e.altKey) return;
