@@ -41,7 +41,7 @@ func (p *person) hold(expression string) {
 func (p *person) touch(expression, hold string) {
 	p.t.Helper()
 	p.see(fmt.Sprintf(`((e) => {
-		const r = e?.getBoundingClientRect(), view = document.querySelector(".scroller").getBoundingClientRect(), before = window.touching;
+		const r = e?.getBoundingClientRect(), view = (e?.closest("[popover], .scroller") ?? document.body).getBoundingClientRect(), before = window.touching;
 		window.touching = r && [(r.left + r.right) / 2, (Math.max(r.top, view.top) + Math.min(r.bottom, view.bottom)) / 2];
 		return r && before?.join() === window.touching.join() && e.contains(document.elementFromPoint(...before));
 	})(%s)`, expression))
@@ -96,8 +96,8 @@ func TestPageLongMessageOnAPhone(t *testing.T) {
 		if name == "short" {
 			parts = parts[:1]
 		} else {
-			page.click(of + " .show-all")
-			page.mouseAway()
+			page.script(`%s.scrollIntoView({ block: "center" })`, at(".show-all")) // clear of "Jump to latest"
+			page.tap(at(".show-all"))
 			page.see(message(text) + `.offsetHeight > innerHeight`)
 		}
 		for _, part := range parts {
@@ -110,7 +110,7 @@ func TestPageLongMessageOnAPhone(t *testing.T) {
 		held()
 		page.tap(item("Add reaction"))
 		page.see(reachable(of + " .emoji-picker input"))
-		page.fill(of+" .emoji-picker input", "joy")
+		page.fill(of+" .emoji-picker input", "tears of joy")
 		page.see(reachable(of + " .emoji-picker [aria-selected=true]"))
 		page.tap(at(".emoji-picker [aria-selected=true]"))
 		page.see(at(".reaction") + `?.textContent === "😂 1" && !document.querySelector(".emoji-picker")`)

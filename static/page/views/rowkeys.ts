@@ -20,14 +20,21 @@ export function useRowKeys({ lines, open, on, me }: { lines: readonly Line[]; op
 
   const events = useMemo(() => {
     let press: { timer: ReturnType<typeof setTimeout>; x: number; y: number } | undefined;
+    let down: number | undefined; // the pointer that is pressed
+    let long = false; // the finger that is pressed has opened the menu
     const release = () => {
       clearTimeout(press?.timer);
       press = undefined;
+    };
+    const lift = () => {
+      release();
+      down = undefined;
     };
     const lineOf = (row: HTMLElement | null) => held.current.rows.find((l) => l.key === row?.dataset.key);
     function menu(row: HTMLElement | null): boolean {
       const line = lineOf(row);
       if (!row || line?.item.state !== "sent") return false;
+      if (row.querySelector(".actions:popover-open")) return true; // a finger that stays asks twice
       row.focus({ preventScroll: true });
       on.show(line.key, "menu");
       return true;
@@ -60,7 +67,10 @@ export function useRowKeys({ lines, open, on, me }: { lines: readonly Line[]; op
       onKeyDown,
       onFocusIn(e: FocusEvent): void {
         const key = rowOf(e)?.dataset.key;
-        if (key) setCurrent(key), setActive(key);
+        // A tap gives the focus before its click: the toolbar may move that away only after it.
+        if (key) setCurrent(key), requestAnimationFrame(() => setActive(key));
+        // What opens under a finger or button that is still pressed would be closed when that is lifted outside it.
+        if (down !== undefined) (e.target as Element).closest("[popover]")?.setPointerCapture(down);
       },
       onPointerOver(e: PointerEvent): void {
         const key = rowOf(e)?.dataset.key;
@@ -71,15 +81,20 @@ export function useRowKeys({ lines, open, on, me }: { lines: readonly Line[]; op
       },
       onPointerDown(e: PointerEvent): void {
         const row = rowOf(e);
+        lift();
+        long = false;
+        down = e.pointerId;
         if (e.pointerType !== "touch" || !row) return;
-        release();
-        press = { x: e.clientX, y: e.clientY, timer: setTimeout(() => menu(row), LONG_MS) };
+        press = { x: e.clientX, y: e.clientY, timer: setTimeout(() => { long = menu(row); }, LONG_MS) };
       },
       onPointerMove(e: PointerEvent): void {
         if (press && Math.hypot(e.clientX - press.x, e.clientY - press.y) > MOVED_PX) release();
       },
-      onPointerUp: release,
-      onPointerCancel: release,
+      onPointerUp: lift,
+      onPointerCancel: lift,
+      onTouchEnd(e: TouchEvent): void {
+        if (long) e.preventDefault(); // no click: that would choose what of the menu is under the finger
+      },
       onContextMenu(e: MouseEvent): void {
         // Links and a selection have a menu of the browser's own.
         if ((e.target as Element).closest("a, input, textarea, .picture") || String(getSelection())) return;
