@@ -4,7 +4,7 @@
 
 GO ?= go
 # The load and model tests take minutes under the race detector; they have a bound all the same.
-TEST_TIMEOUT ?= 24m
+TEST_TIMEOUT ?= 40m
 
 # Only a debugger needs DWARF: stack traces and profiles do not. Without it, a build from empty caches takes about a
 # seventh less processor time.
