@@ -20,7 +20,7 @@ export function useRowKeys({ lines, open, on, me }: { lines: readonly Line[]; op
 
   const events = useMemo(() => {
     let press: { timer: ReturnType<typeof setTimeout>; x: number; y: number } | undefined;
-    let down: number | undefined; // the pointer that is pressed
+    let down: { pointer: number; on: Node } | undefined; // what is pressed, and where it began
     let long = false; // the finger that is pressed has opened the menu
     const release = () => {
       clearTimeout(press?.timer);
@@ -69,8 +69,10 @@ export function useRowKeys({ lines, open, on, me }: { lines: readonly Line[]; op
         const key = rowOf(e)?.dataset.key;
         // A tap gives the focus before its click: the toolbar may move that away only after it.
         if (key) setCurrent(key), requestAnimationFrame(() => setActive(key));
-        // What opens under a finger or button that is still pressed would be closed when that is lifted outside it.
-        if (down !== undefined) (e.target as Element).closest("[popover]")?.setPointerCapture(down);
+        // What opens under a finger or button that is still pressed would be closed when that is lifted outside it. A press that began in it is
+        // a click of what is there.
+        const box = (e.target as Element).closest("[popover]");
+        if (down && box && !box.contains(down.on)) box.setPointerCapture(down.pointer);
       },
       onPointerOver(e: PointerEvent): void {
         const key = rowOf(e)?.dataset.key;
@@ -83,7 +85,7 @@ export function useRowKeys({ lines, open, on, me }: { lines: readonly Line[]; op
         const row = rowOf(e);
         lift();
         long = false;
-        down = e.pointerId;
+        down = { pointer: e.pointerId, on: e.target as Node };
         if (e.pointerType !== "touch" || !row) return;
         press = { x: e.clientX, y: e.clientY, timer: setTimeout(() => { long = menu(row); }, LONG_MS) };
       },
