@@ -21,6 +21,8 @@ export function useRowKeys({ lines, open, on, me }: { lines: readonly Line[]; op
   const events = useMemo(() => {
     let press: { timer: ReturnType<typeof setTimeout>; x: number; y: number } | undefined;
     let down: { pointer: number; on: Node } | undefined; // what is pressed, and where it began
+    let mouse = { x: -1, y: -1 };
+    let touched = false; // the last press was a finger's
     let long = false; // the finger that is pressed has opened the menu
     const release = () => {
       clearTimeout(press?.timer);
@@ -67,16 +69,23 @@ export function useRowKeys({ lines, open, on, me }: { lines: readonly Line[]; op
       onKeyDown,
       onFocusIn(e: FocusEvent): void {
         const key = rowOf(e)?.dataset.key;
-        // A tap gives the focus before its click: the toolbar may move that away only after it.
-        if (key) setCurrent(key), requestAnimationFrame(() => setActive(key));
+        if (key) {
+          setCurrent(key);
+          // A tap gives the focus before its click: the toolbar may move that away only after it.
+          if (touched) requestAnimationFrame(() => setActive(key));
+          else setActive(key);
+        }
         // What opens under a finger or button that is still pressed would be closed when that is lifted outside it. A press that began in it is
         // a click of what is there.
         const box = (e.target as Element).closest("[popover]");
         if (down && box && !box.contains(down.on)) box.setPointerCapture(down.pointer);
       },
       onPointerOver(e: PointerEvent): void {
+        // Rows that move under a mouse at rest take nothing from whoever works by keyboard.
+        const rests = e.clientX === mouse.x && e.clientY === mouse.y;
+        mouse = { x: e.clientX, y: e.clientY };
         const key = rowOf(e)?.dataset.key;
-        if (key && e.pointerType !== "touch") setActive(key);
+        if (key && !rests && e.pointerType !== "touch") setActive(key);
       },
       onPointerLeave(e: PointerEvent): void {
         if (e.pointerType !== "touch") setActive((e.currentTarget as HTMLElement).contains(document.activeElement) ? held.current.current : "");
@@ -85,11 +94,13 @@ export function useRowKeys({ lines, open, on, me }: { lines: readonly Line[]; op
         const row = rowOf(e);
         lift();
         long = false;
+        touched = e.pointerType === "touch";
         down = { pointer: e.pointerId, on: e.target as Node };
-        if (e.pointerType !== "touch" || !row) return;
+        if (!touched || !row) return;
         press = { x: e.clientX, y: e.clientY, timer: setTimeout(() => { long = menu(row); }, LONG_MS) };
       },
       onPointerMove(e: PointerEvent): void {
+        mouse = { x: e.clientX, y: e.clientY };
         if (press && Math.hypot(e.clientX - press.x, e.clientY - press.y) > MOVED_PX) release();
       },
       onPointerUp: lift,
