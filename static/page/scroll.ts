@@ -46,7 +46,8 @@ export function useScroll(scroller: RefObject<Element | null>, list: List) {
   now.list = list;
 
   function look(): void {
-    const el = scroller.current!;
+    const el = scroller.current;
+    if (!el) return; // the view has gone; its listeners go a little later
     now.atEnd = now.list.whole && isNearEnd(el);
     now.top = el.scrollTop;
     now.anchor = firstInView(el);
@@ -131,7 +132,7 @@ export function useScroll(scroller: RefObject<Element | null>, list: List) {
 export function useNear(scroller: RefObject<Element | null>, target: RefObject<Element | null>, load: () => void, each: readonly unknown[]): void {
   useEffect(() => {
     if (!target.current) return;
-    const near = new IntersectionObserver((found) => found.some((f) => f.isIntersecting) && load(), { root: scroller.current, rootMargin: `${NEAR_PX}px 0px` });
+    const near = new IntersectionObserver((found) => scroller.current && found.some((f) => f.isIntersecting) && load(), { root: scroller.current, rootMargin: `${NEAR_PX}px 0px` });
     near.observe(target.current);
     return () => near.disconnect();
   }, [...each]);
