@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/chatd/chatd/client"
 )
@@ -115,7 +116,7 @@ func (d *draft) counted(was record, log groupLog, b client.Messages, step step, 
 		if m.ID <= was.Counted {
 			continue
 		}
-		noticed(g, m)
+		noticed(g, m, d.me)
 		mine := m.From == d.me
 		if mine && g.Read == m.ID-1 {
 			g.Read = m.ID // as the server does
@@ -135,7 +136,7 @@ func (d *draft) counted(was record, log groupLog, b client.Messages, step step, 
 }
 
 // noticed applies a notice to what describes a group.
-func noticed(g *client.GroupState, m client.Message) {
+func noticed(g *client.GroupState, m client.Message, me string) {
 	concerned := int64(max(1, len(m.Users)))
 	switch {
 	case m.Kind != client.KindNotice:
@@ -144,6 +145,11 @@ func noticed(g *client.GroupState, m client.Message) {
 	case m.Notice == "settings" && m.Settings != nil:
 		if text, err := json.Marshal(m.Settings); err == nil {
 			_ = json.Unmarshal(text, &g.Group) // the names of settings are those of the group's fields
+		}
+	case m.Notice == "muted" && m.User == me:
+		g.MutedUntil = time.Time{}
+		if m.MutedUntil != nil {
+			g.MutedUntil = *m.MutedUntil
 		}
 	case m.Notice == "joined":
 		g.Members += concerned

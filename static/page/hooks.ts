@@ -35,6 +35,21 @@ export function useGroups(): readonly GroupState[] {
   });
 }
 
+/** Timers that are longer than this end at once. */
+const TIMER_MAX_MS = 86_400_000;
+
+/** A time as long as it is to come; undefined from then on. */
+export function useComing(at: string | undefined): Date | undefined {
+  const [, draw] = useReducer((n: number, _: void) => n + 1, 0);
+  const left = at === undefined ? 0 : Date.parse(at) - Date.now();
+  useEffect(() => {
+    if (!(left > 0)) return;
+    const timer = setTimeout(draw, Math.min(left, TIMER_MAX_MS));
+    return () => clearTimeout(timer);
+  });
+  return left > 0 ? new Date(at!) : undefined;
+}
+
 const told = new WeakSet<Chatd>();
 
 /** Whether the server has said once which groups there are; what was stored before is shown meanwhile. */

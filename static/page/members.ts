@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { useSnapshot, useSyncExternal } from "./hooks.ts";
 import { useSession } from "./session.ts";
 
-export type Member = Pick<Wire.Member, "user" | "role">;
+export type Member = Pick<Wire.Member, "user" | "role" | "muted_until">;
 export type Role = Member["role"];
 export type Members = {
   /** In the order of joining. */
@@ -56,7 +56,7 @@ function createMembers(chat: Chatd, me: string, id: string) {
     const answer = await chat.group(id).members({ limit: anew ? SMALL : PAGE, ...(cursor && { cursor }) });
     if (mine !== life) return;
     if (anew) [all, reads] = [new Map(), nobody];
-    for (const { user, role } of answer.members) all.set(user, { user, role });
+    for (const { user, role, muted_until } of answer.members) all.set(user, { user, role, ...(muted_until && { muted_until }) });
     if (anew) reads = new Map(answer.members.map((m) => [m.user, Math.max(m.read, moved.get(m.user) ?? 0)]));
     cursor = answer.next;
     show();
@@ -90,6 +90,7 @@ function createMembers(chat: Chatd, me: string, id: string) {
         reads = new Map(reads).set(user, moved.get(user) ?? 0);
       }
       else if (m.notice === "role") setRole(all, user, m.role as Role);
+      else if (m.notice === "muted" && all.has(user)) all.set(user, { ...all.get(user)!, muted_until: m.muted_until });
     }
     show();
   }
@@ -137,7 +138,7 @@ function createMembers(chat: Chatd, me: string, id: string) {
 
 function setRole(all: Map<string, Member>, user: string, role: Role): void {
   if (role === "owner") for (const m of all.values()) if (m.role === "owner") all.set(m.user, { ...m, role: "admin" });
-  all.set(user, { user, role });
+  all.set(user, { ...all.get(user), user, role });
 }
 
 type Store = ReturnType<typeof createMembers>;

@@ -1,6 +1,7 @@
 /** What notices of a group say, in the reader's language. */
 import type { Json, MessageItem } from "@chatd/client";
 import { counted, language, say } from "./say.ts";
+import { isForEver, lasting, whenText } from "./views/when.ts";
 
 type NameOf = (user: string) => string;
 /** Whom a notice concerns. */
@@ -54,6 +55,8 @@ export function noticeText(e: MessageItem, nameOf: NameOf): string {
     case "role":
       if (e.role === "owner") return say(`${user} is now the owner`, `${user} 成为群主`);
       return e.role === "admin" ? say(`${user} is now an admin`, `${user} 成为管理员`) : say(`${user} is now a member`, `${user} 成为普通成员`);
+    case "muted": return !e.muted_until ? say(`${by} lets ${user} write again`, `${by} 解除了 ${user} 的禁言`)
+      : isForEver(e.muted_until) ? say(`${by} muted ${user}`, `${by} 将 ${user} 禁言`) : say(`${by} muted ${user} until ${whenText(new Date(e.muted_until))}`, `${by} 将 ${user} 禁言至 ${whenText(new Date(e.muted_until))}`);
     case "data": return say(`${by} changed what is noted about ${user}`, `${by} 更改了 ${user} 的备注信息`);
     case "renamed": return e.name ? say(`${by} renamed the group to “${e.name}”`, `${by} 将群组改名为“${e.name}”`) : say(`${by} removed the group name`, `${by} 移除了群组名称`);
     case "settings": return say(`${by} changed the settings`, `${by} 更改了设置`) + settingsText(e.settings);
@@ -66,7 +69,8 @@ function settingsText(s: Readonly<Record<string, Json>> | undefined): string {
   if (!s) return "";
   const texts: Record<string, (v: any) => string> = {
     visibility: (v) => (v === "public" ? say("the group is public", "群组设为公开") : say("the group is private", "群组设为私密")),
-    post: (v) => (v === "admins" ? say("only admins can post", "仅管理员可发言") : say("all members can post", "所有成员可发言")),
+    post: (v) => (v === "none" ? say("nobody can post for now", "暂时无人可发言") : v === "admins" ? say("only admins can post", "仅管理员可发言") : say("all members can post", "所有成员可发言")),
+    slow_s: (v) => (v > 0 ? say(`one message every ${lasting(v)}`, `每 ${lasting(v)}可发一条消息`) : say("slow mode is off", "慢速模式已关闭")),
     history: (v) => (v ? say("new members can see earlier messages", "新成员可查看以前的消息") : say("new members can’t see earlier messages", "新成员不能查看以前的消息")),
     keep: (v) => say(`at least ${v} messages are kept`, `至少保留 ${v} 条消息`),
     retain_days: (v) => (v > 0 ? say(`messages are removed after ${v} days`, `消息在 ${v} 天后移除`) : say("messages are kept forever", "消息永久保留")),

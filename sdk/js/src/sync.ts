@@ -113,6 +113,7 @@ function counted(record: GroupRecord, b: Batch, { fresh, anew, gap }: Step, d: D
     if (g.last_message && m.target === g.last_message.id) g.last_message = revised(g.last_message, m, m.sent_at);
     if (m.notice === "renamed" && m.name !== undefined) g.name = m.name;
     if (m.notice === "settings" && m.settings) Object.assign(g, m.settings);
+    if (m.notice === "muted" && m.user === me) g.muted_until = m.muted_until;
     if (m.id <= record.counted && !anew) continue;
     if (m.notice === "joined") g.members += concerned(m).length;
     if (m.notice === "left" || m.notice === "removed") g.members -= Math.max(1, concerned(m).length);

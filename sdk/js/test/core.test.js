@@ -45,6 +45,23 @@ function watched(store = memoryStore()) {
 const bodies = (t) => t.snapshot().items.map((i) => i.body ?? `${i.type} ${i.from}..${i.to}`);
 const states = (t) => t.snapshot().items.map((i) => `${i.body} ${i.state}`);
 
+test("notices say what one may write, and when", async () => {
+  const { server, client } = await begun();
+  const now = async (notice) => {
+    server.append("general", { kind: "notice", from: "root", ...notice });
+    await quiet();
+    const { post, slow_s, muted_until } = client.state.snapshot().groups.find((g) => g.id === "general");
+    return { post, slow_s, muted_until };
+  };
+  const { me } = client.state.snapshot();
+  const until = "2026-12-01T00:00:00.000Z";
+  assert.deepEqual(await now({ notice: "settings", settings: { post: "none", slow_s: 30 } }), { post: "none", slow_s: 30, muted_until: undefined });
+  assert.deepEqual(await now({ notice: "muted", user: me, muted_until: until }), { post: "none", slow_s: 30, muted_until: until });
+  assert.deepEqual(await now({ notice: "muted", user: "somebody else" }), { post: "none", slow_s: 30, muted_until: until });
+  assert.deepEqual(await now({ notice: "muted", user: me }), { post: "none", slow_s: 30, muted_until: undefined });
+  await client.close();
+});
+
 test("messages and the position are in one write", async () => {
   const store = watched();
   const { server, client } = await begun({ store });

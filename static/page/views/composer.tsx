@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Draft as Content } from "@chatd/client";
 import { lineOf } from "../format.ts";
 import { draftOf, setDraft } from "../drafts.ts";
+import { useComing } from "../hooks.ts";
 import { useMembers } from "../members.ts";
 import { textOf, usePeople, withLabels } from "../people.ts";
 import { prefs } from "../prefs.ts";
@@ -19,9 +20,10 @@ import { useCompletion, useMentionable } from "./complete.tsx";
 import type { About, Written } from "./conversation.tsx";
 import { addressed, lastOwn, strangersIn } from "./sending.ts";
 import { asCode, asLink, asList, inFence, insert, isAddress, wrapped } from "./text.ts";
-import { whenText } from "./when.ts";
+import { isForEver, whenText } from "./when.ts";
 import { type Look, WriteTools } from "./writetools.tsx";
 
+const Slow = lazy(() => import("./places.tsx").then((m) => m.Slow));
 const WhenDialog = lazy(() => import("./places.tsx").then((m) => m.WhenDialog));
 
 /** Bytes of a body as the server counts them, and from where on a person is told. */
@@ -31,12 +33,21 @@ const BODY_BYTES_SHOWN = 14 * 1024;
 type Props = { group: Written; title: string; about: About; onAbout: (about: About) => void; input: RefObject<HTMLTextAreaElement | null> };
 
 export const Composer = memo((props: Props) => {
-  const { mine } = useMembers(props.group, props.group.post === "admins" ? "mine" : 1);
-  if (props.group.post === "admins" && mine === "member") {
-    return <p class="write-closed quiet">{say("Only the owner and admins write in this group.", "只有群主和管理员可以在此群组发言。")}</p>;
-  }
-  return <Write {...props} />;
+  const { post, slow_s, muted_until } = props.group;
+  const { mine } = useMembers(props.group, post === "admins" || slow_s ? "mine" : 1);
+  const until = useComing(muted_until);
+  if (until) return <Closed>{isForEver(muted_until!) ? say("You are muted in this group.", "您在此群组中已被禁言。") : say(`You are muted in this group until ${whenText(until)}.`, `您在此群组中已被禁言至 ${whenText(until)}。`)}</Closed>;
+  if (post === "none") return <Closed>{say("This group is frozen: nobody can write for now.", "此群组已冻结，暂时无人可以发言。")}</Closed>;
+  if (post === "admins" && mine === "member") return <Closed>{say("Only the owner and admins write in this group.", "只有群主和管理员可以在此群组发言。")}</Closed>;
+  return (
+    <>
+      {!!slow_s && mine === "member" && <Slow group={props.group.id} seconds={slow_s} />}
+      <Write {...props} />
+    </>
+  );
 });
+
+const Closed = ({ children }: { children: string }) => <p class="write-closed quiet" role="status">{children}</p>;
 
 function Write({ group, title, about, onAbout, input }: Props) {
   const session = useSession();

@@ -23,7 +23,7 @@ import { Typing } from "./typing.tsx";
 const FACES = 3;
 
 /** What of a group counts for writing in it. */
-export type Written = Pick<GroupState, "id" | "members"> & { post: GroupState["post"] | undefined };
+export type Written = Pick<GroupState, "id" | "members"> & { [K in "post" | "slow_s" | "muted_until"]: GroupState[K] | undefined };
 
 /** What the composer is about: a message that is answered or edited. */
 export type About = { kind: "reply" | "edit"; item: Target } | null;
@@ -35,8 +35,8 @@ export function Conversation({ group: id, at }: { group: string; at?: number | u
   const [about, setAbout] = useState<About>(null);
   const input = useRef<HTMLTextAreaElement>(null);
   // A message changes the group, and nothing of this.
-  const { post, members } = group ?? {};
-  const written = useMemo((): Written => ({ id, post, members: members ?? 0 }), [id, post, members]);
+  const { post, members, slow_s, muted_until } = group ?? {};
+  const written = useMemo((): Written => ({ id, post, slow_s, muted_until, members: members ?? 0 }), [id, post, slow_s, muted_until, members]);
   if (!group) return <NotIn id={id} />;
   const title = titleOf(group, me, people);
   const peer = peerOf(group, me);

@@ -1,7 +1,7 @@
 /** Who is in a group, and what its owner and admins change about that. */
 import type { GroupState } from "@chatd/client";
 import { useMemo, useRef, useState } from "preact/hooks";
-import { useSnapshot } from "../hooks.ts";
+import { useComing, useSnapshot } from "../hooks.ts";
 import { manages as managing, type Member, type Role, useMembers } from "../members.ts";
 import { labelOf, textOf, useNames, usePeople } from "../people.ts";
 import { pathOf } from "../route.ts";
@@ -12,6 +12,8 @@ import { Avatar, IconButton, Name, Popover, Problem } from "../ui/parts.tsx";
 import { nobody, PeopleField, usersOf } from "../ui/people-field.tsx";
 import { Windowed } from "../ui/windowed.tsx";
 import { Invites } from "./invites.tsx";
+import { MuteDialog, unmute } from "./mute.tsx";
+import { isForEver, whenText } from "./when.ts";
 
 const ROW = 48;
 const RANK: Record<Role, number> = { owner: 0, admin: 1, member: 2 };
@@ -28,6 +30,7 @@ function Shown({ group }: { group: GroupState }) {
   const { list: members, complete, mine, error, more } = useMembers(group, "mine");
   const [filter, setFilter] = useState("");
   const [question, setQuestion] = useState<Question | null>(null);
+  const [muting, setMuting] = useState("");
   const manages = !group.direct && managing(mine);
   const words = filter.trim().toLowerCase();
   const shown = useMemo(() => {
@@ -46,22 +49,27 @@ function Shown({ group }: { group: GroupState }) {
         ? complete ? counted(shown.length, "match", "matches", "个匹配") : say(`${shown.length} among the ${members.length.toLocaleString()} loaded so far`, `已加载的 ${members.length.toLocaleString()} 人中有 ${shown.length} 个匹配`)
         : counted(group.members, "member", "members", "名成员")}</p>
       <Windowed items={shown} height={ROW} label={say("Members", "成员")} onEnd={complete ? undefined : more}
-        row={(m) => <Row key={m.user} member={m} group={group} self={m.user === me} mine={manages ? mine : undefined} onAsk={setQuestion} />} />
+        row={(m) => <Row key={m.user} member={m} group={group} self={m.user === me} mine={manages ? mine : undefined} onAsk={setQuestion} onMute={setMuting} />} />
       {!complete && <p class="buttons"><button type="button" class="button" onClick={more}>{say("Load more", "加载更多")}</button></p>}
       {question && <Confirm {...question} onClose={() => setQuestion(null)} />}
+      {muting && <MuteDialog group={group.id} user={muting} onClose={() => setMuting("")} />}
     </div>
   );
 }
 
-function Row({ member: m, group, self, mine, onAsk }: { member: Member; group: GroupState; self: boolean; mine: Role | undefined; onAsk: (q: Question) => void }) {
+type Asks = { onAsk: (q: Question) => void; onMute: (user: string) => void };
+
+function Row({ member: m, group, self, mine, ...asks }: { member: Member; group: GroupState; self: boolean; mine: Role | undefined } & Asks) {
   const [menu, setMenu] = useState(false);
   const button = useRef<HTMLSpanElement>(null);
   const name = useNames([m.user])(m.user);
+  const mutedUntil = useComing(m.muted_until);
   const may = mine && !self && m.role !== "owner";
   return (
     <li data-user={m.user} data-role={m.role}>
       <Avatar user={m.user} />
       <span class="person"><Name user={m.user} />{self && <small> {say("you", "您")}</small>}</span>
+      {mutedUntil && <small class="role muted" title={m.muted_until && isForEver(m.muted_until) ? undefined : say(`Until ${whenText(mutedUntil)}`, `至 ${whenText(mutedUntil)}`)}>{say("Muted", "已禁言")}</small>}
       {m.role !== "member" && <small class="role">{ROLES[m.role]}</small>}
       {!self && (
         <span ref={button}><IconButton icon="more" label={say(`More about ${name}`, `${name} 的更多操作`)} aria-expanded={menu} onClick={() => setMenu(!menu)} /></span>
@@ -69,7 +77,7 @@ function Row({ member: m, group, self, mine, onAsk }: { member: Member; group: G
       {menu && (
         <Popover anchor={button} name="menu" role="menu" label={name} onClose={() => setMenu(false)}>
           {!group.direct && <a role="menuitem" data-focus href={pathOf({ view: "direct", user: m.user })} onClick={() => setMenu(false)}>{say("Send a message", "发消息")}</a>}
-          {may && <Actions member={m} name={name} group={group} mine={mine} onAsk={(q) => { setMenu(false); onAsk(q); }} />}
+          {may && <Actions member={m} name={name} group={group} mine={mine} muted={!!mutedUntil} {...asks} onDone={() => setMenu(false)} />}
           {group.direct && <span class="quiet" dir="ltr">{m.user}</span>}
         </Popover>
       )}
@@ -77,8 +85,8 @@ function Row({ member: m, group, self, mine, onAsk }: { member: Member; group: G
   );
 }
 
-function Actions({ member: m, name, group, mine, onAsk }: { member: Member; name: string; group: GroupState; mine: Role; onAsk: (q: Question) => void }) {
-  const { chat } = useSession();
+function Actions({ member: m, name, group, mine, muted, onAsk, onMute, onDone }: { member: Member; name: string; group: GroupState; mine: Role; muted: boolean; onDone: () => void } & Asks) {
+  const { chat, toast } = useSession();
   const here = chat.group(group.id);
   const promote: Question = {
     title: say(`Make ${name} an admin?`, `将 ${name} 设为管理员？`), button: say("Make admin", "设为管理员"), run: () => here.add(m.user, "admin"),
@@ -96,8 +104,19 @@ function Actions({ member: m, name, group, mine, onAsk }: { member: Member; name
     title: say(`Remove ${name}?`, `移除 ${name}？`), button: say("Remove", "移除"), danger: true, run: () => here.remove(m.user),
     text: say("They can no longer read or write here. Their messages stay.", "对方将无法再阅读或发送消息，其已发消息会保留。"),
   };
-  const item = (q: Question) => <button key={q.title} type="button" role="menuitem" class={q.danger ? "danger" : ""} onClick={() => onAsk(q)}>{q.button}</button>;
-  return <>{item(m.role === "admin" ? demote : promote)}{mine === "owner" && item(transfer)}{item(remove)}</>;
+  const item = (q: Question) => <button key={q.title} type="button" role="menuitem" class={q.danger ? "danger" : ""} onClick={() => { onDone(); onAsk(q); }}>{q.button}</button>;
+  function letWrite(): void {
+    onDone();
+    unmute(chat, group.id, m.user).catch((err) => toast(problemOf(err), { bad: true }));
+  }
+  return (
+    <>
+      {item(m.role === "admin" ? demote : promote)}{mine === "owner" && item(transfer)}
+      {muted ? <button type="button" role="menuitem" onClick={letWrite}>{say("Let write again", "解除禁言")}</button>
+        : (mine === "owner" || m.role === "member") && <button type="button" role="menuitem" onClick={() => { onDone(); onMute(m.user); }}>{say("Mute…", "禁言…")}</button>}
+      {item(remove)}
+    </>
+  );
 }
 
 function Add({ group, has }: { group: GroupState; has: (user: string) => boolean }) {

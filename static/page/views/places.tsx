@@ -4,4 +4,5 @@ import "../whole.ts";
 export { Home } from "./home.tsx";
 export { Inbox } from "./inbox.tsx";
 export { Scheduled } from "./scheduled.tsx";
+export { Slow } from "./slow.tsx";
 export { WhenDialog } from "./whendialog.tsx";

@@ -26,6 +26,8 @@ export type RowActions = {
   restore(item: MessageItem): void;
   unread(item: MessageItem): void;
   jump(id: number): void;
+  /** Asks for how long its author is to be silent. */
+  mute(item: MessageItem): void;
 };
 
 export type RowProps = {
@@ -114,6 +116,7 @@ function Quote({ from, text, tab, onJump }: { from: string; text: string; tab: n
 function why(error: MessageItem["error"]): string {
   const { code = "", detail = "" } = error ?? {};
   switch (code) {
+    case "muted": return say("You are muted in this group.", "您在此群组中已被禁言。");
     case "forbidden": return say("You may not write here.", "您无权在此发言。");
     case "not_found": return say("You’re no longer in this group.", "您已不在此群组中。");
     case "too_large": return say("It is too long.", "内容过长。");

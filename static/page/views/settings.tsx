@@ -10,8 +10,11 @@ import { useSession } from "../session.ts";
 import { about } from "../signin.ts";
 import { Confirm, problemOf, type Question } from "../ui/confirm.tsx";
 import { Problem } from "../ui/parts.tsx";
+import { lasting } from "./when.ts";
 
-type Setting = "name" | "visibility" | "post" | "history" | "keep" | "retain_days" | "overflow" | "backlog_max";
+type Setting = "name" | "visibility" | "post" | "slow_s" | "history" | "keep" | "retain_days" | "overflow" | "backlog_max";
+/** Lengths of slow mode that are offered, in seconds. */
+const SLOW_S = [0, 5, 10, 30, 60, 300, 900, 3600, 21_600];
 type Values = Pick<Wire.Group, Setting>;
 
 export function Settings({ group: id }: { group: string }) {
@@ -37,7 +40,7 @@ export function Settings({ group: id }: { group: string }) {
   return (
     <div class="stack settings">
       {!group.direct && !manages && <p class="hint">{say("Only the owner and admins change these.", "只有群主和管理员可以更改这些设置。")}</p>}
-      {!group.direct && <Form key={JSON.stringify([group.name, group.visibility, group.post, group.history, group.keep, group.retain_days, group.overflow, group.backlog_max])} group={group} archive={archive} manages={manages} />}
+      {!group.direct && <Form key={JSON.stringify([group.name, group.visibility, group.post, group.slow_s, group.history, group.keep, group.retain_days, group.overflow, group.backlog_max])} group={group} archive={archive} manages={manages} />}
       {group.direct && <p class="quiet">{say("A conversation of two has no settings: its two people stay, and so does what they wrote.", "两人会话没有设置：成员固定，消息保留。")}</p>}
       {!group.direct && <Danger group={group} owner={mine === "owner"} />}
     </div>
@@ -49,7 +52,7 @@ function Form({ group, archive, manages }: { group: Wire.Group; archive: boolean
   const [now, setNow] = useState<Values>(group);
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
-  const names: Setting[] = ["name", "visibility", "post", "history", "keep", "retain_days", "overflow", "backlog_max"];
+  const names: Setting[] = ["name", "visibility", "post", "slow_s", "history", "keep", "retain_days", "overflow", "backlog_max"];
   const change = Object.fromEntries(names.filter((n) => now[n] !== group[n]).map((n) => [n, now[n]]));
   const changed = Object.keys(change).length > 0;
   const set = <K extends Setting>(name: K, value: Values[K]) => setNow({ ...now, [name]: value });
@@ -78,7 +81,13 @@ function Form({ group, archive, manages }: { group: Wire.Group; archive: boolean
           <input name="group-name" maxlength={200} autocomplete="off" dir="auto" value={now.name} onInput={(e) => set("name", e.currentTarget.value)} /></label>
         <Choice name="post" legend={say("Who can write", "谁可以发言")} value={now.post} onValue={(v) => set("post", v)} options={[
           ["members", say("Everyone", "所有人"), say("Every member writes and reacts.", "所有成员都可以发言和回应。")],
-          ["admins", say("Owner and admins", "群主和管理员"), say("Others read only, as in a channel for announcements.", "其他人只能阅读，适合发布公告。")]]} />
+          ["admins", say("Owner and admins", "群主和管理员"), say("Others read only, as in a channel for announcements.", "其他人只能阅读，适合发布公告。")],
+          ["none", say("Nobody for now", "暂时无人"), say("The group is frozen: the owner and admins can’t write either. Everyone still reads.", "群组已冻结：群主和管理员也不能发言，所有人仍可阅读。")]]} />
+        <label class="field"><span>{say("Slow mode", "慢速模式")}</span>
+          <select name="slow_s" value={now.slow_s} onChange={(e) => set("slow_s", Number(e.currentTarget.value))}>
+            {[...new Set([...SLOW_S, group.slow_s])].sort((a, b) => a - b).map((s) => <option key={s} value={s}>{s === 0 ? say("Off", "关闭") : say(`One message every ${lasting(s)}`, `每 ${lasting(s)}一条消息`)}</option>)}
+          </select>
+          <small>{say("How long a member waits between messages. The owner and admins don’t.", "成员两条消息之间须等待的时间，群主和管理员不受限制。")}</small></label>
         <Choice name="visibility" legend={say("Who can join", "谁可以加入")} value={now.visibility} onValue={(v) => set("visibility", v)} options={[
           ["private", say("Only who is invited", "仅受邀者"), say("People are added by the owner and admins, or come by an invite link.", "由群主和管理员添加，或通过邀请链接加入。")],
           ["public", say("Anyone on this server", "此服务器上的任何人"), say("The group is listed under public groups, and anyone can enter it.", "群组会列在公开群组中，任何人都可以加入。")]]} />

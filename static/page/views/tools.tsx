@@ -67,6 +67,7 @@ function Menu({ item, mine, manages, on, anchor, onClose }: {
     { icon: "link", label: say("Copy link", "复制链接"), run: () => copy(location.origin + pathOf({ view: "group", group: item.group, id: item.id })) },
     { icon: "bell", label: say("Mark unread from here", "从此处标为未读"), key: "u", run: () => on.unread(item) },
     { icon: "eye", label: say("View read receipts", "查看已读情况"), run: () => openPanel("receipts", item.id) },
+    ...(manages && !mine && item.from ? [{ icon: "bell-off" as const, label: say("Mute the author…", "将作者禁言…"), run: () => on.mute(item) }] : []),
     ...(mine || manages ? [{ icon: "bin" as const, label: say("Delete", "删除"), danger: true, run: () => on.show(item.key, "delete") }] : []),
   ];
   function onKeyDown(e: KeyboardEvent): void {

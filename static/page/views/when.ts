@@ -1,5 +1,5 @@
 /** Times to come: which are suggested, and how they are written. In the zone of the person. */
-import { language, say } from "../say.ts";
+import { language, locale, say } from "../say.ts";
 
 const format = new Intl.DateTimeFormat(language, { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
 const clock = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit" });
@@ -7,10 +7,22 @@ const dated = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle
 
 export const zone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
+/** What the server has for a time that does not come. */
+export const FOR_EVER = "9999-12-31T00:00:00.000Z";
+export const isForEver = (at: string): boolean => at >= FOR_EVER;
+
 /** Short: the time alone where it is today. */
 export function whenText(at: Date, now = new Date()): string {
   if (at.toDateString() === now.toDateString()) return clock.format(at);
   return at.getFullYear() === now.getFullYear() ? format.format(at) : dated.format(at);
+}
+
+const LENGTHS = [["day", 86_400], ["hour", 3600], ["minute", 60], ["second", 1]] as const;
+
+/** A length of time, in the largest unit that it has: "30 seconds", "2 hours". */
+export function lasting(seconds: number): string {
+  const [unit, per] = LENGTHS.find(([, per]) => seconds >= per) ?? LENGTHS.at(-1)!;
+  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(Math.round(seconds / per));
 }
 
 const on = (now: Date, days: number, hour: number): Date => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, hour);
