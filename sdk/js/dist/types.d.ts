@@ -41,6 +41,8 @@ export type Message = {
     readonly role?: string;
     readonly name?: string;
     readonly settings?: Readonly<Record<string, Json>>;
+    /** In a notice of muted: when the user may write again; absent: now. */
+    readonly muted_until?: string;
     readonly edited_at?: string;
     readonly deleted_at?: string;
 };
@@ -97,7 +99,11 @@ export type GroupState = {
     readonly first: number;
     readonly last: number;
     readonly members: number;
-    readonly post: "members" | "admins";
+    readonly post: "members" | "admins" | "none";
+    /** Slow mode: how many seconds a member waits between messages; 0 or absent: none. */
+    readonly slow_s?: number;
+    /** When one may write again; absent: now. */
+    readonly muted_until?: string | undefined;
     readonly direct?: readonly [string, string];
     readonly seen: number;
     readonly read: number;
