@@ -29,10 +29,10 @@ func TestPageFirstMinutes(t *testing.T) {
 	ana.see(shows(".group-title h1", "Weekend trip"))
 	ana.say("Shall we take the early train?")
 	ana.click(`.group-head button[aria-label="Members"]`)
-	ana.click(".invites summary")
 	ana.picture(dir, "first-members.png")
 	ana.click("button[name=invite-people]")
 	ana.see(`document.querySelector("input[name=invite]")?.value.includes("#invite=")`)
+	ana.see(`/^until \w{3}, \w{3} \d+.*Ána Silva$/.test(document.querySelector("[data-list=invites] small")?.textContent)`)
 	ana.picture(dir, "first-invite.png")
 
 	bob := openRefused(t, browser, ask[string](ana, `document.querySelector("input[name=invite]").value`), "bob")

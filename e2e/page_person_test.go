@@ -75,6 +75,16 @@ type person struct {
 	mu       sync.Mutex
 	problems []string // what the page should not have said: errors of the console, dialogs
 	network  bool     // requests may fail, and the browser may say so
+
+	long *strings.Replacer // makes of an English text what the page shows, if it is another one
+}
+
+// reads is what the page shows for an English text.
+func (p *person) reads(english string) string {
+	if p.long == nil {
+		return english
+	}
+	return p.long.Replace(english)
 }
 
 // newPerson opens the page and signs in.
@@ -324,7 +334,7 @@ func (p *person) stands(text string) string {
 func (p *person) tool(selector, label string) {
 	p.t.Helper()
 	p.do(chromedp.Focus(chromedp.CSS(selector)))
-	button := fmt.Sprintf("%s button[aria-label=%q]", selector, label)
+	button := fmt.Sprintf("%s button[aria-label=%q]", selector, p.reads(label))
 	// The one toolbar of the page goes to the message that was focused or pointed at last: that may be one that came under the mouse.
 	p.see(fmt.Sprintf(`document.querySelector(%q) ?? void ((m) => { m.blur(); m.focus(); })(document.querySelector(%q))`, button, selector))
 	p.click(button)

@@ -74,7 +74,7 @@ func stops() []stop {
 		{name: "picker", path: "/c/team", shows: ".emoji-grid", do: tool("Add reaction")},
 		{name: "delete", path: "/c/team", shows: ".ask", do: func(p *person) {
 			p.tool(row, "More actions")
-			p.click(row + ` .menu button[aria-label="Delete"]`)
+			p.click(fmt.Sprintf(`%s .menu button[aria-label=%q]`, row, p.reads("Delete")))
 		}},
 		{name: "edit", path: "/c/team", shows: ".about", do: func(p *person) { p.do(chromedp.Focus(chromedp.CSS(row))); p.press("e") }},
 		{name: "send later", path: "/c/team", shows: ".popover [role=menuitem]", do: func(p *person) { p.fill(".write textarea", "x"); p.click(".send-buttons .later") }},

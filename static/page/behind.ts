@@ -6,6 +6,9 @@ const quoted = (value: unknown): string => {
   return text.length > 60 ? `${text.slice(0, 57)}…"` : text;
 };
 
+/** The server knows no ping, and any answer shows that the wire is alive. */
+export const isPong = ({ way, what, text }: Entry): boolean => way === "in" && what === "error" && text.includes('"ref":"ping"');
+
 /** The line that an application writes to have this said; "": the client says it by itself. */
 export function codeOf(entry: Entry): string {
   if (entry.way !== "out") return "";

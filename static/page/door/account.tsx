@@ -21,7 +21,7 @@ const TEXTS = {
 };
 
 const NEW_PASSWORD = say("At least 10 characters. A few words that only you would put together work well.", "至少 10 个字符，建议用几个不相关的词组成。");
-const ID_NOTE = say("You sign in with it, and it stays. Letters, digits and . _ - @ + | : only.", "用于登录，之后不能更改。只能使用字母、数字和 . _ - @ + | :。");
+const ID_NOTE = say("You sign in with it, and it stays. Letters, digits and\u00a0.\u00a0_\u00a0-\u00a0@\u00a0+\u00a0|\u00a0:\u00a0only.", "用于登录，之后不能更改。只能使用字母、数字和 . _ - @ + | :。");
 
 /** provider: people may sign in by OpenID Connect. */
 export function AccountForm({ signIn, reason, invited, invite, registration, provider, onToken }: Way & {

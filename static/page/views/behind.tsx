@@ -1,7 +1,7 @@
 /** Behind the scenes: what crosses the wire, where the cursors stand, and switches that break the network. For developers and operators. */
 import "../whole.ts";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { codeOf } from "../behind.ts";
+import { codeOf, isPong } from "../behind.ts";
 import { useEvent, useSnapshot, useSyncExternal } from "../hooks.ts";
 import { useRoute } from "../route.ts";
 import { counted, say } from "../say.ts";
@@ -81,7 +81,7 @@ function Frame({ entry: e }: { entry: Entry }) {
         <summary>
           <time dateTime={new Date(e.at).toISOString()}>{clock.format(e.at)}</time>
           <span class="way" aria-label={e.way === "out" ? say("sent", "发送") : e.way === "in" ? say("received", "接收") : say("connection", "连接")}>{e.way === "out" ? "↑" : e.way === "in" ? "↓" : "×"}</span>
-          <b>{e.what}</b><span class="frame-text">{e.text}</span>
+          <b>{e.what}</b><span class="frame-text">{isPong(e) ? say("Any answer to a ping will do: the wire is alive.", "ping 得到任何应答都说明连接正常。") : e.text}</span>
         </summary>
         {e.text && <pre>{pretty(e.text)}</pre>}
       </details>

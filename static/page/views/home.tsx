@@ -163,7 +163,7 @@ function Steps({ groups }: { groups: readonly GroupState[] }) {
     <section class="home-card">
       <h2>{say("First steps", "第一步")}</h2>
       <ol class="steps">
-        {step("invite", say("Bring somebody in", "邀请他人"), say("Create a group and add the second person, or join a public one.", "新建群组并添加第二个人，或加入公开群组。"),
+        {step("invite", say("Bring somebody in", "邀请他人"), say("Create a group, then invite people by a link under “Members”. Or join a public group.", "新建群组，然后在“成员”中用链接邀请他人；也可以加入公开群组。"),
           <span class="buttons"><a class="button primary" href={pathOf({ view: "new" })}>{say("Create group", "新建群组")}</a><a class="button" href={pathOf({ view: "browse" })}>{say("Browse public groups", "浏览公开群组")}</a></span>)}
         {step("write", say("Write a message", "写一条消息"), say("It shows at once, and a tick when the server has it.", "消息会立即显示，服务器收到后会打勾。"))}
         {step("offline", say("Cut the network", "断开网络"), say("Write something while offline, then come back: it is sent, once and in order.", "离线时写点什么，再恢复网络：消息会按顺序发送，且只发一次。"))}

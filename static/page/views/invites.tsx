@@ -1,14 +1,15 @@
 /** Links with which others join a group: made, copied, listed and revoked. */
 import type { GroupState, Wire } from "@chatd/client";
 import { useEffect, useState } from "preact/hooks";
-import { fullTime, shortTime } from "../format.ts";
+import { fullTime } from "../format.ts";
 import { joinLink } from "../invite.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { problemOf } from "../ui/confirm.tsx";
 import { CopyField } from "../ui/copy.tsx";
 import { lazy } from "../ui/lazy.tsx";
-import { IconButton, Problem } from "../ui/parts.tsx";
+import { IconButton, Name, Problem } from "../ui/parts.tsx";
+import { whenText } from "./when.ts";
 
 const QR = lazy(() => import("../ui/qr.tsx").then((m) => m.QR));
 
@@ -24,6 +25,7 @@ export function Invites({ group }: { group: GroupState }) {
   const [uses, setUses] = useState(100);
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
+  const [alone] = useState(group.members === 1); // who comes by the link does not close it
   const attempt = (doing: Promise<unknown>) => doing.catch((err) => setProblem(problemOf(err)));
   const look = () => attempt(chat.invites.list({ group: group.id, limit: 100 }).then((page) => setList(page.invites.filter((i) => i.used < i.uses))));
   useEffect(() => { void look(); }, [group.id]);
@@ -39,7 +41,7 @@ export function Invites({ group }: { group: GroupState }) {
   }
 
   return (
-    <details class="invites" name="invites">
+    <details class="invites" name="invites" open={alone}>
       <summary>{say("Invite by link", "通过链接邀请")}{list.length > 0 && <small> {counted(list.length, "open link", "open links", "个有效链接")}</small>}</summary>
       <form class="stack" name="invite" onSubmit={make}>
         <div class="pair">
@@ -62,7 +64,7 @@ export function Invites({ group }: { group: GroupState }) {
           {list.map((i) => (
             <li key={i.id} data-invite={i.id}>
               <span class="grow">{say(`Used ${i.used} of ${i.uses}`, `已使用 ${i.used} / ${i.uses}`)}
-                <small title={i.expires_at ? fullTime(i.expires_at) : undefined}>{i.expires_at ? say(`until ${shortTime(i.expires_at, new Date(0))}`, `有效至 ${shortTime(i.expires_at, new Date(0))}`) : say("never expires", "永不过期")} · {i.created_by}</small></span>
+                <small title={i.expires_at ? fullTime(i.expires_at) : undefined}>{i.expires_at ? say(`until ${whenText(new Date(i.expires_at))}`, `有效至 ${whenText(new Date(i.expires_at))}`) : say("never expires", "永不过期")} · <Name user={i.created_by} /></small></span>
               <IconButton icon="bin" label={say("Revoke link", "撤销链接")} onClick={() => attempt(chat.invites.delete(i.id).then(look))} />
             </li>
           ))}

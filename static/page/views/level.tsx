@@ -1,11 +1,11 @@
 /** What a person wants to be told of a group. */
 import type { Wire } from "@chatd/client";
 import { useRef, useState } from "preact/hooks";
-import { shortTime } from "../format.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { problemOf } from "../ui/confirm.tsx";
 import { Icon, IconButton, Popover } from "../ui/parts.tsx";
+import { whenText } from "./when.ts";
 
 const HOUR_MS = 3_600_000;
 type Choice = { name: string; label: string; level: Wire.Notify["level"]; hours?: number };
@@ -46,7 +46,7 @@ export function Level({ group }: { group: string }) {
             const on = c.level === now.level && !c.hours && !until;
             return <button key={c.name} type="button" role="menuitemradio" aria-checked={on} name={c.name} data-focus={on ? "" : undefined} onClick={() => choose(c)}>{c.label}{on && <Icon name="check" />}</button>;
           })}
-          {until && <small class="quiet">{say(`Nothing until ${shortTime(until)}`, `静音至 ${shortTime(until)}`)}</small>}
+          {until && <small class="quiet">{say(`Nothing until ${whenText(new Date(until))}`, `静音至 ${whenText(new Date(until))}`)}</small>}
         </Popover>
       )}
     </span>

@@ -2,12 +2,12 @@
 import type { Wire } from "@chatd/client";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../../call.ts";
-import { shortTime } from "../../format.ts";
 import { smallEnough } from "../../picture.ts";
 import { say } from "../../say.ts";
 import { useSession } from "../../session.ts";
 import { problemOf } from "../../ui/confirm.tsx";
 import { Avatar, Problem } from "../../ui/parts.tsx";
+import { whenText } from "../when.ts";
 
 const HOUR_MS = 3_600_000;
 const ENDS: readonly (readonly [string, string])[] = [
@@ -83,7 +83,7 @@ export function Profile() {
           <input name="status" maxlength={100} autocomplete="off" dir="auto" placeholder={say("In a meeting", "开会中")} value={status} disabled={!me} onInput={(e) => setStatus(e.currentTarget.value)} /></label>
         <label class="field"><span>{say("Clear", "清除")}</span>
           <select name="status-end" value={hours} disabled={!me || !status.trim()} onChange={(e) => setHours(e.currentTarget.value)}>
-            {ENDS.map(([value, text]) => <option key={value} value={value}>{value === "" && me?.status?.until ? say(`At ${shortTime(me.status.until)}`, `于 ${shortTime(me.status.until)}`) : text}</option>)}</select></label>
+            {ENDS.map(([value, text]) => <option key={value} value={value}>{value === "" && me?.status?.until ? say(`At ${whenText(new Date(me.status.until))}`, `于 ${whenText(new Date(me.status.until))}`) : text}</option>)}</select></label>
       </div>
       <Problem text={problem} />
       <p class="buttons"><button class="button primary" disabled={busy || Object.keys(change).length === 0}>{say("Save", "保存")}</button><span class="quiet said" role="status">{said}</span></p>
