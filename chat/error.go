@@ -24,6 +24,7 @@ const (
 	CodeConflict        Code = "conflict"        // 409
 	CodeGone            Code = "gone"            // 410
 	CodeTooLarge        Code = "too_large"       // 413
+	CodeRefused         Code = "refused"         // 422
 	CodeRateLimited     Code = "rate_limited"    // 429
 	CodeInboxFull       Code = "inbox_full"      // 429
 	CodeQuotaFull       Code = "quota_full"      // 429
@@ -45,6 +46,8 @@ type Error struct {
 	Blockers []Blocker
 	// Until is when a CodeMuted ends; nil: it has no end.
 	Until *Time
+	// Reason is why a CodeRefused was refused, for its sender; empty: none was given.
+	Reason string
 }
 
 func (e *Error) Error() string {

@@ -145,10 +145,18 @@ func (s *inboxes) SendDirect(ctx context.Context, by Caller, to string, d Direct
 	if err := s.strangers.MayWrite(ctx, by, to); err != nil {
 		return Item{}, false, err
 	}
-	it = ItemOf(ItemDirect, by.User, c, s.opt.Now())
-	it.Via = by.Via
+	asked := c
+	if s.Asks("") {
+		if it, known, err := s.firstDirect(ctx, by, to, c); known || err != nil {
+			return it, known, AsError(err)
+		}
+		if c, err = s.Ask(ctx, Question{By: by, To: to, Key: c.ClientID, Content: c}); err != nil {
+			return Item{}, false, err
+		}
+	}
+	it = directItem(by, c, s.opt.Now())
 	item := NewDirect(to, it)
-	item.ToStrangers = by.Admin
+	item.ToStrangers, item.Content = by.Admin, directHash(asked)
 	seq, at, duplicate, err := s.store.InboxAppend(ctx, item)
 	if err != nil {
 		return Item{}, false, AsError(err)
@@ -157,10 +165,40 @@ func (s *inboxes) SendDirect(ctx context.Context, by Caller, to string, d Direct
 	return it, duplicate, nil
 }
 
+// firstDirect is the direct message that was sent when the key of c was first used, as it is stored if its reader still has it.
+func (s *inboxes) firstDirect(ctx context.Context, by Caller, to string, c Content) (it Item, known bool, err error) {
+	it = directItem(by, c, s.opt.Now())
+	item := NewDirect(to, it)
+	item.Look = true
+	seq, at, _, err := s.store.InboxAppend(ctx, item)
+	if err != nil || seq == 0 {
+		return Item{}, false, err
+	}
+	it.Seq, it.SentAt = seq, TimeMs(at)
+	b, err := s.store.InboxPull(ctx, to, Position{Set: true, ID: seq - 1}, 1)
+	if err == nil && len(b.Items) > 0 && b.Items[0].Seq() == seq {
+		err = json.Unmarshal(b.Items[0].JSON, &it)
+	}
+	it.To = to
+	return it, true, err
+}
+
+// directItem is a direct message without its place in an inbox.
+func directItem(by Caller, c Content, nowMs int64) Item {
+	it := ItemOf(ItemDirect, by.User, c, nowMs)
+	it.Via = by.Via
+	return it
+}
+
+// directHash names what a direct message says, so that a key stands for one content only.
+func directHash(c Content) string {
+	return contentHash(Entry{Content: Content{Body: c.Body, Data: c.Data}})
+}
+
 // NewDirect is what a store needs to put a direct message into the inbox of to.
 func NewDirect(to string, it Item) NewItem {
 	return NewItem{To: to, From: it.From, Rest: it.Rest(), SentAtMs: it.SentAt.UnixMilli(), Notify: PriorityHigh, Key: it.ClientID, Cause: it.From,
-		Content: contentHash(Entry{Content: Content{Body: it.Body, Data: it.Data}})}
+		Content: directHash(Content{Body: it.Body, Data: it.Data})}
 }
 
 // PutItem puts an item of the server into the inbox of to, once per key; clients cannot choose such keys. If the inbox is

@@ -31,14 +31,12 @@ func (s *sends) revise(ctx context.Context, by Caller, a Append, e Entry) (Appen
 }
 
 // firstAnswer asks for the first answer to a key whose repetition can no longer be carried out: a deletion that was
-// done, whose target is gone now. The change compares with what no message reads like, so nothing is written. Where the
-// key is not known, refusal stands.
+// done, whose target is gone now. Where the key is not known, refusal stands.
 func (s *sends) firstAnswer(ctx context.Context, a Append, refusal error) (Appended, error) {
 	if a.Key == "" || CodeOf(refusal) == CodeUnavailable {
 		return Appended{}, refusal
 	}
-	nothing := Message{ID: a.Target, Mark: noMark, JSON: Encode(Entry{ID: a.Target, Group: a.Group, From: a.From})}
-	done, err := s.store.Revise(ctx, a, []Change{{Old: nothing, New: nothing}}, false)
+	done, err := s.store.Revise(ctx, a, unchanged(a), false)
 	switch {
 	case err == nil && done.Duplicate:
 		return done, nil
@@ -46,6 +44,12 @@ func (s *sends) firstAnswer(ctx context.Context, a Append, refusal error) (Appen
 		return Appended{}, err
 	}
 	return Appended{}, refusal
+}
+
+// unchanged changes what no message reads like, so that nothing is written.
+func unchanged(a Append) []Change {
+	nothing := Message{ID: a.Target, Mark: noMark, JSON: Encode(Entry{ID: a.Target, Group: a.Group, From: a.From})}
+	return []Change{{Old: nothing, New: nothing}}
 }
 
 // changes reads the target of e and makes what e turns it into. asAdmin tells that it is another's message, which takes

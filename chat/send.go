@@ -1,9 +1,6 @@
 package chat
 
-import (
-	"context"
-	"encoding/json"
-)
+import "context"
 
 // sends appends what callers send to the logs of groups.
 type sends struct {
@@ -41,20 +38,29 @@ func (s *sends) Send(ctx context.Context, by Caller, group string, c Content, du
 	a := NewAppend(e, s.opt.Now())
 	a.Operator, a.Durability, a.Files, a.FilesGone = by.Admin, durability, fileIDs(c.Files), gone
 	var done Appended
-	if e.Kind == Edit || e.Kind == Delete {
-		e.SentAt = TimeMs(a.SentAtMs)
-		done, err = s.revise(ctx, by, a, e)
+	asks := s.Asks(group) && e.Kind != Delete && e.Kind != Reaction && !gone
+	if asks {
+		e, a, done, err = s.decided(ctx, by, a, e)
 	} else {
-		done, err = s.store.Append(ctx, a)
+		done, err = s.append(ctx, by, a, e)
 	}
 	if err != nil {
 		return Sent{}, s.Refused(ctx, by, group, err)
 	}
 	sent := NewSent(e, a, done)
-	if done.Duplicate && (e.Kind == Reaction || gone) {
+	if done.Duplicate && (e.Kind == Reaction || gone || asks) {
 		s.asStored(ctx, group, &sent)
 	}
 	return sent, nil
+}
+
+// append appends e, of which a was made.
+func (s *sends) append(ctx context.Context, by Caller, a Append, e Entry) (Appended, error) {
+	if e.Kind == Edit || e.Kind == Delete {
+		e.SentAt = TimeMs(a.SentAtMs)
+		return s.revise(ctx, by, a, e)
+	}
+	return s.store.Append(ctx, a)
 }
 
 // sendable reads the files of a message. Who may not post learns that first. gone: they cannot be named, and the store knows
@@ -68,19 +74,6 @@ func (s *sends) sendable(ctx context.Context, by Caller, group string, c Content
 		return c.Files, true, nil
 	}
 	return files, false, AsError(err)
-}
-
-// asStored gives the answer to a send that is repeated the form of its entry: a reaction may have come with another key, and files
-// may be gone. Where that cannot be read the answer stays as the request would have made it.
-func (s *sends) asStored(ctx context.Context, group string, sent *Sent) {
-	list, err := s.store.Entries(ctx, group, []int64{sent.ID})
-	if err != nil || len(list) == 0 {
-		return
-	}
-	var e Entry
-	if json.Unmarshal(list[0].JSON, &e) == nil {
-		sent.Message, sent.SentAt = list[0], e.SentAt
-	}
 }
 
 // NewAppend is what a store needs to append e, sent at nowMs.

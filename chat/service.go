@@ -15,6 +15,7 @@ type Options struct {
 	Limits Limits
 	Direct DirectPolicy // whom one may write to directly
 	Add    AddPolicy    // whom one may put into a group
+	Before Before       // decides about messages before they are stored; nil: nobody does
 	Log    *slog.Logger
 	Now    func() int64 // ms since the Unix epoch; for display only, order is the id
 }

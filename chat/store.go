@@ -201,7 +201,9 @@ type Append struct {
 	Operator   bool       // From is an operator, who as a member manages whatever the role
 	Durability Durability // empty: memory
 	Files      []string   // ids of the files that Rest shows
-	FilesGone  bool       // they cannot be named: only a Key that is known is answered, and CodeInvalid otherwise
+	// Look checks a text or data and appends nothing: the answer is the first one where the Key is known, and else has no ID.
+	Look      bool
+	FilesGone bool // they cannot be named: only a Key that is known is answered, and CodeInvalid otherwise
 }
 
 // Below is how a target stood that is in the archive, when it was read there. ErrConflict: an entry in the archive has changed
@@ -396,6 +398,7 @@ type NewItem struct {
 	Cause       string // the user who caused it: an inbox holds at most Limits.InboxSenderMax unacked items per cause; empty: nobody
 	ToStrangers bool   // To may be a user who has never used the server, without counting against the sender
 	Mention     bool   // it counts against Limits.InboxMentionsMax instead
+	Look        bool   // put nothing in: the answer is the first one where the Key is known, and else has no seq
 	// Notify, high or low, is how urgently to notify an offline owner of the item; empty: not at all.
 	Notify Priority
 }

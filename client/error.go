@@ -21,6 +21,7 @@ const (
 	CodeKeyReused       = "key_reused"
 	CodeConflict        = "conflict"
 	CodeTooLarge        = "too_large"
+	CodeRefused         = "refused"
 	CodeRateLimited     = "rate_limited"
 	CodeInboxFull       = "inbox_full"
 	CodeGone            = "gone"
@@ -36,6 +37,7 @@ type Error struct {
 	Code       string        // one of the Code constants; empty if something other than chatd answered
 	Detail     string        // for people
 	RetryAfter time.Duration // how long the server asks to wait; 0 if it does not say
+	Reason     string        // with CodeRefused: why, if that was said
 	Until      time.Time     // with CodeMuted: when it ends; zero: never
 	Blockers   []Blocker     // with CodeBacklogFull: the members that a send has to wait for, the slowest first
 }
@@ -68,9 +70,10 @@ func answerError(status int, header http.Header, body []byte, now time.Time) *Er
 		Detail   string    `json:"detail"`
 		Blockers []Blocker `json:"blockers"`
 		Until    time.Time `json:"until"`
+		Reason   string    `json:"reason"`
 	}
 	if json.Unmarshal(body, &problem) == nil {
-		e.Code, e.Detail, e.Blockers, e.Until = problem.Code, problem.Detail, problem.Blockers, problem.Until
+		e.Code, e.Detail, e.Blockers, e.Until, e.Reason = problem.Code, problem.Detail, problem.Blockers, problem.Until, problem.Reason
 		if e.Detail == "" {
 			e.Detail = problem.Title
 		}

@@ -52,6 +52,7 @@ type reply struct {
 	RetryMS   int64     `json:"retry_after_ms"`
 	Blockers  []Blocker `json:"blockers"`
 	Until     time.Time `json:"until"`
+	Reason    string    `json:"reason"`
 	ID        int64     `json:"id"`
 	SentAt    time.Time `json:"sent_at"`
 	Duplicate bool      `json:"duplicate"`
@@ -60,7 +61,7 @@ type reply struct {
 
 // err returns the error in a reply.
 func (r reply) err() *Error {
-	return &Error{Code: r.Code, Detail: r.Detail, RetryAfter: time.Duration(r.RetryMS) * time.Millisecond, Blockers: r.Blockers, Until: r.Until}
+	return &Error{Code: r.Code, Detail: r.Detail, RetryAfter: time.Duration(r.RetryMS) * time.Millisecond, Blockers: r.Blockers, Until: r.Until, Reason: r.Reason}
 }
 
 // decodeFrame parses a frame of the server: welcome, reply, batch, Inbox, CursorMoved, Typing, Joined or Left. For an

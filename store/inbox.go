@@ -33,7 +33,7 @@ type Inboxes struct {
 // InboxAppend puts an item into an inbox. If it has a key, it is repeated once after the connection broke.
 func (s *Inboxes) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAtMs int64, duplicate bool, err error) {
 	k := s.keys.user(item.To)
-	c := s.inboxCall(inboxAppendScript.On(k), k, item)
+	c := s.inboxCall(inboxAppendScript.On(k), k, item).Arg("look", item.Look)
 	run := s.run
 	if item.Key != "" {
 		run = s.runSafe

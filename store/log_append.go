@@ -29,6 +29,9 @@ func (s *Logs) Append(ctx context.Context, a chat.Append) (chat.Appended, error)
 }
 
 func (s *Logs) append(ctx context.Context, a chat.Append) (chat.Appended, error) {
+	if a.Look {
+		return s.look(ctx, a)
+	}
 	if len(a.Files) == 0 && plain(&a) && !conn.Durability(a.Durability).Waits() {
 		if out := s.appendJoined(ctx, a); !out.alone && !(conn.Broken(out.err) && a.Key != "" && ctx.Err() == nil) {
 			return out.done, out.err
@@ -44,6 +47,19 @@ func (s *Logs) appendAlone(ctx context.Context, a chat.Append) (chat.Appended, e
 		return s.appendNaming(ctx, k, a)
 	}
 	return s.runAppend(ctx, s.appendCall(appendScript.Sized(k, rowArgs+len(a.Mentions)), k, &a), a)
+}
+
+// lookKind has lib/append.lua check an entry, and append nothing.
+const lookKind chat.Kind = "look"
+
+// look tells what Append would answer about a text or data.
+func (s *Logs) look(ctx context.Context, a chat.Append) (chat.Appended, error) {
+	a.Kind, a.Mentions, a.Files, a.Durability = lookKind, nil, nil, ""
+	done, err := s.appendAlone(ctx, a)
+	if done.ID == 0 {
+		return chat.Appended{}, err
+	}
+	return done, err
 }
 
 // runAppend runs a call that appends one entry, and waits for the durability that the caller asked for.
@@ -62,7 +78,7 @@ const rowArgs = 6
 
 // plain tells whether an entry needs none of the parts of lib/append.lua that only some need. It does not look at files.
 func plain(a *chat.Append) bool {
-	return a.Kind != chat.Reaction && len(a.Mentions) == 0 && a.ReplyTo == 0
+	return a.Kind != chat.Reaction && a.Kind != lookKind && len(a.Mentions) == 0 && a.ReplyTo == 0
 }
 
 // appendCall gives a call what lib/append.lua needs: entries of one group, of which one that is not plain comes alone.

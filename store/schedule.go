@@ -124,6 +124,15 @@ func (s *Schedules) CreateSchedule(ctx context.Context, n schedule.NewSchedule) 
 	return made, r.number(1) == 1 && n.Key != "", err
 }
 
+// HasSchedule tells whether there is a schedule of the key of n.
+func (s *Schedules) HasSchedule(ctx context.Context, n schedule.NewSchedule) (bool, error) {
+	_, _, err := s.scheduleOf(ctx, s.scheduleID(n.Plan, n.Key))
+	if errors.Is(err, chat.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Schedule reads one schedule and the clock. Its ID is another one where that has changed; see moved.
 func (s *Schedules) Schedule(ctx context.Context, id string) (schedule.Record, int64, error) {
 	r, now, err := s.scheduleOf(ctx, id)

@@ -382,14 +382,24 @@ var inboxTests = map[string]func(*fixture){
 	"with a key": func(w *fixture) {
 		i := item("bob", "alice", "x")
 		i.Key, i.Content = "k", "c"
-		seq, ms, duplicate, err := w.InboxAppend(w.ctx, i)
+		look := i
+		look.Look = true
+		seq, ms, duplicate, err := w.InboxAppend(w.ctx, look)
+		w.ok(err)
+		w.equal([]any{seq, ms, duplicate}, []any{int64(0), int64(0), false})
+		seq, ms, duplicate, err = w.InboxAppend(w.ctx, i)
 		w.ok(err)
 		w.equal([]any{seq, ms, duplicate}, []any{int64(1), int64(1), false})
 		i.SentAtMs = 99
 		seq, ms, duplicate, err = w.InboxAppend(w.ctx, i)
 		w.ok(err)
 		w.equal([]any{seq, ms, duplicate}, []any{int64(1), int64(1), true})
-		i.Content = "other"
+		seq, ms, duplicate, err = w.InboxAppend(w.ctx, look)
+		w.ok(err)
+		w.equal([]any{seq, ms, duplicate}, []any{int64(1), int64(1), true})
+		i.Content, look.Content = "other", "other"
+		_, _, _, err = w.InboxAppend(w.ctx, look)
+		w.fails(err, chat.ErrKeyReused)
 		_, _, _, err = w.InboxAppend(w.ctx, i)
 		w.fails(err, chat.ErrKeyReused)
 		i.From, i.To = "carl", "bob"

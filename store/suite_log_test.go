@@ -52,6 +52,30 @@ var logTests = map[string]func(*fixture){
 		a.ReplyTo = 2
 		w.equal(w.send(a).ID, int64(3))
 	},
+	"append looked at": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		a := text("g", "alice", "x")
+		a.Key, a.Content, a.ReplyTo, a.Look = "k", "c", 1, true
+		done, err := w.Append(w.ctx, a)
+		w.ok(err)
+		w.equal(done, chat.Appended{})
+		a.Look = false
+		first := w.send(a)
+		a.Look = true
+		done, err = w.Append(w.ctx, a)
+		w.ok(err)
+		w.equal([]any{done.ID, done.Mark, done.Duplicate}, []any{first.ID, first.Mark, true})
+		a.Content = "other"
+		_, err = w.Append(w.ctx, a)
+		w.fails(err, chat.ErrKeyReused)
+		a.From = "dora"
+		_, err = w.Append(w.ctx, a)
+		w.fails(err, chat.ErrNotFound)
+		a.From, a.Key, a.ReplyTo = "alice", "", 9
+		_, err = w.Append(w.ctx, a)
+		w.fails(err, chat.ErrOutOfRange)
+		w.equal(w.info("g", "alice").Last, first.ID)
+	},
 	"append many": func(w *fixture) {
 		// More groups than a cluster has masters, one with more messages than a script call takes; some messages are refused.
 		var list []chat.Append

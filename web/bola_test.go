@@ -10,7 +10,7 @@ import (
 )
 
 func fill(template, group, user string) string {
-	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent", "{periodic}", "absent", "{schedule}", "p00-absent", "{device}", "absent", "{webhook}", "absent", "{invite}", "absent", "{key}", "absent", "{login}", "absent", "{announcement}", "a-absent", "{erasure}", "p00-absent", "{file}", "ABSENT-0").Replace(template)
+	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent", "{periodic}", "absent", "{schedule}", "p00-absent", "{device}", "absent", "{webhook}", "absent", "{hook}", "absent", "{invite}", "absent", "{key}", "absent", "{login}", "absent", "{announcement}", "a-absent", "{erasure}", "p00-absent", "{file}", "ABSENT-0").Replace(template)
 }
 
 // Who calls, in the order of the columns of the matrix.
@@ -74,6 +74,12 @@ var matrix = map[string]struct{ private, public string }{
 	"GET /v1/webhooks/{webhook}":                    {"401 403 403 403 403 403 404", ""},
 	"DELETE /v1/webhooks/{webhook}":                 {"401 403 403 403 403 403 404", ""},
 	"POST /v1/webhooks/{webhook}/rotate":            {"401 403 403 403 403 403 404", ""},
+
+	"POST /v1/hooks":          {"401 403 403 403 403 403 201", ""},
+	"GET /v1/hooks":           {"401 403 403 403 403 403 200", ""},
+	"GET /v1/hooks/{hook}":    {"401 403 403 403 403 403 404", ""},
+	"PATCH /v1/hooks/{hook}":  {"401 403 403 403 403 403 404", ""},
+	"DELETE /v1/hooks/{hook}": {"401 403 403 403 403 403 404", ""},
 
 	"POST /v1/announcements":                  {"401 403 403 403 403 403 202", ""},
 	"GET /v1/announcements":                   {"401 403 403 403 403 403 200", ""},
@@ -208,8 +214,8 @@ func TestOperatorsFirst(t *testing.T) {
 			checkProblem(t, r.method+" "+call.path+" "+call.body, s.do(call), 403, "forbidden")
 		}
 	}
-	if n != 52 {
-		t.Errorf("got %d routes for operators, want 52", n)
+	if n != 57 {
+		t.Errorf("got %d routes for operators, want 57", n)
 	}
 }
 

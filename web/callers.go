@@ -101,6 +101,21 @@ func (c *call) takeRoom(ctx context.Context, bytes int64) error {
 	return c.turn.room.Take(ctx, bytes)
 }
 
+// asking is the context of a call that may store a message: where hooks are asked about it, the call gives back what it holds
+// before it waits for them. An op of a batch holds nothing.
+func asking(ctx context.Context, core *chat.Service, group string) context.Context {
+	if one := callOf(ctx); one.turn != nil && core.Asks(group) {
+		return chat.WithRelease(ctx, one.release)
+	}
+	return ctx
+}
+
+// release gives back what others wait for: the turn of the call, and its share of what its caller may call at once.
+func (c *call) release() {
+	c.turn.leave()
+	c.leave()
+}
+
 // enterPoll counts a call as a waiting poll instead of a call under way. leave is nil if there is an error.
 func (c *call) enterPoll(ctx context.Context) (leave func(), err error) {
 	if err := c.limits.EnterPoll(ctx, c.by); err != nil {

@@ -21,6 +21,7 @@ type handlers struct {
 	exportHandlers
 	fileHandlers
 	groupHandlers
+	hookHandlers
 	inboxHandlers
 	inviteHandlers
 	keyHandlers
@@ -49,6 +50,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		exportHandlers:       exportHandlers{of.Exports, of.Persons, s.polls},
 		fileHandlers:         fileHandlers{of.Chat, of.Files, s.log},
 		groupHandlers:        groupHandlers{of.Chat, of.Directory},
+		hookHandlers:         hookHandlers{of.Chat, of.Hooks},
 		inboxHandlers:        inboxHandlers{of.Chat, of.Profiles, of.Schedules, &s.opt.Meter.Messages},
 		inviteHandlers:       inviteHandlers{of.Chat, of.Invites, s.opt.Origins},
 		keyHandlers:          keyHandlers{of.Chat, of.Keys},

@@ -23,6 +23,7 @@ type inboxHandlers struct {
 func (h inboxHandlers) SendDirect(ctx context.Context, r api.SendDirectRequestObject) (api.SendDirectResponseObject, error) {
 	b := r.Body
 	b.ClientID = cmp.Or(b.ClientID, deref(r.Params.IdempotencyKey))
+	ctx = asking(ctx, h.core, "")
 	if b.DeliverAt != nil {
 		at, err := wire.Instant("deliver_at", b.DeliverAt)
 		if err != nil {

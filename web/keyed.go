@@ -73,6 +73,7 @@ func (a rawAnswer) write(w http.ResponseWriter) error {
 }
 
 func (a rawAnswer) VisitCreateGroupResponse(w http.ResponseWriter) error   { return a.write(w) }
+func (a rawAnswer) VisitCreateHookResponse(w http.ResponseWriter) error    { return a.write(w) }
 func (a rawAnswer) VisitCreateInviteResponse(w http.ResponseWriter) error  { return a.write(w) }
 func (a rawAnswer) VisitCreateKeyResponse(w http.ResponseWriter) error     { return a.write(w) }
 func (a rawAnswer) VisitCreateWebhookResponse(w http.ResponseWriter) error { return a.write(w) }

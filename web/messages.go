@@ -24,6 +24,7 @@ type messageHandlers struct {
 func (h messageHandlers) SendMessage(ctx context.Context, r api.SendMessageRequestObject) (api.SendMessageResponseObject, error) {
 	b := r.Body
 	b.ClientID = cmp.Or(b.ClientID, deref(r.Params.IdempotencyKey))
+	ctx = asking(ctx, h.core, r.Group)
 	if b.DeliverAt != nil {
 		at, err := wire.Instant("deliver_at", b.DeliverAt)
 		if err != nil {

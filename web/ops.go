@@ -84,11 +84,12 @@ func opLines(ops []op) (order []*line) {
 }
 
 // takeFirst takes from lines the plain messages that they begin with, those of a line together. Parts of opsTogether share round trips,
-// and while the store works on one, the next is prepared.
-func takeFirst(lines []*line) (parts [][]*op) {
+// and while the store works on one, the next is prepared. Lines whose messages hooks are asked about stay: none waits for the hooks of
+// another.
+func takeFirst(lines []*line, asks func(group string) bool) (parts [][]*op) {
 	var part []*op
 	for i, l := range lines {
-		for len(l.ops) > 0 && l.ops[0].send != nil && batch.Plain(l.ops[0].send.Message()) {
+		for len(l.ops) > 0 && l.ops[0].send != nil && !asks(l.ops[0].group) && batch.Plain(l.ops[0].send.Message()) {
 			part, l.ops = append(part, l.ops[0]), l.ops[1:]
 		}
 		if len(part) >= opsTogether || i == len(lines)-1 {
@@ -149,7 +150,8 @@ func (h batchHandlers) Batch(ctx context.Context, r api.BatchRequestObject) (api
 	}
 	order := opLines(ops)
 	callers := newOpCallers(callOf(ctx), h.byID)
-	err = parallel.Of(ctx, takeFirst(order), func(ctx context.Context, sends []*op) error {
+	ctx = chat.WithRelease(ctx, callOf(ctx).release)
+	err = parallel.Of(ctx, takeFirst(order, h.core.Asks), func(ctx context.Context, sends []*op) error {
 		h.sendAll(ctx, callers, sends)
 		return context.Cause(ctx)
 	})

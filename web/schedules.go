@@ -25,6 +25,7 @@ func (h scheduleHandlers) CreateSchedule(ctx context.Context, r api.CreateSchedu
 	if !(schedule.Plan{Group: draft.Group}).ReachedBy(callerOf(ctx)) {
 		return nil, chat.ErrReach // also of a repeat
 	}
+	ctx = asking(ctx, h.core, draft.Group)
 	return keyed(ctx, h.core, "createSchedule", r.Params.IdempotencyKey, r.Body, http.StatusCreated, func(key string) (any, error) {
 		draft.Key = key
 		return h.schedules.Create(ctx, callerOf(ctx), draft)
@@ -77,6 +78,7 @@ func (h scheduleHandlers) UpdateSchedule(ctx context.Context, r api.UpdateSchedu
 	if change.Until, err = wire.Instant("until", b.Until); err != nil {
 		return nil, err
 	}
+	ctx = chat.WithRelease(ctx, callOf(ctx).release)
 	schedule, err := h.schedules.Change(ctx, callerOf(ctx), r.Schedule, change)
 	return api.UpdateSchedule200JSONResponse(schedule), err
 }

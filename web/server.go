@@ -22,6 +22,7 @@ import (
 	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/health"
+	"github.com/chatd/chatd/chat/hook"
 	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/chat/live"
@@ -100,6 +101,7 @@ type Services struct {
 	Announcements *announce.Service
 	Notifications *notify.Service
 	Webhooks      *webhook.Service
+	Hooks         *hook.Service
 	Search        *archive.Searcher
 	Erasures      *erase.Service
 	Directory     *directory.Service

@@ -77,7 +77,7 @@ func (s *Service) SendAll(ctx context.Context, list []Message, durability chat.D
 			err = chat.AsError(context.Cause(ctx))
 		case chat.CheckGroup(m.By, m.Group) != nil:
 			err = chat.CheckGroup(m.By, m.Group)
-		case err == nil && (!Plain(c) || waits(durability)):
+		case err == nil && (!Plain(c) || waits(durability) || s.core.Asks(m.Group)):
 			flush() // what comes before is stored before
 			out[i].Sent, err = s.core.Send(ctx, m.By, m.Group, m.Content, durability)
 		case err == nil:

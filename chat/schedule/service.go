@@ -116,11 +116,31 @@ func (s *Service) plan(ctx context.Context, p Plan, field string, at *time.Time,
 	if err != nil {
 		return Schedule{}, false, err
 	}
-	r, duplicate, err := s.store.CreateSchedule(ctx, NewSchedule{Plan: p, NextMs: nextMs, Key: key, Content: p.hash()})
+	n := NewSchedule{Plan: p, NextMs: nextMs, Key: key, Content: p.hash()}
+	if s.core.Asks(p.Group) {
+		known := false
+		if key != "" {
+			if known, err = s.store.HasSchedule(ctx, n); err != nil {
+				return Schedule{}, false, chat.AsError(err)
+			}
+		}
+		if !known {
+			if n.Plan.Content, err = s.core.Ask(ctx, p.question(key, nextMs)); err != nil {
+				return Schedule{}, false, err
+			}
+		}
+	}
+	r, duplicate, err := s.store.CreateSchedule(ctx, n)
 	if err != nil {
 		return Schedule{}, false, chat.AsError(err)
 	}
 	return r.view(), duplicate, nil
+}
+
+// question asks about what the plan sends, first at nextMs.
+func (p Plan) question(key string, nextMs int64) chat.Question {
+	at := chat.TimeMs(nextMs)
+	return chat.Question{By: p.owner(), Group: p.Group, To: p.User, Key: key, DeliverAt: &at, Content: p.Content}
 }
 
 // List lists the caller's schedules, oldest first; ended ones stay for a day.
@@ -178,7 +198,7 @@ func (s *Service) Change(ctx context.Context, by chat.Caller, id string, c Chang
 			return Schedule{}, chat.Errorf(chat.CodeConflict, "the schedule is %s", r.State)
 		}
 		was := r
-		if err := s.change(&r, c, nowMs); err != nil {
+		if err := s.change(ctx, &r, c, nowMs); err != nil {
 			return Schedule{}, err
 		}
 		moves := r.NextMs != was.NextMs || r.State != was.State
@@ -202,7 +222,7 @@ func (s *Service) notThere(err error) error {
 }
 
 // change applies a change to a record that has not ended.
-func (s *Service) change(r *Record, c Change, nowMs int64) error {
+func (s *Service) change(ctx context.Context, r *Record, c Change, nowMs int64) error {
 	p := &r.Plan
 	if c.Content.Given() {
 		content, err := p.Revised(c.Content).Checked(s.opt.Limits)
@@ -244,6 +264,9 @@ func (s *Service) change(r *Record, c Change, nowMs int64) error {
 		r.NextMs, err = p.again(nowMs)
 	case c.Until != nil && r.NextMs > p.UntilMs:
 		err = errUntil // otherwise the next occurrence stays: it may be due already
+	}
+	if err == nil && c.Content.Given() {
+		p.Content, err = s.core.Ask(ctx, p.question("", r.NextMs))
 	}
 	return err
 }

@@ -15,6 +15,8 @@ type Store interface {
 	// schedule, but never miss one. A known key returns the existing schedule. ErrKeyReused; ErrOutOfRange if the owner
 	// has the maximum, not counting ended ones, or the maximum that fires within a minute.
 	CreateSchedule(ctx context.Context, n NewSchedule) (r Record, duplicate bool, err error)
+	// HasSchedule tells whether there is one of the key of n, whatever its content.
+	HasSchedule(ctx context.Context, n NewSchedule) (bool, error)
 	// Schedule reads one, together with the clock of the store. ErrNotFound.
 	Schedule(ctx context.Context, id string) (r Record, nowMs int64, err error)
 	// SchedulesOf pages through an owner's schedules that it reaches, oldest first, at most limit and about bytesMax of them.

@@ -1,7 +1,6 @@
 package deliver
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -62,19 +61,10 @@ func (s *Sender) CheckURL(url string) error {
 
 // Webhook calls an address as Standard Webhooks specifies.
 func (s *Sender) Webhook(ctx context.Context, c webhook.Call) webhook.Outcome {
-	now := time.Now()
-	signed, err := signatures(c.Secrets, c.ID, now, c.Body)
+	r, err := signed(ctx, c)
 	if err != nil {
 		return webhook.Outcome{Verdict: webhook.Failed, Cause: err.Error()}
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL, bytes.NewReader(c.Body))
-	if err != nil {
-		return webhook.Outcome{Verdict: webhook.Failed, Cause: "not a URL"}
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set(headerID, c.ID)
-	r.Header.Set(headerTimestamp, strconv.FormatInt(now.Unix(), 10))
-	r.Header.Set(headerSignature, signed)
 	return s.Do(r, c.Owner)
 }
 

@@ -69,6 +69,7 @@ type Node struct {
 	tasks       *queue.Server
 	taskAdmin   *admin.Admin
 	taskMetrics *metrics.Metrics
+	hookMetrics hookMetrics
 	watch       *storeWatch
 	meter       health.Meter
 	verifier    *auth.Verifier
@@ -190,8 +191,10 @@ func (n *Node) openServices() {
 		serving := archive.Serve(n.store, n.archiveDB, n.archiver.CatchUp, n.set.limits)
 		groups, logs = serving, archivedStore{n.store, serving}
 	}
+	n.hookMetrics = newHookMetrics()
+	hooks := n.hookMetrics.hooks(n)
 	core := chat.New(groups, chat.Options{
-		Limits: n.set.limits, Direct: chat.DirectPolicy(n.set.Direct), Add: chat.AddPolicy(n.set.Add), Log: n.log,
+		Before: hooks, Limits: n.set.limits, Direct: chat.DirectPolicy(n.set.Direct), Add: chat.AddPolicy(n.set.Add), Log: n.log,
 	})
 	n.retention = retention.New(retainedStore{n.store, groups}, kept, retention.Options{Days: int64(n.set.RetainDays.value()), Log: n.log})
 	webhooks := webhook.New(core, n.store.Webhooks, n.sender)
@@ -221,6 +224,7 @@ func (n *Node) openServices() {
 		Announcements: announce.New(core, announceStore{n.store.Announcements, n.store.Schedules}),
 		Notifications: notifications,
 		Webhooks:      webhooks,
+		Hooks:         hooks,
 		Direct:        direct.New(core, n.store.Groups),
 		Invites:       invites,
 		Keys:          n.openKeys(),
@@ -234,7 +238,7 @@ func (n *Node) openServices() {
 	schedules.Failed, schedules.Failures, schedules.Waiting = n.noteFailed, n.failedSchedules, n.waitingSchedules
 	n.gate = &auth.Gate{Tokens: n.verifier, Keys: n.services.Keys, Users: n.services.Users, Profiles: shown}
 	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks(),
-		shown.Published(), n.services.Invites.Table())
+		shown.Published(), n.services.Invites.Table(), hooks.Table())
 	n.openAccounts()
 	n.services.Persons = person.New(core, person.Sources{Exports: exports, MemberData: noted, Schedules: schedules, Notifications: notifications,
 		Profiles: shown, Accounts: n.services.Accounts, Invites: invites, Users: decided, Archive: written})
@@ -303,7 +307,7 @@ func (n *Node) openWeb() (err error) {
 		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.doctor, Settings: showSettings(n), Ready: n.ready, Meter: &n.meter, Again: n.gate.Again, Away: n.away,
 		ServeMetrics: n.set.AdminAddr == "", Version: build.Read().Version, Features: n.features(), Traces: n.traces, Log: n.log,
 		Collectors: append(archiveMetrics(n.archiver, n.services.Search),
-			buildInfo(), n.taskMetrics, n.watch.gauge, n.callers.Metrics(), line, room, &webhookMetrics{totals: n.services.Webhooks.Totals}),
+			buildInfo(), n.taskMetrics, n.watch.gauge, n.hookMetrics.answers, n.hookMetrics.seconds, n.callers.Metrics(), line, room, &webhookMetrics{totals: n.services.Webhooks.Totals}),
 	}
 	if opt.OpenID, err = n.set.openProvider(n.log); err != nil {
 		return err

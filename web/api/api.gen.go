@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/directory"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/health"
+	"github.com/chatd/chatd/chat/hook"
 	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/chat/live"
@@ -69,6 +70,39 @@ func (e DoctorRunState) Valid() bool {
 	case DoctorRunning:
 		return true
 	case DoctorStopped:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HookEvent.
+const (
+	MessageBeforeSend HookEvent = "message.before_send"
+)
+
+// Valid indicates whether the value is a known member of the HookEvent enum.
+func (e HookEvent) Valid() bool {
+	switch e {
+	case MessageBeforeSend:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HookOnError.
+const (
+	Allow  HookOnError = "allow"
+	Refuse HookOnError = "refuse"
+)
+
+// Valid indicates whether the value is a known member of the HookOnError enum.
+func (e HookOnError) Valid() bool {
+	switch e {
+	case Allow:
+		return true
+	case Refuse:
 		return true
 	default:
 		return false
@@ -790,6 +824,63 @@ type HoldDraft struct {
 	Reason string `json:"reason"`
 }
 
+// Hook defines model for Hook.
+type Hook = hook.View
+
+// HookChange defines model for HookChange.
+type HookChange struct {
+	// Events Any JSON value, at most 16 KiB.
+	Events Any `json:"events,omitempty"`
+
+	// Groups Any JSON value, at most 16 KiB.
+	Groups Any `json:"groups,omitempty"`
+
+	// InFlight Any JSON value, at most 16 KiB.
+	InFlight Any `json:"in_flight,omitempty"`
+
+	// OnError Any JSON value, at most 16 KiB.
+	OnError Any `json:"on_error,omitempty"`
+
+	// TimeoutMs Any JSON value, at most 16 KiB.
+	TimeoutMs Any `json:"timeout_ms,omitempty"`
+
+	// Url Any JSON value, at most 16 KiB.
+	Url Any `json:"url,omitempty"`
+}
+
+// HookDraft defines model for HookDraft.
+type HookDraft struct {
+	// Events Absent: `message.before_send`.
+	Events *[]HookEvent `json:"events,omitempty"`
+
+	// Groups Ids of groups, and beginnings with a star, at most 100. Absent: all groups, and direct messages.
+	Groups *[]string `json:"groups,omitempty"`
+
+	// InFlight Questions at once, of each node.
+	InFlight *int64 `json:"in_flight,omitempty"`
+
+	// OnError What holds for a message without an answer of the hook.
+	OnError *HookOnError `json:"on_error,omitempty"`
+
+	// TimeoutMs How long an answer may take.
+	TimeoutMs *int64 `json:"timeout_ms,omitempty"`
+	Url       string `json:"url"`
+}
+
+// HookEvent defines model for HookEvent.
+type HookEvent string
+
+// HookOnError What holds for a message without an answer of the hook.
+type HookOnError string
+
+// HookPage defines model for HookPage.
+type HookPage struct {
+	Hooks []Hook `json:"hooks"`
+
+	// Next The `cursor` of the next page; null at the end.
+	Next *Next `json:"next"`
+}
+
 // Id Compared byte for byte.
 type Id = string
 
@@ -1277,6 +1368,9 @@ type Problem struct {
 
 	// Until With `muted`: when it ends; null: never.
 	Until json.RawMessage `json:"until,omitempty"`
+
+	// Reason With `refused`: why, for the sender; null: no reason was given.
+	Reason json.RawMessage `json:"reason,omitempty"`
 }
 
 // ProblemKind A later version may have more. What the `subject` of each is:
@@ -1928,6 +2022,9 @@ type ErasureParam = Id
 // GroupParam Compared byte for byte.
 type GroupParam = GroupId
 
+// HookParam Compared byte for byte.
+type HookParam = Id
+
 // IdempotencyKeyParam defines model for IdempotencyKeyParam.
 type IdempotencyKeyParam = string
 
@@ -2130,6 +2227,12 @@ type ListReceiptsParams struct {
 
 	// WaitS Seconds to wait until nobody is pending; more than 50 is taken as 50.
 	WaitS *int64 `form:"wait_s,omitempty" json:"wait_s,omitempty"`
+}
+
+// CreateHookParams defines parameters for CreateHook.
+type CreateHookParams struct {
+	// IdempotencyKey 1 to 64 printable ASCII characters, chosen by the client.
+	IdempotencyKey *IdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
 }
 
 // PullInboxParams defines parameters for PullInbox.
@@ -2402,6 +2505,12 @@ type ReadGroupJSONRequestBody = PositionMark
 
 // UnreadGroupJSONRequestBody defines body for UnreadGroup for application/json ContentType.
 type UnreadGroupJSONRequestBody = Mark
+
+// CreateHookJSONRequestBody defines body for CreateHook for application/json ContentType.
+type CreateHookJSONRequestBody = HookDraft
+
+// UpdateHookJSONRequestBody defines body for UpdateHook for application/json ContentType.
+type UpdateHookJSONRequestBody = HookChange
 
 // AckInboxJSONRequestBody defines body for AckInbox for application/json ContentType.
 type AckInboxJSONRequestBody = InboxMark
@@ -2706,6 +2815,21 @@ type ServerInterface interface {
 	// UnreadGroup Mark as unread
 	// (POST /v1/groups/{group}/unread)
 	UnreadGroup(ctx echo.Context, group GroupParam) error
+	// ListHooks List hooks
+	// (GET /v1/hooks)
+	ListHooks(ctx echo.Context) error
+	// CreateHook Register a hook
+	// (POST /v1/hooks)
+	CreateHook(ctx echo.Context, params CreateHookParams) error
+	// DeleteHook Remove a hook
+	// (DELETE /v1/hooks/{hook})
+	DeleteHook(ctx echo.Context, hook HookParam) error
+	// GetHook Get a hook
+	// (GET /v1/hooks/{hook})
+	GetHook(ctx echo.Context, hook HookParam) error
+	// UpdateHook Change a hook
+	// (PATCH /v1/hooks/{hook})
+	UpdateHook(ctx echo.Context, hook HookParam) error
 	// PullInbox Read a page of the caller's inbox
 	// (GET /v1/inbox)
 	PullInbox(ctx echo.Context, params PullInboxParams) error
@@ -3887,6 +4011,92 @@ func (w *ServerInterfaceWrapper) UnreadGroup(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.UnreadGroup(ctx, group)
+	return err
+}
+
+// ListHooks converts echo context to params.
+func (w *ServerInterfaceWrapper) ListHooks(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListHooks(ctx)
+	return err
+}
+
+// CreateHook converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateHook(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateHookParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKeyParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateHook(ctx, params)
+	return err
+}
+
+// DeleteHook converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteHook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "hook" -------------
+	var hook HookParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "hook", ctx.Param("hook"), &hook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter hook: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteHook(ctx, hook)
+	return err
+}
+
+// GetHook converts echo context to params.
+func (w *ServerInterfaceWrapper) GetHook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "hook" -------------
+	var hook HookParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "hook", ctx.Param("hook"), &hook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter hook: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetHook(ctx, hook)
+	return err
+}
+
+// UpdateHook converts echo context to params.
+func (w *ServerInterfaceWrapper) UpdateHook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "hook" -------------
+	var hook HookParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "hook", ctx.Param("hook"), &hook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter hook: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.UpdateHook(ctx, hook)
 	return err
 }
 
@@ -5316,6 +5526,11 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/groups/:group/read", wrapper.ReadGroup, options.OperationMiddlewares["readGroup"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/unread", wrapper.UnreadGroup, options.OperationMiddlewares["unreadGroup"]...)
 	router.GET(options.BaseURL+"/v1/groups/public", wrapper.ListPublicGroups, options.OperationMiddlewares["listPublicGroups"]...)
+	router.GET(options.BaseURL+"/v1/hooks", wrapper.ListHooks, options.OperationMiddlewares["listHooks"]...)
+	router.POST(options.BaseURL+"/v1/hooks", wrapper.CreateHook, options.OperationMiddlewares["createHook"]...)
+	router.DELETE(options.BaseURL+"/v1/hooks/:hook", wrapper.DeleteHook, options.OperationMiddlewares["deleteHook"]...)
+	router.GET(options.BaseURL+"/v1/hooks/:hook", wrapper.GetHook, options.OperationMiddlewares["getHook"]...)
+	router.PATCH(options.BaseURL+"/v1/hooks/:hook", wrapper.UpdateHook, options.OperationMiddlewares["updateHook"]...)
 	router.GET(options.BaseURL+"/v1/inbox", wrapper.PullInbox, options.OperationMiddlewares["pullInbox"]...)
 	router.POST(options.BaseURL+"/v1/inbox/ack", wrapper.AckInbox, options.OperationMiddlewares["ackInbox"]...)
 	router.GET(options.BaseURL+"/v1/invites", wrapper.ListInvites, options.OperationMiddlewares["listInvites"]...)
@@ -7572,6 +7787,256 @@ type UnreadGroupdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response UnreadGroupdefaultApplicationProblemPlusJSONResponse) VisitUnreadGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListHooksRequestObject struct {
+}
+
+type ListHooksResponseObject interface {
+	VisitListHooksResponse(w http.ResponseWriter) error
+}
+
+type ListHooks200JSONResponse HookPage
+
+func (response ListHooks200JSONResponse) VisitListHooksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListHooksdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListHooksdefaultApplicationProblemPlusJSONResponse) VisitListHooksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateHookRequestObject struct {
+	Params CreateHookParams
+	Body   *CreateHookJSONRequestBody
+}
+
+type CreateHookResponseObject interface {
+	VisitCreateHookResponse(w http.ResponseWriter) error
+}
+
+type CreateHook201ResponseHeaders struct {
+	IdempotencyReplayed *string
+}
+
+type CreateHook201JSONResponse struct {
+	Body    Hook
+	Headers CreateHook201ResponseHeaders
+}
+
+func (response CreateHook201JSONResponse) VisitCreateHookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateHookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateHookdefaultApplicationProblemPlusJSONResponse) VisitCreateHookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteHookRequestObject struct {
+	Hook HookParam `json:"hook"`
+}
+
+type DeleteHookResponseObject interface {
+	VisitDeleteHookResponse(w http.ResponseWriter) error
+}
+
+type DeleteHook204Response struct {
+}
+
+func (response DeleteHook204Response) VisitDeleteHookResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteHookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteHookdefaultApplicationProblemPlusJSONResponse) VisitDeleteHookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetHookRequestObject struct {
+	Hook HookParam `json:"hook"`
+}
+
+type GetHookResponseObject interface {
+	VisitGetHookResponse(w http.ResponseWriter) error
+}
+
+type GetHook200JSONResponse Hook
+
+func (response GetHook200JSONResponse) VisitGetHookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetHookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetHookdefaultApplicationProblemPlusJSONResponse) VisitGetHookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateHookRequestObject struct {
+	Hook HookParam `json:"hook"`
+	Body *UpdateHookJSONRequestBody
+}
+
+type UpdateHookResponseObject interface {
+	VisitUpdateHookResponse(w http.ResponseWriter) error
+}
+
+type UpdateHook200JSONResponse Hook
+
+func (response UpdateHook200JSONResponse) VisitUpdateHookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateHookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response UpdateHookdefaultApplicationProblemPlusJSONResponse) VisitUpdateHookResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -11037,6 +11502,21 @@ type StrictServerInterface interface {
 	// UnreadGroup Mark as unread
 	// (POST /v1/groups/{group}/unread)
 	UnreadGroup(ctx context.Context, request UnreadGroupRequestObject) (UnreadGroupResponseObject, error)
+	// ListHooks List hooks
+	// (GET /v1/hooks)
+	ListHooks(ctx context.Context, request ListHooksRequestObject) (ListHooksResponseObject, error)
+	// CreateHook Register a hook
+	// (POST /v1/hooks)
+	CreateHook(ctx context.Context, request CreateHookRequestObject) (CreateHookResponseObject, error)
+	// DeleteHook Remove a hook
+	// (DELETE /v1/hooks/{hook})
+	DeleteHook(ctx context.Context, request DeleteHookRequestObject) (DeleteHookResponseObject, error)
+	// GetHook Get a hook
+	// (GET /v1/hooks/{hook})
+	GetHook(ctx context.Context, request GetHookRequestObject) (GetHookResponseObject, error)
+	// UpdateHook Change a hook
+	// (PATCH /v1/hooks/{hook})
+	UpdateHook(ctx context.Context, request UpdateHookRequestObject) (UpdateHookResponseObject, error)
 	// PullInbox Read a page of the caller's inbox
 	// (GET /v1/inbox)
 	PullInbox(ctx context.Context, request PullInboxRequestObject) (PullInboxResponseObject, error)
@@ -12673,6 +13153,175 @@ func (sh *strictHandler) UnreadGroup(ctx echo.Context, group GroupParam) error {
 		return err
 	} else if validResponse, ok := response.(UnreadGroupResponseObject); ok {
 		return validResponse.VisitUnreadGroupResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListHooks operation middleware
+func (sh *strictHandler) ListHooks(ctx echo.Context) error {
+	var request ListHooksRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListHooks(ctx.Request().Context(), request.(ListHooksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListHooks")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListHooksResponseObject); ok {
+		return validResponse.VisitListHooksResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateHook operation middleware
+func (sh *strictHandler) CreateHook(ctx echo.Context, params CreateHookParams) error {
+	var request CreateHookRequestObject
+
+	request.Params = params
+
+	var body CreateHookJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateHook(ctx.Request().Context(), request.(CreateHookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateHook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateHookResponseObject); ok {
+		return validResponse.VisitCreateHookResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteHook operation middleware
+func (sh *strictHandler) DeleteHook(ctx echo.Context, hook HookParam) error {
+	var request DeleteHookRequestObject
+
+	request.Hook = hook
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteHook(ctx.Request().Context(), request.(DeleteHookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteHook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteHookResponseObject); ok {
+		return validResponse.VisitDeleteHookResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetHook operation middleware
+func (sh *strictHandler) GetHook(ctx echo.Context, hook HookParam) error {
+	var request GetHookRequestObject
+
+	request.Hook = hook
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetHook(ctx.Request().Context(), request.(GetHookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetHook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetHookResponseObject); ok {
+		return validResponse.VisitGetHookResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// UpdateHook operation middleware
+func (sh *strictHandler) UpdateHook(ctx echo.Context, hook HookParam) error {
+	var request UpdateHookRequestObject
+
+	request.Hook = hook
+
+	var body UpdateHookJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateHook(ctx.Request().Context(), request.(UpdateHookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateHook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UpdateHookResponseObject); ok {
+		return validResponse.VisitUpdateHookResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -35,6 +35,8 @@ func Status(code chat.Code) int {
 		return http.StatusGone
 	case chat.CodeTooLarge:
 		return http.StatusRequestEntityTooLarge
+	case chat.CodeRefused:
+		return http.StatusUnprocessableEntity
 	case chat.CodeRateLimited, chat.CodeInboxFull, chat.CodeBacklogFull, chat.CodeQuotaFull:
 		return http.StatusTooManyRequests
 	case chat.CodeUnavailable:
@@ -75,6 +77,9 @@ func Write(w http.ResponseWriter, status int, e *chat.Error, requestID string) {
 	if e.Ends() {
 		p.Until = chat.Encode(e.Until)
 	}
+	if e.Code == chat.CodeRefused {
+		p.Reason = chat.Encode(given(e.Reason))
+	}
 	if requestID != "" {
 		p.RequestId = &requestID
 	}
@@ -95,6 +100,14 @@ func Write(w http.ResponseWriter, status int, e *chat.Error, requestID string) {
 	header.Set("Content-Type", mimeType)
 	w.WriteHeader(status)
 	_, _ = w.Write(append(body, '\n'))
+}
+
+// given is nil where there is no text.
+func given(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }
 
 // retryAfter writes whole seconds, at least one: zero would make clients hammer.

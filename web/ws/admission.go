@@ -233,7 +233,7 @@ func (s *Sessions) oldestSilentLocked() (oldest *session) {
 	}
 	for one := range s.silent {
 		switch {
-		case one.busy.Load():
+		case one.busy.Load() > 0:
 		case oldest == nil, count[one.from] > count[oldest.from],
 			count[one.from] == count[oldest.from] && one.begun.Before(oldest.begun):
 			oldest = one

@@ -231,6 +231,9 @@ func errorFrame(ref string, e *chat.Error) []byte {
 	if e.Ends() {
 		wire.JSON(&buf, `,"until":`, e.Until)
 	}
+	if e.Code == chat.CodeRefused && e.Reason != "" {
+		wire.JSON(&buf, `,"reason":`, e.Reason)
+	}
 	buf.WriteByte('}')
 	return buf.Bytes()
 }

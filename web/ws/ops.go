@@ -25,22 +25,34 @@ func (s *session) frame(frame []byte) (answer []byte) {
 		s.end(ending{code: closeBadFrame, reason: "want a JSON object"})
 		return nil
 	}
-	// Not the session's context: a command that has begun is finished and answered even if the session ends meanwhile.
-	ctx, cancel := context.WithTimeout(context.Background(), s.all.opt.CallWithin)
-	defer cancel()
 	if s.follower == nil && c.op != "hello" && s.identity() == nil {
 		s.end(ending{code: closeUnauthenticated, reason: "the first command must be hello"})
 		return nil
 	}
-	var more func(*bytes.Buffer)
-	if err == nil {
-		more, err = s.do(ctx, c)
+	if err != nil {
+		return s.refusal(c.ref, err)
 	}
+	args, sends := c.args.(*sendArgs)
+	if !sends || s.follower == nil || !s.aside.has(args.Group) && !s.all.service.Asks(args.Group) {
+		return s.answer(c.ref, s.all.opt.CallWithin, func(ctx context.Context) (func(*bytes.Buffer), error) { return s.do(ctx, c) })
+	}
+	if err := sendAside(s, c, args); err != nil {
+		return s.refusal(c.ref, err)
+	}
+	return nil
+}
+
+// answer runs a command and makes the answer to it; nil: there is none.
+func (s *session) answer(ref string, within time.Duration, run func(context.Context) (func(*bytes.Buffer), error)) []byte {
+	// Not the session's context: a command that has begun is finished and answered even if the session ends meanwhile.
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	more, err := run(ctx)
 	switch {
 	case err != nil:
-		return s.refusal(c.ref, err)
-	case c.ref != "":
-		return okFrame(c.ref, more)
+		return s.refusal(ref, err)
+	case ref != "":
+		return okFrame(ref, more)
 	}
 	return nil
 }
@@ -77,14 +89,20 @@ func (s *session) do(ctx context.Context, c command) (more func(*bytes.Buffer), 
 		return nil, chat.Errorf(chat.CodeInvalid, "the first command must be hello")
 	}
 	who := s.identity()
-	by, cost := s.callerOf(who), limit.CostOf(c.op, 0)
+	cost := limit.CostOf(c.op, 0)
 	if err := s.spend(who, cost); err != nil {
 		return nil, err
 	}
-	s.busy.Store(true)
+	return s.work(ctx, who, cost, c)
+}
+
+// work runs a command that is paid for.
+func (s *session) work(ctx context.Context, who *auth.Identity, cost limit.Cost, c command) (more func(*bytes.Buffer), err error) {
+	by := s.callerOf(who)
+	s.busy.Add(1)
 	defer func() {
 		s.acted.Store(time.Now().UnixNano())
-		s.busy.Store(false)
+		s.busy.Add(-1)
 	}()
 	slot, err := s.enter(ctx, by, cost)
 	if err != nil {
@@ -115,6 +133,9 @@ func (s *session) perform(ctx context.Context, who *auth.Identity, by chat.Calle
 	}
 	switch args := c.args.(type) {
 	case *sendArgs:
+		if s.all.service.Asks(args.Group) {
+			ctx = chat.WithRelease(ctx, slot.Leave)
+		}
 		if s.all.opt.Durability == chat.DurabilityDisk || s.all.opt.Durability == chat.DurabilityReplica {
 			slot.Leave() // it waits for a disk or a replica, not for this node
 		}

@@ -43,7 +43,8 @@ type session struct {
 	room     *unsent.Answer                // what the welcome takes of the node's budget; set before started
 	readDone chan struct{}
 	expires  atomic.Int64 // Unix ms; 0: no token yet
-	busy     atomic.Bool  // a command is being run; a hello is none
+	busy     atomic.Int32 // commands that are being run; a hello is none
+	aside    aside
 	acted    atomic.Int64 // when the last command ended, Unix ns; 0: none since the hello
 
 	mu     sync.Mutex
@@ -119,6 +120,7 @@ func (s *session) end(why ending) {
 		s.asking()
 	}
 	s.replies.end()
+	s.aside.end()
 	_ = s.raw.SetReadDeadline(time.Unix(1, 0)) // wakes a reader that waits
 	s.raw.hurry()
 	s.wake()
@@ -145,7 +147,7 @@ func (s *session) endAsking() {
 // idleAt reports whether the session may give way to a newer one of its user.
 func (s *session) idleAt(now time.Time) bool {
 	acted := s.acted.Load()
-	return !s.busy.Load() && (acted == 0 || now.Sub(time.Unix(0, acted)) > idleAfter)
+	return s.busy.Load() == 0 && (acted == 0 || now.Sub(time.Unix(0, acted)) > idleAfter)
 }
 
 // lastActed is when the last command ended, or when the session began if there was none.
@@ -188,6 +190,7 @@ func (s *session) guard() {
 // read handles frames until the session ends.
 func (s *session) read() {
 	defer close(s.readDone)
+	defer s.aside.wait()
 	defer s.guard()
 	s.conn.SetPingHandler(func(data string) error { return s.controlled([]byte(data)) })
 	s.conn.SetPongHandler(func(string) error { return s.controlled(nil) })

@@ -1,7 +1,7 @@
 -- Puts an item at the end of an inbox.
 --
 -- KEYS  inbox inbox_base inbox_senders inbox_server inbox_sent inbox_by grown users unused wants reachable core:enqueue
--- ARGV  from rest mark sent_ms key content system:flag to_strangers:flag items_max:int cause by_max:int keys_max:int epoch channel user notify
+-- ARGV  from rest mark sent_ms key content system:flag to_strangers:flag items_max:int cause by_max:int keys_max:int epoch channel user notify look:flag
 --   inbox_sent  of the sender
 --   rest        of the JSON, after the seq
 --   mark        of the item
@@ -14,8 +14,13 @@
 --   keys_max    retry keys to keep
 --   epoch       of a new inbox
 --   notify      high or low if the user gets notified while offline, or ''
+--   look        put nothing in, and answer with the seq and the time that the key stands for: 0 0 if it is not known
 -- Returns as lib/inbox_put.lua
 -- Refuses as lib/inbox_put.lua
 local sent = inbox_sent
 -- include: inbox_put
+if look then
+  local first_time = known(key, content, false)
+  return first_time and (first_time.refused or {'OK', first_time.id, first_time.ms, 1, ''}) or {'OK', '0', '0', 0, ''}
+end
 return inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_server)

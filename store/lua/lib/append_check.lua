@@ -69,6 +69,7 @@ local function append_check()
       end
     end
   end
+  if kind == 'look' then return {'OK', '0', '', ''} end
   if kind ~= 'reaction' then return nil end
 
   -- Whether the same reaction exists already, and how many have it.
