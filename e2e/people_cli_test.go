@@ -273,6 +273,12 @@ func TestPeopleChatInTheTerminal(t *testing.T) {
 		t.Errorf("got %q", line)
 	}
 	screen.shows(`\u202ereversed`)
+	// Beside letters of two columns the editor does not know where it is: the line is drawn anew from its beginning.
+	screen.types("王伟\x7f")
+	screen.shows("\r\x1b[10D\x1b[Kgeneral> 王")
+	must(owner.Send(ctx, "general", client.Text("meanwhile")))(t)
+	screen.shows("\r\x1b[10D\x1b[K#", "meanwhile\r\ngeneral> 王")
+	screen.types("\x7f")
 	must(owner.Send(ctx, "random", client.Text("elsewhere")))(t)
 	chat.line(chat.out, "-- 1 unread in random: /open random")
 	say("/edit 3 hello again")

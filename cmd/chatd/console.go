@@ -2,11 +2,14 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"os"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -37,7 +40,7 @@ func openConsole(out io.Writer, plain bool, complete func(line string) string) (
 	s.terminal = term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{os.Stdin, out}, "")
+	}{&keys{console: s}, out}, "")
 	s.terminal.SetBracketedPasteMode(true)
 	s.terminal.AutoCompleteCallback = s.tab
 	s.restore = sync.OnceFunc(func() {
@@ -47,6 +50,23 @@ func openConsole(out io.Writer, plain bool, complete func(line string) string) (
 	s.fit()
 	go s.edit()
 	return s, nil
+}
+
+// keys is the keyboard. The editor takes each letter for one column, so that it loses its place beside 王: whatever key may have moved
+// it draws the line anew then, before it waits for another one.
+type keys struct {
+	console     *console
+	wide, moved bool
+}
+
+func (k *keys) Read(p []byte) (int, error) {
+	if k.wide && k.moved {
+		k.console.write("")
+	}
+	n, err := os.Stdin.Read(p)
+	k.wide = k.wide || bytes.ContainsFunc(p[:n], func(r rune) bool { return r >= utf8.RuneSelf })
+	k.moved = bytes.ContainsFunc(p[:n], unicode.IsControl)
+	return n, err
 }
 
 // scan reads lines as they are.
@@ -99,6 +119,7 @@ func (s *console) write(lines string) {
 		return
 	}
 	s.fit()
+	_, _ = io.WriteString(s.out, "\r") // the editor may take itself to be further left than it is
 	_, _ = s.terminal.Write([]byte(lines))
 }
 

@@ -114,7 +114,7 @@ const Figures = ({ nodes, step }: { nodes: Node[]; step: number }) => (
       return (
         <li key={key} data-figure={key}>
           <p class="quiet">{label}</p>
-          <p class="figure">{last === undefined ? "–" : `${number.format(last)}${unit}`}</p>
+          <p class="figure"><bdi>{last === undefined ? "–" : `${number.format(last)}${unit}`}</bdi></p>
           <Line values={values} label={`${label}: ${counted(Math.round((values.length * step) / 60), "minute", "minutes", "分钟")}`} />
         </li>
       );
