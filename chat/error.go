@@ -18,6 +18,7 @@ const (
 	CodeUnauthenticated Code = "unauthenticated" // 401
 	CodeForbidden       Code = "forbidden"       // 403
 	CodeMuted           Code = "muted"           // 403
+	CodeBanned          Code = "banned"          // 403
 	CodeNotFound        Code = "not_found"       // 404
 	CodeExists          Code = "exists"          // 409
 	CodeKeyReused       Code = "key_reused"      // 409
@@ -44,7 +45,7 @@ type Error struct {
 	Advice string
 	// Blockers are the members that a send waits for, of a CodeBacklogFull.
 	Blockers []Blocker
-	// Until is when a CodeMuted ends; nil: it has no end.
+	// Until is when a CodeMuted or a CodeBanned ends; nil: it has no end.
 	Until *Time
 	// Reason is why a CodeRefused was refused, for its sender; empty: none was given.
 	Reason string
@@ -81,7 +82,7 @@ func OutOfRange(field string, low, high int64) *Error {
 }
 
 // Ends tells whether the error says until when it holds: Until, also where that is nil.
-func (e *Error) Ends() bool { return e.Code == CodeMuted }
+func (e *Error) Ends() bool { return e.Code == CodeMuted || e.Code == CodeBanned }
 
 // never is the time that stands for no end on the wire, where a time is needed.
 var never = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
@@ -93,6 +94,16 @@ func Muted(until Time) *Error {
 	}
 	e := Errorf(CodeMuted, "you may not write in this group until %s", until)
 	e.Until = &until
+	return e
+}
+
+// Banned refuses to let a banned user in; nil: for ever.
+func Banned(until *Time) *Error {
+	if until == nil {
+		return Errorf(CodeBanned, "you are banned from this group")
+	}
+	e := Errorf(CodeBanned, "you are banned from this group until %s", until)
+	e.Until = until
 	return e
 }
 

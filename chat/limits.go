@@ -12,6 +12,7 @@ type Limits struct {
 	PageMessagesMax    int // messages of a page whatever the caller names
 	PageBytesMax       int // bytes of messages in one answer; has_more tells
 	GroupMembersMax    int // members of a group
+	GroupBannedMax     int // users who are banned from a group
 	GroupMutedMax      int // members of a group who are muted at a time
 	GroupCreateMembers int // members named at the creation of a group
 	UserGroupsMax      int // groups of a user
@@ -80,6 +81,7 @@ func DefaultLimits() Limits {
 		PageMessagesMax:    1000,
 		PageBytesMax:       1 << 20,
 		GroupMembersMax:    100_000,
+		GroupBannedMax:     10_000,
 		GroupMutedMax:      10_000,
 		GroupCreateMembers: 1000,
 		UserGroupsMax:      10_000,

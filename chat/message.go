@@ -27,6 +27,7 @@ const (
 	NoticeRole     = "role"
 	NoticeRenamed  = "renamed"
 	NoticeSettings = "settings"
+	NoticeBanned   = "banned"
 	NoticeMuted    = "muted" // or may write again
 	NoticeData     = "data"  // of a member; it does not hold the data, which goes with the membership
 )
@@ -57,6 +58,7 @@ type Entry struct {
 	Name       *string      `json:"name,omitempty"`        // the new name, in a notice of renamed
 	Settings   *GroupChange `json:"settings,omitempty"`    // the new values of what changed, in a notice of settings
 	MutedUntil *Time        `json:"muted_until,omitempty"` // in a notice of muted: when User may write again; nil: now
+	Until      *Time        `json:"until,omitempty"`       // in a notice of banned: when User may join again; nil: never
 	EditedAt   *Time        `json:"edited_at,omitempty"`
 	DeletedAt  *Time        `json:"deleted_at,omitempty"`
 }

@@ -199,6 +199,7 @@ type Append struct {
 	Removed    bool
 	Below      *Below     // the target is in the archive; nil: the store holds it
 	Operator   bool       // From is an operator, who as a member manages whatever the role
+	Decided    bool       // of a deletion: by who managed the group then; From need not be a member
 	Durability Durability // empty: memory
 	Files      []string   // ids of the files that Rest shows
 	// Look checks a text or data and appends nothing: the answer is the first one where the Key is known, and else has no ID.

@@ -16,6 +16,7 @@ const (
 	CodeUnauthenticated = "unauthenticated"
 	CodeForbidden       = "forbidden"
 	CodeMuted           = "muted"
+	CodeBanned          = "banned"
 	CodeNotFound        = "not_found"
 	CodeExists          = "exists"
 	CodeKeyReused       = "key_reused"
@@ -38,7 +39,7 @@ type Error struct {
 	Detail     string        // for people
 	RetryAfter time.Duration // how long the server asks to wait; 0 if it does not say
 	Reason     string        // with CodeRefused: why, if that was said
-	Until      time.Time     // with CodeMuted: when it ends; zero: never
+	Until      time.Time     // with CodeMuted and CodeBanned: when it ends; zero: never
 	Blockers   []Blocker     // with CodeBacklogFull: the members that a send has to wait for, the slowest first
 }
 

@@ -174,6 +174,42 @@ func (c *Client) Mute(ctx context.Context, group, user string, until time.Time) 
 // Forever is an end that never comes.
 var Forever = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
+// Ban keeps a user out of a group.
+type Ban struct {
+	User   string     `json:"user"`
+	Reason string     `json:"reason"`
+	Until  *time.Time `json:"until"` // nil: for ever
+	By     string     `json:"by"`
+	At     time.Time  `json:"at"`
+}
+
+// BanDraft is what a ban is to be.
+type BanDraft struct {
+	Reason      string     `json:"reason,omitempty"`       // for those who manage the group
+	Until       *time.Time `json:"until,omitempty"`        // nil: for ever
+	DeleteHours int        `json:"delete_hours,omitempty"` // deletes what they sent in so many hours, at most 168
+}
+
+// Ban keeps a user out of a group, and removes a member. For the owner, admins and operators.
+func (c *Client) Ban(ctx context.Context, group, user string, body BanDraft) (Ban, error) {
+	return answerTo[Ban](ctx, c, call{method: http.MethodPut, path: []string{"groups", group, "bans", user}, body: body, again: true})
+}
+
+// Unban lets a user in again.
+func (c *Client) Unban(ctx context.Context, group, user string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group, "bans", user}}, nil)
+}
+
+// Bans lists the bans of a group, the newest first. For the owner, admins and operators.
+func (c *Client) Bans(ctx context.Context, group string, page Page) (bans []Ban, next string, err error) {
+	var answer struct {
+		Bans []Ban  `json:"bans"`
+		Next string `json:"next"`
+	}
+	err = c.do(ctx, call{method: http.MethodGet, path: []string{"groups", group, "bans"}, query: page.query(), again: true}, &answer)
+	return answer.Bans, answer.Next, err
+}
+
 // RemoveMember removes user from the group; removing yourself leaves it. It is not repeated if its outcome is unknown.
 func (c *Client) RemoveMember(ctx context.Context, group, user string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group, "members", user}}, nil)

@@ -49,6 +49,7 @@ type Message struct {
 	Name       *string             `json:"name,omitempty"`        // the new name, in a notice of renamed; may be empty
 	Settings   *GroupChange        `json:"settings,omitempty"`    // the new values, in a notice of settings
 	MutedUntil *time.Time          `json:"muted_until,omitempty"` // in a notice of muted; nil: now
+	Until      *time.Time          `json:"until,omitempty"`       // in a notice of banned; nil: no end
 	EditedAt   *time.Time          `json:"edited_at,omitempty"`
 	DeletedAt  *time.Time          `json:"deleted_at,omitempty"` // of a text or data, and of the edits of one: their content is gone
 	Reactions  map[string]Reaction `json:"reactions,omitempty"`  // only in answers to Messages

@@ -13,6 +13,7 @@ const (
 	EventMessageEdited  = "message.edited"
 	EventMessageDeleted = "message.deleted"
 	EventMemberJoined   = "member.joined"
+	EventMemberBanned   = "member.banned"
 	EventMemberMuted    = "member.muted"
 	EventMemberLeft     = "member.left"
 	EventGroupCreated   = "group.created"

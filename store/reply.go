@@ -39,6 +39,9 @@ var refusals = map[string]error{
 	"WEBHOOKS":      &chat.Error{Code: chat.CodeOutOfRange, Message: "there are already the maximum number of webhooks"},
 	"TABLEFULL":     &chat.Error{Code: chat.CodeQuotaFull, Message: "there are already the maximum number of these"},
 	"WEBHOOKSFULL":  webhook.ErrFull,
+	"BANS":          &chat.Error{Code: chat.CodeQuotaFull, Message: "the maximum number of users are banned from the group"},
+	"ISBANNED":      &chat.Error{Code: chat.CodeConflict, Message: "the user is banned from the group"},
+	"LAST":          &chat.Error{Code: chat.CodeConflict, Message: "it is the only member of the group"},
 	"MUTES":         &chat.Error{Code: chat.CodeQuotaFull, Message: "the maximum number of members of the group are muted"},
 	"INVITES":       &chat.Error{Code: chat.CodeQuotaFull, Message: "the group has the maximum number of invitations that can be used: revoke some"},
 	"INVITEGONE":    invite.ErrGone,
@@ -57,7 +60,7 @@ var mayOnly = map[string]error{
 	"managers":  chat.ErrManagersOnly,
 	"posters":   chat.ErrPostersOnly,
 	"nobody":    chat.ErrNobodyPosts,
-	"rank":      &chat.Error{Code: chat.CodeForbidden, Message: "the owner cannot be muted, an admin only by the owner"},
+	"rank":      &chat.Error{Code: chat.CodeForbidden, Message: "the owner cannot be muted or banned, an admin only by the owner"},
 	"author":    chat.ErrDeletersOnly,
 	"owner":     &chat.Error{Code: chat.CodeForbidden, Message: "only the owner of the group may do this"},
 	"operators": &chat.Error{Code: chat.CodeForbidden, Message: "only operators (role admin) may remove the owner of a group"},
@@ -79,6 +82,8 @@ func asReply(name string, value any) (reply, error) {
 		return r, chat.Held(r.text(1))
 	case "MUTED":
 		return r, chat.Muted(chat.TimeMs(r.number(1)))
+	case "BANNED":
+		return r, chat.Banned(endOf(r.number(1)))
 	case "SLOW":
 		return r, chat.Slowed(time.Duration(r.number(1)) * time.Millisecond)
 	case "BLOCKED":

@@ -66,7 +66,7 @@ func (s *Logs) reviseCall(revise *script.Step[memberKeys], a chat.Append, change
 	k := s.keys.group(a.Group)
 	call := revise.Sized(k.of(a.From), 3*len(changes)).Key("author_by", k.by(target.From)).
 		Arg("from", a.From).Arg("kind", string(a.Kind)).Arg("mark", a.Mark).Arg("rest", a.Rest).Arg("sent_ms", a.SentAtMs).
-		Arg("key", shortHash(a.Key)).Arg("content", shortHash(a.Content)).Arg("as_manager", asAdmin && !a.Operator).
+		Arg("key", shortHash(a.Key)).Arg("content", shortHash(a.Content)).Arg("as_manager", asAdmin && !a.Operator).Arg("decided", a.Decided).
 		Arg("durable", conn.Durability(a.Durability).Waits()).Arg("channel", k.channel()).Arg("keys_max", s.limits.KeysMax).
 		Arg("edits_max", s.limits.EditsMax).Arg("group", a.Group).
 		Arg("below", belowText(a.Below)).Arg("bare", !earlier && len(changes) > 1).

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/bulk"
+	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
 )
 
@@ -42,6 +44,14 @@ func (w *fixture) refused(a chat.Append) *chat.Error {
 	}
 	w.equal(w.info(a.Group, "alice").Last, last)
 	return e
+}
+
+// ban bans a user for alice.
+func (w *fixture) ban(group, user string, b rules.Ban) (ban rules.Ban, created, left bool) {
+	w.Helper()
+	ban, created, left, err := w.Ban(w.ctx, membership(group, user, "alice", ""), b, 0, noticeEntry(group, "alice", chat.NoticeBanned, user))
+	w.ok(err)
+	return ban, created, left
 }
 
 var ruleTests = map[string]func(*fixture){
@@ -199,6 +209,126 @@ var ruleTests = map[string]func(*fixture){
 		w.muted("g", "dora", w.now()+60_000) // a change needs no room
 		w.muted("g", "dora", 0)
 		w.muted("g", "bob", never.UnixMilli())
+	},
+	"banned": func(w *fixture) {
+		w.group("g", []string{"bob", "carl"}, public)
+		w.group("private", []string{"bob"})
+		until := chat.TimeMs(w.now() + 3_600_000)
+		ban, created, left := w.ban("g", "bob", rules.Ban{Reason: "spam spam", Until: &until})
+		w.equal([]any{ban.User, ban.Reason, ban.Until.UnixMilli(), ban.By, created, left}, []any{"bob", "spam spam", until.UnixMilli(), "alice", true, true})
+		w.equal(w.info("g", "bob").Role, chat.Role(""))
+		last := w.info("g", "alice").Last
+		_, created, left = w.ban("g", "bob", rules.Ban{Reason: "spam spam", Until: &until})
+		w.equal([]any{created, left, w.info("g", "alice").Last}, []any{false, false, last})
+		w.fails(second(w.Append(w.ctx, text("g", "bob", "no"))), chat.ErrForbidden)
+
+		var e *chat.Error
+		_, _, err := w.Join(w.ctx, membership("g", "bob", "bob", ""))
+		if !errors.As(err, &e) || e.Code != chat.CodeBanned || e.Until.UnixMilli() != until.UnixMilli() {
+			w.Fatalf("a banned user joins: %v", err)
+		}
+		_, _, err = w.Join(w.ctx, membership("g", "bob", "alice", chat.Ordinary))
+		w.fails(err, chat.ErrConflict)
+		added, err := w.AddMembers(w.ctx, bulk.Change{Group: "g", By: chat.Caller{User: "alice"}, Users: []string{"bob", "dora"}, Roles: []chat.Role{chat.Ordinary, chat.Ordinary}, AtMs: 1, Notice: usersNotice("g", chat.NoticeJoined)})
+		w.ok(err)
+		w.equal(added.Had, []chat.Role{bulk.Banned, ""})
+		w.ban("private", "bob", rules.Ban{})
+		_, _, err = w.Join(w.ctx, membership("private", "bob", "bob", ""))
+		w.fails(err, chat.ErrNotFound)
+
+		_, created, left = w.ban("g", "stranger", rules.Ban{}) // who was never there
+		w.equal([]any{created, left}, []any{true, false})
+		bans, next, err := w.Bans(w.ctx, chat.Caller{User: "alice"}, "g", "", 1)
+		w.ok(err)
+		w.equal([]any{len(bans), next}, []any{1, bans[0].User})
+		more, next, err := w.Bans(w.ctx, chat.Caller{User: "alice"}, "g", next, 1)
+		w.ok(err)
+		w.equal([]any{len(more), next, bans[0].User != more[0].User}, []any{1, "", true})
+		_, _, err = w.Bans(w.ctx, chat.Caller{User: "carl"}, "g", "", 1)
+		w.fails(err, chat.ErrForbidden)
+		w.fails(w.Unban(w.ctx, chat.Caller{User: "carl"}, "g", "bob"), chat.ErrForbidden)
+		w.ok(w.Unban(w.ctx, chat.Caller{User: "alice"}, "g", "bob"))
+		w.fails(w.Unban(w.ctx, chat.Caller{User: "alice"}, "g", "bob"), chat.ErrNotFound)
+		w.join("g", "bob", "bob")
+
+		past := chat.TimeMs(w.now() - 1)
+		w.ban("g", "bob", rules.Ban{Until: &past}) // it ended by itself
+		w.join("g", "bob", "bob")
+	},
+	"who bans whom": func(w *fixture) {
+		w.group("g", []string{"ann", "ben", "bob"})
+		for _, admin := range []string{"ann", "ben"} {
+			_, _, err := w.SetRole(w.ctx, membership("g", admin, "alice", chat.Admin))
+			w.ok(err)
+		}
+		for _, c := range []struct {
+			by, user string
+			want     chat.Code
+		}{
+			{"bob", "carl", chat.CodeForbidden}, {"nobody", "bob", chat.CodeNotFound}, {"ann", "ben", chat.CodeForbidden},
+			{"ann", "alice", chat.CodeForbidden}, {"alice", "alice", chat.CodeForbidden}, {"ann", "bob", ""}, {"alice", "ann", ""},
+		} {
+			_, _, _, err := w.Ban(w.ctx, membership("g", c.user, c.by, ""), rules.Ban{}, 0, noticeEntry("g", c.by, chat.NoticeBanned, c.user))
+			w.equal(chat.CodeOf(err), c.want)
+		}
+	},
+	// Whatever a user does at the same time, they are out after the answer, and nothing of theirs comes.
+	"races of bans": func(w *fixture) {
+		const rounds = 300
+		w.group("g", []string{"bob"}, public)
+		theirs, target := w.say("g", "bob", "x"), w.say("g", "alice", "x")
+		code := w.invites("g", "many", 1_000_000)
+		p := w.toGroup("g")
+		p.Owner, p.Cron = "bob", "* * * * *"
+		r := w.schedule(p, w.now()+3_600_000)
+		var over atomic.Bool
+		var runs atomic.Int64
+		tries := []func() error{
+			func() error { _, _, err := w.Join(w.ctx, membership("g", "bob", "bob", "")); return err },
+			func() error { return w.accepts("bob", code) },
+			func() error { return second(w.Append(w.ctx, mentioning("g", "bob", "alice"))) },
+			func() error { return second(w.Append(w.ctx, reaction("bob", target, ":a:", runs.Add(1)%2 == 0))) },
+			func() error {
+				a, changes := revision(w, chat.Edit, "bob", theirs)
+				return second(w.Revise(w.ctx, a, changes, false))
+			},
+			func() error {
+				f := firingOf(r)
+				f.Run = fmt.Sprint("r", runs.Add(1))
+				return second(w.Fire(w.ctx, f))
+			},
+		}
+		done := make([]atomic.Int64, len(tries))
+		var running sync.WaitGroup
+		for i, try := range tries {
+			running.Go(func() {
+				for !over.Load() {
+					switch err := try(); chat.CodeOf(err) {
+					case "":
+						done[i].Add(1)
+					case chat.CodeBanned, chat.CodeForbidden, chat.CodeConflict, chat.CodeNotFound:
+					default:
+						w.Errorf("number %d got %v", i, err)
+						return
+					}
+				}
+			})
+		}
+		for range rounds {
+			w.ban("g", "bob", rules.Ban{})
+			last := w.info("g", "alice").Last
+			_, err := w.Append(w.ctx, text("g", "bob", "no"))
+			w.fails(err, chat.ErrForbidden)
+			w.equal([]any{w.info("g", "bob").Role, w.info("g", "alice").Last}, []any{chat.Role(""), last})
+			w.ok(w.Unban(w.ctx, chat.Caller{User: "alice"}, "g", "bob"))
+		}
+		over.Store(true)
+		running.Wait()
+		for i := range done {
+			if done[i].Load() == 0 {
+				w.Errorf("what bob does as number %d never went through", i)
+			}
+		}
 	},
 	// Whatever a member does at the same time, nothing of theirs comes after the answer.
 	"races of mutes": func(w *fixture) {

@@ -79,3 +79,27 @@ func (h memberHandlers) UpdateMember(ctx context.Context, r api.UpdateMemberRequ
 func (h memberHandlers) RemoveMember(ctx context.Context, r api.RemoveMemberRequestObject) (api.RemoveMemberResponseObject, error) {
 	return api.RemoveMember204Response{}, h.core.RemoveMember(ctx, callerOf(ctx), r.Group, r.User)
 }
+
+// ListBans serves GET /v1/groups/{group}/bans.
+func (h memberHandlers) ListBans(ctx context.Context, r api.ListBansRequestObject) (api.ListBansResponseObject, error) {
+	list, err := h.rules.Bans(ctx, callerOf(ctx), r.Group, limitOf(r.Params.Limit), deref(r.Params.Cursor))
+	return api.ListBans200JSONResponse{Bans: orEmpty(list.Items), Next: next(list.Next)}, err
+}
+
+// PutBan serves PUT /v1/groups/{group}/bans/{user}.
+func (h memberHandlers) PutBan(ctx context.Context, r api.PutBanRequestObject) (api.PutBanResponseObject, error) {
+	var body api.BanDraft
+	if r.Body != nil {
+		body = *r.Body
+	}
+	ban, created, err := h.rules.Ban(ctx, callerOf(ctx), r.Group, r.User, rules.BanDraft{Reason: body.Reason, Until: body.Until, DeleteHours: body.DeleteHours})
+	if created {
+		return api.PutBan201JSONResponse(ban), err
+	}
+	return api.PutBan200JSONResponse(ban), err
+}
+
+// DeleteBan serves DELETE /v1/groups/{group}/bans/{user}.
+func (h memberHandlers) DeleteBan(ctx context.Context, r api.DeleteBanRequestObject) (api.DeleteBanResponseObject, error) {
+	return api.DeleteBan204Response{}, h.rules.Unban(ctx, callerOf(ctx), r.Group, r.User)
+}

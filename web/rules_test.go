@@ -2,9 +2,14 @@ package web_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chatd/chatd/internal/harness"
 )
 
 // TestMutes: who is muted reads until when from the refusal, the group and the list of members.
@@ -85,4 +90,104 @@ func TestSlowAndFrozenGroups(t *testing.T) {
 	checkProblem(t, "too slow", s.do(request{user: "alice", method: "PATCH", path: "/v1/groups/g", body: `{"slow_s":21601}`}), 400, "out_of_range")
 	s.must("alice", "PATCH", "/v1/groups/g", `{"post":"members"}`)
 	s.must("bob", "POST", "/v1/groups/g/messages", `{"body":"y"}`)
+}
+
+// TestBans: who is banned is out and stays out, whichever way they come, and learns no more than that.
+func TestBans(t *testing.T) {
+	s := start(t, withArchive(t))
+	s.must("alice", "POST", "/v1/groups", `{"id":"p","name":"Public","visibility":"public","members":["bob","ann","ben"]}`)
+	s.must("alice", "POST", "/v1/groups", `{"id":"g","name":"Private","members":["bob"]}`)
+	for _, admin := range []string{"ann", "ben"} {
+		s.must("alice", "PUT", "/v1/groups/p/members/"+admin, `{"role":"admin"}`)
+	}
+	s.must("bob", "POST", "/v1/groups/p/messages", `{"body":"spam"}`)
+	until := time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000Z")
+	for _, c := range []struct {
+		what, user, path, body string
+		status                 int
+		code                   string
+	}{
+		{"a member", "bob", "/v1/groups/p/bans/carl", "", 403, "forbidden"},
+		{"a stranger of a private group", "carl", "/v1/groups/g/bans/bob", "", 404, "not_found"},
+		{"an admin, an admin", "ann", "/v1/groups/p/bans/ben", "", 403, "forbidden"},
+		{"an admin, the owner", "ann", "/v1/groups/p/bans/alice", "", 403, "forbidden"},
+		{"the owner, themself", "alice", "/v1/groups/p/bans/alice", "", 403, "forbidden"},
+		{"the past", "alice", "/v1/groups/p/bans/bob", `{"until":"2020-01-01T00:00:00.000Z"}`, 400, "out_of_range"},
+		{"too few hours", "alice", "/v1/groups/p/bans/bob", `{"delete_hours":0}`, 400, "invalid_request"},
+		{"too many hours", "alice", "/v1/groups/p/bans/bob", `{"delete_hours":169}`, 400, "out_of_range"},
+		{"a long reason", "alice", "/v1/groups/p/bans/bob", `{"reason":"` + strings.Repeat("x", 201) + `"}`, 400, "invalid_request"},
+	} {
+		checkProblem(t, c.what, s.do(request{user: c.user, method: "PUT", path: c.path, body: c.body}), c.status, c.code)
+	}
+	_, toPublic := s.invite("alice", `{"group":"p","uses":9}`)
+	_, toPrivate := s.invite("alice", `{"group":"g","uses":9}`)
+
+	banned := s.do(request{user: "ann", method: "PUT", path: "/v1/groups/p/bans/bob", body: `{"reason":"spam","until":"` + until + `","delete_hours":168}`})
+	if banned.status != 201 || banned.field("user") != "bob" || banned.field("reason") != "spam" || banned.field("until") != until || banned.field("by") != "ann" {
+		t.Fatalf("got %d %s", banned.status, banned.body)
+	}
+	if again := s.must("ann", "PUT", "/v1/groups/p/bans/bob", `{"reason":"spam","until":"`+until+`"}`); again.status != 200 || again.body != banned.body {
+		t.Errorf("a repeat: got %d %s", again.status, again.body)
+	}
+	s.must("alice", "PUT", "/v1/groups/g/bans/bob", "")
+	if list := s.must("alice", "GET", "/v1/groups/p/bans", ""); !strings.Contains(list.body, strings.TrimSpace(banned.body)) || list.field("next") != nil {
+		t.Errorf("the bans are %s", list.body)
+	}
+	for _, c := range []struct {
+		what   string
+		answer answer
+		status int
+		code   string
+	}{
+		{"a join", s.do(request{user: "bob", method: "PUT", path: "/v1/groups/p/members/bob"}), 403, "banned"},
+		{"a join of a private group", s.do(request{user: "bob", method: "PUT", path: "/v1/groups/g/members/bob"}), 404, "not_found"},
+		{"an invitation", s.do(request{user: "bob", method: "POST", path: "/v1/invites/accept", body: `{"code":"` + toPublic + `"}`}), 403, "banned"},
+		{"an invitation to a private group", s.do(request{user: "bob", method: "POST", path: "/v1/invites/accept", body: `{"code":"` + toPrivate + `"}`}), 403, "banned"},
+		{"being added", s.do(request{user: "alice", method: "PUT", path: "/v1/groups/p/members/bob"}), 409, "conflict"},
+		{"being added by an operator", s.do(request{user: "root", role: "admin", method: "PUT", path: "/v1/groups/p/members/bob"}), 409, "conflict"},
+		{"a send", s.do(request{user: "bob", method: "POST", path: "/v1/groups/p/messages", body: `{"body":"x"}`}), 403, "forbidden"},
+		{"a read", s.do(request{user: "bob", method: "GET", path: "/v1/groups/p/messages"}), 403, "forbidden"},
+		{"the bans", s.do(request{user: "bob", method: "GET", path: "/v1/groups/p/bans"}), 403, "forbidden"},
+		{"the members", s.do(request{user: "bob", method: "GET", path: "/v1/groups/p/members"}), 403, "forbidden"},
+		{"a private group", s.do(request{user: "bob", method: "GET", path: "/v1/groups/g"}), 404, "not_found"},
+		{"the bans of a private group", s.do(request{user: "bob", method: "GET", path: "/v1/groups/g/bans"}), 404, "not_found"},
+	} {
+		checkProblem(t, c.what, c.answer, c.status, c.code)
+		if c.code == "banned" && (strings.Contains(c.answer.body, "spam") || !strings.Contains(c.answer.body, `"until":`)) {
+			t.Errorf("%s: got %s, want the end and no reason", c.what, c.answer.body)
+		}
+	}
+	if bulk := s.must("alice", "PUT", "/v1/groups/p/members", `{"add":[{"user":"bob"},{"user":"carl"}]}`); !strings.Contains(bulk.body, `{"user":"bob","code":"conflict"}`) || bulk.field("added") != 1.0 {
+		t.Errorf("got %s", bulk.body)
+	}
+	// What they can still learn, as docs/moderation.md has it.
+	if public := s.must("bob", "GET", "/v1/groups/p", ""); public.field("name") != "Public" || public.field("role") != nil {
+		t.Errorf("got %s", public.body)
+	}
+	if items := s.must("bob", "GET", "/v1/inbox", ""); strings.Contains(items.body, "spam") || strings.Count(items.body, `"kind":"removed"`) != 2 {
+		t.Errorf("the inbox is %s", items.body)
+	}
+	harness.Eventually(t, 20*time.Second, "what they sent is deleted", func() error {
+		if list := s.must("alice", "GET", "/v1/groups/p/messages?after=0", ""); strings.Contains(list.body, `"body":"spam"`) {
+			return errors.New(list.body)
+		}
+		return nil
+	})
+	notices := []string{}
+	for _, m := range s.messages("carl", "/v1/groups/p/messages?after=0") {
+		if m["user"] == "bob" {
+			notices = append(notices, fmt.Sprint(m["notice"], " ", m["until"], " ", m["reason"]))
+		}
+	}
+	if want := []string{"removed <nil> <nil>", "banned " + until + " <nil>"}; !slices.Equal(notices, want) {
+		t.Errorf("got the notices %q, want %q", notices, want)
+	}
+
+	s.must("ann", "DELETE", "/v1/groups/p/bans/bob", "")
+	checkProblem(t, "no ban", s.do(request{user: "ann", method: "DELETE", path: "/v1/groups/p/bans/bob"}), 404, "not_found")
+	if status, code := s.accept("bob", toPublic); status != 200 {
+		t.Errorf("an invitation after the ban: %d %s", status, code)
+	}
+	direct := s.must("alice", "PUT", "/v1/direct/carl", "").field("id").(string)
+	checkProblem(t, "a direct group", s.do(request{user: "root", role: "admin", method: "PUT", path: "/v1/groups/" + direct + "/bans/carl"}), 409, "conflict")
 }

@@ -41,8 +41,11 @@ type Added struct {
 	Had         []chat.Role // of each user the role before; "" for one who was added, Full for one who was not
 }
 
-// Full is no role: the group has no room for the user.
-const Full chat.Role = "full"
+// No roles: why a user was not added.
+const (
+	Full   chat.Role = "full"   // the group has no room
+	Banned chat.Role = "banned" // the user is kept out
+)
 
 // Draft is a user to add, with an optional role. One who is a member already gets the role.
 type Draft struct {
@@ -219,6 +222,8 @@ func (c *change) addSome(ctx context.Context, drafts []Draft) (promoted []Draft,
 			users = append(users, drafts[i].User)
 		case had == Full:
 			c.refused[drafts[i].User] = chat.CodeOutOfRange
+		case had == Banned:
+			c.refused[drafts[i].User] = chat.CodeConflict
 		case drafts[i].Role != "" && drafts[i].Role != had:
 			promoted = append(promoted, drafts[i])
 		}

@@ -1,4 +1,4 @@
-// Package rules is what those who manage a group decide about the people in it: who may not write until when. The scripts of the
+// Package rules is what those who manage a group decide about the people in it: who may not write until when, and who is kept out. The scripts of the
 // store that write obey it, so nothing passes between a check and the write.
 package rules
 
@@ -15,16 +15,26 @@ import (
 type Store interface {
 	// Mute lets m.User write again from untilMs on; 0: now. CodeQuotaFull: Limits.GroupMutedMax are muted.
 	Mute(ctx context.Context, m chat.Membership, untilMs int64) (chat.Member, error)
+	// Ban keeps m.User out, and removes a member with m.Notice. CodeQuotaFull: Limits.GroupBannedMax are banned; left: they were a
+	// member.
+	// hours: a PurgeTask deletes what they sent in them; 0: none does.
+	Ban(ctx context.Context, m chat.Membership, ban Ban, hours int64, notice chat.NoticeEntry) (kept Ban, created, left bool, err error)
+	// Unban ends a ban. ErrNotFound: there is none.
+	Unban(ctx context.Context, by chat.Caller, group, user string) error
+	// Bans pages through the bans that hold, the newest first. after is next of the page before.
+	Bans(ctx context.Context, by chat.Caller, group, after string, limit int) (bans []Ban, next string, err error)
+	chat.TaskStore
 }
 
 // Service changes rules. It may be used from many goroutines.
 type Service struct {
 	core  *chat.Service
 	store Store
+	logs  Logs
 }
 
-// New makes a Service.
-func New(core *chat.Service, store Store) *Service { return &Service{core, store} }
+// New makes a Service. logs are those that the core serves, with what is in the archive.
+func New(core *chat.Service, store Store, logs Logs) *Service { return &Service{core, store, logs} }
 
 // Mute takes from a member of a group the right to write until a time, or gives it back: owner, admin, operator. The owner is muted
 // by nobody, an admin only by the owner or an operator. until is JSON: an RFC 3339 time, or null.

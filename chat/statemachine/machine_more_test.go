@@ -44,6 +44,10 @@ func (m *machine) operatorPuts(t *rapid.T, target, group string) {
 		expect(t, "operator leaves a group without owner", err, chat.CodeConflict)
 		return
 	}
+	if had == nil && g.rules.banned[target] {
+		expect(t, "operator puts who is banned", err, chat.CodeConflict)
+		return
+	}
 	expect(t, "operator puts", err, "")
 	if created != (had == nil) {
 		t.Fatalf("%s was a member: %v, and is said to be added: %v", target, had != nil, created)

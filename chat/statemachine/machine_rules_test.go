@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/rules"
 )
 
 // modelRules are the rules of a group.
@@ -14,6 +15,7 @@ type modelRules struct {
 	slow   bool            // for longer than a test takes
 	slowed map[string]bool // who has sent since then
 	muted  map[string]bool
+	banned map[string]bool // for ever
 }
 
 // forbids is the code with which the rules refuse an entry of a member; empty: they do not.
@@ -46,7 +48,7 @@ func (m *machine) rule(t *rapid.T, user, group string) {
 	}
 	by := g.members[user]
 	manages := by != nil && by.role.Manages()
-	switch evenly(t, "rule", 4) {
+	switch evenly(t, "rule", 6) {
 	case 0, 1:
 		m.mute(t, user, group)
 		return
@@ -56,6 +58,8 @@ func (m *machine) rule(t *rapid.T, user, group string) {
 		if m.ruled(t, user, group, manages, g.rules.slow != (slow > 0), err) {
 			g.rules.slow, g.rules.slowed = slow > 0, map[string]bool{}
 		}
+	case 4, 5:
+		m.ban(t, user, group)
 	case 3:
 		post := oneOf(t, "post", chat.PostMembers, chat.PostMembers, chat.PostNone)
 		_, err := m.service.UpdateGroup(m.ctx, caller(user), group, chat.GroupChange{Post: &post})
@@ -111,5 +115,50 @@ func (m *machine) mute(t *rapid.T, user, group string) {
 	}
 	if got := m.infoOf(t, target, group).MutedUntil != nil; got != mute {
 		t.Fatalf("%s is muted in %s: %v, want %v", target, group, got, mute)
+	}
+}
+
+// ban keeps a user out, or lets them in again.
+func (m *machine) ban(t *rapid.T, user, group string) {
+	g := m.groups[group]
+	target := oneOf(t, "target", machineUsers...)
+	by, had := g.members[user], g.members[target]
+	manages := by != nil && by.role.Manages()
+	if oneOf(t, "unban", true, false) {
+		err := m.rules.Unban(m.ctx, caller(user), group, target)
+		switch {
+		case !manages:
+			expect(t, "unban without rights", err, m.outsider(group), chat.CodeForbidden)
+		case !g.rules.banned[target]:
+			expect(t, "unban who is not banned", err, chat.CodeNotFound)
+		default:
+			expect(t, "unban", err, "")
+			delete(g.rules.banned, target)
+		}
+		return
+	}
+	_, created, err := m.rules.Ban(m.ctx, caller(user), group, target, rules.BanDraft{})
+	switch {
+	case !manages:
+		expect(t, "ban without rights", err, m.outsider(group), chat.CodeForbidden)
+		return
+	case had != nil && (had.role == chat.Owner || had.role == chat.Admin && by.role != chat.Owner):
+		expect(t, "ban who cannot be banned", err, chat.CodeForbidden)
+		return
+	}
+	expect(t, "ban", err, "")
+	if created == g.rules.banned[target] {
+		t.Fatalf("%s was banned from %s: %v, and is said to be banned now: %v", target, group, !created, created)
+	}
+	g.rules.banned[target] = true
+	switch {
+	case had != nil:
+		delete(g.members, target)
+		g.free()
+		m.notices(t, user, group, chat.NoticeRemoved, chat.NoticeBanned)
+	case created:
+		m.notices(t, user, group, chat.NoticeBanned)
+	default:
+		m.notices(t, user, group)
 	}
 }

@@ -237,6 +237,8 @@ func eventOf(e chat.Entry) EventType {
 			return EventMemberJoined
 		case chat.NoticeLeft, chat.NoticeRemoved:
 			return EventMemberLeft
+		case chat.NoticeBanned:
+			return EventMemberBanned
 		case chat.NoticeMuted:
 			return EventMemberMuted
 		}

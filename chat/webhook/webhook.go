@@ -22,13 +22,14 @@ const (
 	EventMessageDeleted EventType = "message.deleted"
 	EventMemberJoined   EventType = "member.joined"
 	EventMemberLeft     EventType = "member.left"
+	EventMemberBanned   EventType = "member.banned"
 	EventMemberMuted    EventType = "member.muted"
 	EventGroupCreated   EventType = "group.created"
 	EventGroupDeleted   EventType = "group.deleted"
 	EventScheduleFailed EventType = "schedule.failed"
 )
 
-var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessageDeleted, EventMemberJoined, EventMemberLeft, EventMemberMuted,
+var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessageDeleted, EventMemberJoined, EventMemberLeft, EventMemberMuted, EventMemberBanned,
 	EventGroupCreated, EventGroupDeleted, EventScheduleFailed}
 
 // Bounds of webhooks.

@@ -219,7 +219,7 @@ func (n *Node) openServices() {
 		Files:         stored,
 		Live:          live.New(core, logs),
 		MemberData:    noted,
-		Rules:         rules.New(core, n.store.Groups),
+		Rules:         rules.New(core, ruleStore{n.store.Groups, n.store.Tasks}, groups),
 		Schedules:     schedules,
 		Announcements: announce.New(core, announceStore{n.store.Announcements, n.store.Schedules}),
 		Notifications: notifications,

@@ -39,6 +39,10 @@ type (
 		*store.Files
 		*store.Groups
 	}
+	ruleStore struct {
+		*store.Groups
+		*store.Tasks
+	}
 	usersStore struct {
 		*store.Tables
 		*store.Notifications

@@ -50,6 +50,11 @@ var contents = map[string]content{
 		role, at, _ := strings.Cut(value, " ")
 		return chat.ValidUserID(name) && role != "" && whole(at)
 	}},
+	"ban": {"the id of a user, an end, a time, a user and a reason", func(_, name, value string) bool {
+		ends, rest, _ := strings.Cut(value, " ")
+		at, rest, _ := strings.Cut(rest, " ")
+		return chat.ValidUserID(name) && whole(ends) && whole(at) && validSender(head(rest))
+	}},
 	"custom":   {"the id of a user and a JSON object", func(_, name, value string) bool { return chat.ValidUserID(name) && value != "" && customData(value) }},
 	"stranger": {"the id of a user and a number of bytes", func(_, name, value string) bool { return validSender(head(name)) && whole(value) }},
 	"added": {"the id of a group", func(_, name, _ string) bool {

@@ -9,6 +9,7 @@ import (
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/retention"
+	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
 )
@@ -68,5 +69,6 @@ var Tasks = map[string]Task{
 	files.TaskRemoved:    {chat.QueueCore, "chat/files", WithGroup},
 	files.TaskExpire:     {chat.QueueCore, "chat/files", WithGroup},
 	files.TaskGone:       {chat.QueueCore, "chat/files", WithGroup},
+	rules.TaskPurge:      {chat.QueueCore, "chat/rules", WithGroup},
 	files.TaskCompare:    {chat.QueueCore, "chat/files", AtKind},
 }

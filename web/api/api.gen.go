@@ -25,6 +25,7 @@ import (
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/profiles"
+	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
@@ -171,6 +172,7 @@ func (e MessageKind) Valid() bool {
 
 // Defines values for MessageNotice.
 const (
+	MessageNoticeBanned   MessageNotice = "banned"
 	MessageNoticeCreated  MessageNotice = "created"
 	MessageNoticeData     MessageNotice = "data"
 	MessageNoticeJoined   MessageNotice = "joined"
@@ -185,6 +187,8 @@ const (
 // Valid indicates whether the value is a known member of the MessageNotice enum.
 func (e MessageNotice) Valid() bool {
 	switch e {
+	case MessageNoticeBanned:
+		return true
 	case MessageNoticeCreated:
 		return true
 	case MessageNoticeData:
@@ -477,6 +481,29 @@ type AnnouncementTarget struct {
 
 // Any Any JSON value, at most 16 KiB.
 type Any = json.RawMessage
+
+// Ban defines model for Ban.
+type Ban = rules.Ban
+
+// BanDraft defines model for BanDraft.
+type BanDraft struct {
+	// DeleteHours Deletes the texts and data that they sent in so many hours: a task, soon after the answer.
+	DeleteHours *int64 `json:"delete_hours,omitempty"`
+
+	// Reason For those who manage the group.
+	Reason string `json:"reason,omitempty"`
+
+	// Until When the user may join again; absent or null: never.
+	Until *string `json:"until,omitempty"`
+}
+
+// BanPage defines model for BanPage.
+type BanPage struct {
+	Bans []Ban `json:"bans"`
+
+	// Next The `cursor` of the next page; null at the end.
+	Next *Next `json:"next"`
+}
 
 // BatchDraft defines model for BatchDraft.
 type BatchDraft struct {
@@ -1216,6 +1243,7 @@ type Message struct {
 
 	// Target The message that is edited, deleted or reacted to.
 	Target *int64 `json:"target,omitempty"`
+	Until  *Time  `json:"until,omitempty"`
 
 	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
 	User *UserId `json:"user,omitempty"`
@@ -1366,7 +1394,7 @@ type Problem struct {
 	// Blockers With `backlog_full`: the members that the send has to wait for, the slowest first, at most 10.
 	Blockers *[]Blocker `json:"blockers,omitempty"`
 
-	// Until With `muted`: when it ends; null: never.
+	// Until With `muted` and `banned`: when it ends; null: never.
 	Until json.RawMessage `json:"until,omitempty"`
 
 	// Reason With `refused`: why, for the sender; null: no reason was given.
@@ -2160,6 +2188,15 @@ type UpdateGroupParams struct {
 	IfMatch *IfMatchParam `json:"If-Match,omitempty"`
 }
 
+// ListBansParams defines parameters for ListBans.
+type ListBansParams struct {
+	// Limit Maximum number of entries.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the previous page; empty for the first page.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ExportGroupParams defines parameters for ExportGroup.
 type ExportGroupParams struct {
 	// After Start after this id or cursor.
@@ -2479,6 +2516,9 @@ type UpdateGroupJSONRequestBody = GroupChange
 // AckGroupJSONRequestBody defines body for AckGroup for application/json ContentType.
 type AckGroupJSONRequestBody = PositionMark
 
+// PutBanJSONRequestBody defines body for PutBan for application/json ContentType.
+type PutBanJSONRequestBody = BanDraft
+
 // CreateFileJSONRequestBody defines body for CreateFile for application/json ContentType.
 type CreateFileJSONRequestBody = FileDraft
 
@@ -2761,6 +2801,15 @@ type ServerInterface interface {
 	// AckGroup Ack messages
 	// (POST /v1/groups/{group}/ack)
 	AckGroup(ctx echo.Context, group GroupParam) error
+	// ListBans Who is banned
+	// (GET /v1/groups/{group}/bans)
+	ListBans(ctx echo.Context, group GroupParam, params ListBansParams) error
+	// DeleteBan End a ban
+	// (DELETE /v1/groups/{group}/bans/{user})
+	DeleteBan(ctx echo.Context, group GroupParam, user UserParam) error
+	// PutBan Keep a user out
+	// (PUT /v1/groups/{group}/bans/{user})
+	PutBan(ctx echo.Context, group GroupParam, user UserParam) error
 	// ListBlockers Who holds back trimming
 	// (GET /v1/groups/{group}/blockers)
 	ListBlockers(ctx echo.Context, group GroupParam) error
@@ -3529,6 +3578,86 @@ func (w *ServerInterfaceWrapper) AckGroup(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.AckGroup(ctx, group)
+	return err
+}
+
+// ListBans converts echo context to params.
+func (w *ServerInterfaceWrapper) ListBans(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListBansParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListBans(ctx, group, params)
+	return err
+}
+
+// DeleteBan converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteBan(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "user" -------------
+	var user UserParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", ctx.Param("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteBan(ctx, group, user)
+	return err
+}
+
+// PutBan converts echo context to params.
+func (w *ServerInterfaceWrapper) PutBan(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "user" -------------
+	var user UserParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", ctx.Param("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutBan(ctx, group, user)
 	return err
 }
 
@@ -5507,6 +5636,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/groups/:group", wrapper.GetGroup, options.OperationMiddlewares["getGroup"]...)
 	router.PATCH(options.BaseURL+"/v1/groups/:group", wrapper.UpdateGroup, options.OperationMiddlewares["updateGroup"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/ack", wrapper.AckGroup, options.OperationMiddlewares["ackGroup"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/bans", wrapper.ListBans, options.OperationMiddlewares["listBans"]...)
+	router.DELETE(options.BaseURL+"/v1/groups/:group/bans/:user", wrapper.DeleteBan, options.OperationMiddlewares["deleteBan"]...)
+	router.PUT(options.BaseURL+"/v1/groups/:group/bans/:user", wrapper.PutBan, options.OperationMiddlewares["putBan"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/blockers", wrapper.ListBlockers, options.OperationMiddlewares["listBlockers"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/export", wrapper.ExportGroup, options.OperationMiddlewares["exportGroup"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/files", wrapper.CreateFile, options.OperationMiddlewares["createFile"]...)
@@ -6816,6 +6948,165 @@ type AckGroupdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response AckGroupdefaultApplicationProblemPlusJSONResponse) VisitAckGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBansRequestObject struct {
+	Group  GroupParam `json:"group"`
+	Params ListBansParams
+}
+
+type ListBansResponseObject interface {
+	VisitListBansResponse(w http.ResponseWriter) error
+}
+
+type ListBans200JSONResponse BanPage
+
+func (response ListBans200JSONResponse) VisitListBansResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBansdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListBansdefaultApplicationProblemPlusJSONResponse) VisitListBansResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteBanRequestObject struct {
+	Group GroupParam `json:"group"`
+	User  UserParam  `json:"user"`
+}
+
+type DeleteBanResponseObject interface {
+	VisitDeleteBanResponse(w http.ResponseWriter) error
+}
+
+type DeleteBan204Response struct {
+}
+
+func (response DeleteBan204Response) VisitDeleteBanResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteBandefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteBandefaultApplicationProblemPlusJSONResponse) VisitDeleteBanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutBanRequestObject struct {
+	Group GroupParam `json:"group"`
+	User  UserParam  `json:"user"`
+	Body  *PutBanJSONRequestBody
+}
+
+type PutBanResponseObject interface {
+	VisitPutBanResponse(w http.ResponseWriter) error
+}
+
+type PutBan200JSONResponse Ban
+
+func (response PutBan200JSONResponse) VisitPutBanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutBan201JSONResponse Ban
+
+func (response PutBan201JSONResponse) VisitPutBanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutBandefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PutBandefaultApplicationProblemPlusJSONResponse) VisitPutBanResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -11448,6 +11739,15 @@ type StrictServerInterface interface {
 	// AckGroup Ack messages
 	// (POST /v1/groups/{group}/ack)
 	AckGroup(ctx context.Context, request AckGroupRequestObject) (AckGroupResponseObject, error)
+	// ListBans Who is banned
+	// (GET /v1/groups/{group}/bans)
+	ListBans(ctx context.Context, request ListBansRequestObject) (ListBansResponseObject, error)
+	// DeleteBan End a ban
+	// (DELETE /v1/groups/{group}/bans/{user})
+	DeleteBan(ctx context.Context, request DeleteBanRequestObject) (DeleteBanResponseObject, error)
+	// PutBan Keep a user out
+	// (PUT /v1/groups/{group}/bans/{user})
+	PutBan(ctx context.Context, request PutBanRequestObject) (PutBanResponseObject, error)
 	// ListBlockers Who holds back trimming
 	// (GET /v1/groups/{group}/blockers)
 	ListBlockers(ctx context.Context, request ListBlockersRequestObject) (ListBlockersResponseObject, error)
@@ -12479,6 +12779,110 @@ func (sh *strictHandler) AckGroup(ctx echo.Context, group GroupParam) error {
 		return err
 	} else if validResponse, ok := response.(AckGroupResponseObject); ok {
 		return validResponse.VisitAckGroupResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListBans operation middleware
+func (sh *strictHandler) ListBans(ctx echo.Context, group GroupParam, params ListBansParams) error {
+	var request ListBansRequestObject
+
+	request.Group = group
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBans(ctx.Request().Context(), request.(ListBansRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBans")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListBansResponseObject); ok {
+		return validResponse.VisitListBansResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteBan operation middleware
+func (sh *strictHandler) DeleteBan(ctx echo.Context, group GroupParam, user UserParam) error {
+	var request DeleteBanRequestObject
+
+	request.Group = group
+	request.User = user
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteBan(ctx.Request().Context(), request.(DeleteBanRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteBan")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteBanResponseObject); ok {
+		return validResponse.VisitDeleteBanResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutBan operation middleware
+func (sh *strictHandler) PutBan(ctx echo.Context, group GroupParam, user UserParam) error {
+	var request PutBanRequestObject
+
+	request.Group = group
+	request.User = user
+
+	var body PutBanJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutBan(ctx.Request().Context(), request.(PutBanRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutBan")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutBanResponseObject); ok {
+		return validResponse.VisitPutBanResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

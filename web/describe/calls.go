@@ -19,7 +19,8 @@ var (
 		"invites.create createInvite", "invites.list listInvites", "invites.delete deleteInvite", "invites.check checkInvite", "invites.accept acceptInvite",
 		"push.key getPushKey", "push.list listDevices", "push.put putDevice", "push.delete deleteDevice",
 	}
-	groupCalls = []string{"members listMembers", "updateMember updateMember", "receipts listReceipts", "notify putNotify", "notifies getNotify"}
+	groupCalls = []string{"members listMembers", "updateMember updateMember", "receipts listReceipts", "notify putNotify", "notifies getNotify",
+		"bans.list listBans", "bans.put putBan", "bans.delete deleteBan"}
 )
 
 const groupPath = "/v1/groups/{group}"

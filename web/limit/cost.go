@@ -20,6 +20,8 @@ var costs = map[string]Cost{
 	"putMember":      {User: 2, Send: 1}, // a notice, the index of the member, an item in their inbox
 	"updateMember":   {User: 2, Send: 1}, // a notice
 	"removeMember":   {User: 2, Send: 1},
+	"putBan":         {User: 2, Send: 1}, // the same
+	"listBans":       {User: 1, page: 100},
 	"changeMembers":  {User: 3, Send: 1}, // more for each ten: Members
 	"createGroup":    {User: 3, Send: 1},
 	"acceptInvite":   {User: 3, Send: 1}, // a member more

@@ -1,6 +1,6 @@
 -- Removes what a group keeps about a user besides its log. A user who is a member again keeps what counts their unread messages.
 --
--- KEYS  members senders sent by at levels notified slow invites invited
+-- KEYS  members senders sent by at levels notified slow bans invites invited
 -- ARGV  user
 -- Returns {OK}
 -- include: invitation
@@ -11,6 +11,9 @@ redis.call('ZREM', senders, user)
 redis.call('HDEL', levels, user)
 redis.call('ZREM', notified, user)
 redis.call('ZREM', slow, user)
+-- A ban stays, without why.
+local ban = string.match(redis.call('HGET', bans, user) or '', '^%d+ %d+ %S+ ')
+if ban then redis.call('HSET', bans, user, ban) end
 local all = redis.call('HGETALL', invites)
 for n = 1, #all, 2 do
   if invitation_of(all[n + 1]).by == user then

@@ -1,19 +1,20 @@
 -- Adds users as members, with one notice for all: an owner, an admin or an operator does.
 --
--- KEYS  last_id meta members joined managers seen read msgs skip reactions reacted core:enqueue wants
+-- KEYS  last_id meta members bans joined managers seen read msgs skip reactions reacted core:enqueue wants
 -- ARGV  caller operator:flag at_ms mark head tail members_max:int channel task_id group trim_id users(user role)...
 --   mark, head, tail  of the notice, before and after whom it concerns
 --   trim_id           of a task that continues if there is more to trim
 -- Returns {OK, epoch, id after which the new members start, id of the notice or 0 if nobody was added, then of each user the
---         role before, '' for one who was added, full if there was no room}
+--         role before, '' for one who was added, full if there was no room, banned}
 -- Refuses NOTFOUND, FORBIDDEN
 -- include: manage
+-- include: banned
 -- include: add_members
 -- include: notice_users
 -- include: log_grew
 -- include: task_member
-local epoch, visibility, history, keep, backlog_max =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'history', 'keep', 'backlog_max'))
+local epoch, visibility, history, keep, backlog_max, banned =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'history', 'keep', 'backlog_max', 'banned'))
 if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
 if refused then return refused end
@@ -23,8 +24,8 @@ for i = users, #ARGV, users_row do
   -- bind: users at i
   local before, n = role_of(user), #invited.users
   if not before then
-    before = n < room and '' or 'full'
-    if n < room then invited.users[n + 1], invited.roles[n + 1] = user, role end
+    before = banned_until(banned, user) and 'banned' or n < room and '' or 'full'
+    if before == '' then invited.users[n + 1], invited.roles[n + 1] = user, role end
   end
   out[#out + 1] = before
 end

@@ -1,18 +1,19 @@
 -- Adds a member: the user themself in a public group, or an owner, an admin or an operator.
 --
--- KEYS  last_id meta members member_data mutes joined managers seen read msgs skip reactions reacted core:enqueue wants
+-- KEYS  last_id meta members member_data mutes bans joined managers seen read msgs skip reactions reacted core:enqueue wants
 -- ARGV  user caller operator:flag role at_ms mark rest members_max:int channel task_id group trim_id
 --   mark, rest  of the notice
 --   trim_id     of a task that continues if there is more to trim
 -- Returns {OK, 1 if added, 0 if a member already, role, joined_at ms, seen, read, data (nil for none), muted until (nil for not muted)}
--- Refuses NOTFOUND, FORBIDDEN, TOOMANY
+-- Refuses NOTFOUND, FORBIDDEN, TOOMANY, BANNED until ms, ISBANNED for somebody else
 -- include: manage
+-- include: banned
 -- include: join
 -- include: log_grew
 -- include: task_member
 -- include: member_row
-local epoch, visibility, history, keep, backlog_max, muted =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'history', 'keep', 'backlog_max', 'muted'))
+local epoch, visibility, history, keep, backlog_max, muted, banned =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'history', 'keep', 'backlog_max', 'muted', 'banned'))
 if not epoch then return {'NOTFOUND'} end
 local is = redis.call('HGET', members, user)
 local manager = operator
@@ -26,6 +27,8 @@ end
 if is then
   return {'OK', 0, unpack(member_row(user, is, muted))}
 end
+local ends = banned_until(banned, user)
+if ends then return caller == user and {'BANNED', ends} or {'ISBANNED'} end
 if redis.call('HLEN', members) >= members_max then return {'TOOMANY'} end
 if not manager then role = 'member' end
 local now_ms = clock_ms()

@@ -2,7 +2,7 @@
 -- the longest-standing admin, else member, becomes the owner; the last member who leaves deletes the group.
 --
 -- KEYS  last_id meta members member_data joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public named
---       core:enqueue wants levels notified mutes slow invites invited waiting files files_unused files_named gone_files at
+--       core:enqueue wants levels notified mutes slow bans banned invites invited waiting files files_unused files_named gone_files at
 -- ARGV  user caller operator:flag at_ms mark rest heir_mark heir_head heir_tail channel task_id trim_id group what
 --   at                    of the user
 --   mark, rest            of the notice
@@ -13,6 +13,7 @@
 -- Returns {OK, 1 if the group is gone}
 -- Refuses NOTFOUND, FORBIDDEN; HELD for the last member
 -- include: manage
+-- include: drop_member
 -- include: notice
 -- include: log_grew
 -- include: prune
@@ -41,15 +42,7 @@ if redis.call('HLEN', members) == 1 then
   return {'OK', 1}
 end
 
-redis.call('HDEL', members, user)
-redis.call('ZREM', joined, user)
-redis.call('ZREM', managers, user)
-redis.call('ZREM', seen, user)
-redis.call('ZREM', read, user)
-redis.call('HDEL', levels, user)
-redis.call('HDEL', member_data, user)
-redis.call('ZREM', notified, user)
-redis.call('UNLINK', at)
+drop_member(user)
 local id = notice(epoch, mark, rest, at_ms)
 advance(caller, id)
 local last = tonumber(id)

@@ -3,11 +3,12 @@
 --
 -- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants files_named files_unused
 --       kept erasures mutes core:enqueue at...
--- ARGV  from kind mark rest sent_ms key content as_manager:flag durable:flag channel keys_max:int edits_max:int group
+-- ARGV  from kind mark rest sent_ms key content as_manager:flag decided:flag durable:flag channel keys_max:int edits_max:int group
 --       below target head edits json new_json bare:flag unreact_id erased(entry_id was entry)...
 --   author_by   by: of the target's author
 --   at          of everyone the target mentions
 --   as_manager  the caller must be allowed to manage
+--   decided     it was decided by who managed the group then: from need not be a member
 --   below       if the target is in the archive: `<epoch> <late>` as it was read there, else ''
 --   target      its id; head is the part before its edits, new_json replaces json
 --   bare        the edits below come without their JSON: CONFLICT under a legal hold, which needs it
@@ -29,8 +30,8 @@ local epoch, visibility, post, keep, backlog_max, archived_from, late, hold, mut
   unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late', 'hold', 'muted'))
 if not epoch then return {'NOTFOUND'} end
 local role = redis.call('HGET', members, from)
-if not role then return not_member(visibility) end
-local ordinary = string.sub(role, 1, 6) == 'member'
+if not role and not decided then return not_member(visibility) end
+local ordinary = not decided and string.sub(role, 1, 6) == 'member'
 
 local first_time = known(key, content, durable)
 if first_time then
@@ -108,7 +109,7 @@ if kind == 'delete' then
   if next then enqueue_unreact(unreact_id, epoch, target, next, deleted_at, id, now_ms) end
 end
 advance(from, id)
-redis.call('ZADD', senders, int(now_ms), from)
+if role then redis.call('ZADD', senders, int(now_ms), from) end
 if key ~= '' then remember(key, id, sent_ms, mark, content, keys_max) end
 log_grew(epoch, id, now_ms)
 if kind == 'delete' then

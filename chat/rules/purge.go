@@ -1,0 +1,146 @@
+package rules
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// TaskPurge deletes what a user who was banned sent. A kind is stored with its tasks, so it keeps its name when the code is renamed.
+const TaskPurge = "purge"
+
+// PurgeTask deletes texts and data that a user sent since a time, up to an id.
+type PurgeTask struct {
+	Group   string `json:"group"`
+	Epoch   string `json:"epoch"`
+	User    string `json:"user"`
+	By      string `json:"by"`
+	Via     string `json:"via"`
+	SinceMs int64  `json:"since_ms"`
+	ID      int64  `json:"id"`
+}
+
+const (
+	purgePage  = 100 // entries that a step looks at, a few MiB at most
+	purgeSteps = 500 // of one run: then other tasks have their turn
+	purgeTries = 20  // how often a page is read again because something in it changed meanwhile
+	purgePause = 500 * time.Millisecond
+	purgeSkew  = time.Minute // by which the clocks of nodes may differ, so that ids and times have another order
+	perRest    = 50          // deletions between two rests
+	rest       = 50 * time.Millisecond
+)
+
+// Logs are the logs of groups, with what is in the archive: the methods of chat.Store.
+type Logs interface {
+	Infos(ctx context.Context, user string, groups []string) ([]chat.Info, error)
+	Entries(ctx context.Context, group string, ids []int64) ([]chat.Message, error)
+	Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]chat.Message, chat.LogEnd, error)
+	Revise(ctx context.Context, a chat.Append, changes []chat.Change, asAdmin bool) (chat.Appended, error)
+}
+
+// Handlers are the tasks of rules, by kind.
+func (s *Service) Handlers() map[string]chat.TaskKind {
+	return map[string]chat.TaskKind{TaskPurge: chat.Patient(s.purge)}
+}
+
+// purge goes from the newest message of a user to older ones. A run that is cut off begins again: what is deleted costs it one read.
+func (s *Service) purge(ctx context.Context, t PurgeTask) error {
+	if err := chat.CheckTask(t.Group, t.Epoch, t.User); err != nil {
+		return err
+	}
+	for range purgeSteps {
+		done, err := s.purgePage(ctx, t)
+		for tries := 0; errors.Is(err, chat.ErrConflict) && tries < purgeTries; tries++ {
+			done, err = s.purgePage(ctx, t)
+		}
+		switch {
+		case errors.Is(err, chat.ErrConflict):
+			return chat.Postpone(purgePause, nil)
+		case errors.Is(err, chat.ErrNotFound), err == nil && done:
+			return nil
+		case err != nil:
+			return err
+		}
+		t.ID -= purgePage
+	}
+	return s.store.Enqueue(ctx, chat.NewTask{Queue: chat.QueueCore, Kind: TaskPurge, Subject: t.Group, Payload: t, Priority: chat.PriorityNormal,
+		Unique: fmt.Sprint(TaskPurge, ":", t.Group, ":", t.Epoch, ":", t.User, ":", t.SinceMs, ":", t.ID)})
+}
+
+// purgePage deletes what the user wrote of the newest entries up to t.ID. done: there are none before, or they are too old.
+func (s *Service) purgePage(ctx context.Context, t PurgeTask) (done bool, err error) {
+	from := max(t.ID-purgePage+1, 1)
+	if t.ID < from {
+		return true, nil
+	}
+	page, end, err := s.logs.Range(ctx, t.Group, from, int(t.ID-from+1), 0)
+	if err != nil || end.Epoch != t.Epoch || len(page) == 0 {
+		return true, err
+	}
+	infos, err := s.logs.Infos(ctx, t.User, []string{t.Group})
+	if err != nil {
+		return false, err
+	}
+	deleted := 0
+	for _, m := range slices.Backward(page) {
+		var e chat.Entry
+		if err := json.Unmarshal(m.JSON, &e); err != nil {
+			return false, fmt.Errorf("message %d of %s: %w", m.ID, t.Group, err)
+		}
+		done = e.SentAt.UnixMilli() < t.SinceMs-purgeSkew.Milliseconds()
+		if e.From != t.User || e.Kind != chat.Text && e.Kind != chat.Data || e.DeletedAt != nil || e.SentAt.UnixMilli() < t.SinceMs {
+			continue
+		}
+		id, err := s.purgeOne(ctx, t, m, infos[0])
+		if errors.Is(err, chat.ErrNotFound) {
+			continue // deleted or trimmed meanwhile
+		}
+		if err != nil {
+			return false, err
+		}
+		if m.ID < infos[0].Held {
+			infos[0].Late = id
+		}
+		if deleted++; deleted%perRest == 0 {
+			select {
+			case <-time.After(rest): // so that readers of the group are not flooded
+			case <-ctx.Done():
+				return false, context.Cause(ctx)
+			}
+		}
+	}
+	return done || from == 1, nil
+}
+
+// purgeOne deletes a message and its edits in the name of who banned its author. ErrConflict: something has changed since it was read.
+func (s *Service) purgeOne(ctx context.Context, t PurgeTask, m chat.Message, info chat.Info) (id int64, err error) {
+	deletion := chat.Entry{Group: t.Group, From: t.By, Via: t.Via, Content: chat.Content{Kind: chat.Delete, Target: m.ID}}
+	a := chat.NewAppend(deletion, s.core.Options().Now())
+	a.Decided, deletion.SentAt = true, chat.TimeMs(a.SentAtMs)
+	if m.ID < info.Held {
+		a.Below = &chat.Below{Epoch: info.Epoch, Late: info.Late}
+	}
+	list := []chat.Message{m}
+	if len(m.Edits) > 0 {
+		edits, err := s.logs.Entries(ctx, t.Group, m.Edits)
+		if err != nil {
+			return 0, err
+		}
+		list = append(list, edits...)
+	}
+	var changes []chat.Change
+	for _, old := range list {
+		now, err := chat.Applied(old, deletion)
+		if err != nil {
+			return 0, err
+		}
+		changes = append(changes, chat.Change{Old: old, New: now})
+	}
+	done, err := s.logs.Revise(ctx, a, changes, true)
+	return done.ID, err
+}
