@@ -96,8 +96,42 @@ export interface GroupCalls {
     notify(body: NotifyDraft): Promise<Notify>;
     /** Get the notification level in a group. */
     notifies(): Promise<Notify>;
+    readonly bans: {
+        /** Who is banned. */
+        list(query?: {
+            limit?: number;
+            cursor?: string;
+        }): Promise<BanPage>;
+        /** Keep a user out. */
+        put(user: string, body: BanDraft): Promise<Ban>;
+        /** End a ban. */
+        delete(user: string): Promise<null>;
+    };
 }
-export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify";
+export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}";
+export type Ban = {
+    at: string;
+    /** Who banned them: a user, or `key:<id>`. */
+    by: string;
+    reason?: string;
+    /** A time, or null. */
+    until: string | null;
+    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+    user: string;
+};
+export type BanDraft = {
+    /** Deletes the texts and data that they sent in so many hours: a task, soon after the answer. */
+    delete_hours?: number;
+    /** For those who manage the group. */
+    reason?: string;
+    /** When the user may join again; absent or null: never. */
+    until?: string | null;
+};
+export type BanPage = {
+    bans: Ban[];
+    /** The `cursor` of the next page; null at the end. */
+    next: string | null;
+};
 export type Device = {
     created_at: string;
     endpoint?: string;
