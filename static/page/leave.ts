@@ -1,10 +1,13 @@
 /** Signing out: nothing stays of the person in this browser. */
 import { dropDrafts } from "./drafts.ts";
+import { switchOff } from "./notify.ts";
 import { load, save } from "./saved.ts";
 import type { Session } from "./session.ts";
 import { dropStarred } from "./starred.ts";
 
-export async function leave({ chat, me, signIn }: Session): Promise<void> {
+/** erased: the server knows the person no more. */
+export async function leave({ chat, me, signIn }: Session, erased = false): Promise<void> {
+  await switchOff(erased ? undefined : chat);
   await chat.forget();
   dropDrafts(me);
   dropStarred(me);

@@ -1,4 +1,5 @@
-/** Has the browser keep the page for when there is no network, once somebody has signed in. */
+/** What a browser does for somebody who has signed in, once the page stands: it keeps the page for when there is no network, and notifies. */
+import type { Session } from "./session.ts";
 
 type Policy = { createScriptURL(url: string): string };
 /** Where text may not become code, the address of a script has to come from a policy. This one knows one address. */
@@ -15,4 +16,18 @@ export async function keepPage(): Promise<ServiceWorkerRegistration | null> {
   } catch {
     return null;
   }
+}
+
+/** Keeps the page; notifications are loaded only where they are on, which another tab may have done. */
+export function keep(session: Session): void {
+  const look = () => {
+    try {
+      if (localStorage.getItem("chatd.alerts")) import("./views/people.tsx").then((m) => m.begin(session)).catch(() => {}); // the next time
+    } catch {
+      // storage is refused: they cannot be on
+    }
+  };
+  addEventListener("storage", (e) => { if (e.key === "chatd.alerts") look(); });
+  look();
+  void keepPage();
 }

@@ -49,7 +49,7 @@ export function start(me: string, signIn: SignIn, root: HTMLElement): () => Prom
   removeLeft(chat, me);
   draw();
   about().then(has, () => {});
-  void chat.ready.then(() => import("./offline.ts")).then(({ keepPage }) => keepPage(), () => {}); // what could not be loaded now is the next time
+  void chat.ready.then(() => import("./offline.ts")).then((m) => m.keep(session), () => {}); // what could not be loaded now is the next time
   return async () => {
     ended = true;
     removeNow();

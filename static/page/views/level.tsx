@@ -1,6 +1,7 @@
 /** What a person wants to be told of a group. */
 import type { Wire } from "@chatd/client";
 import { useRef, useState } from "preact/hooks";
+import { save } from "../saved.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { problemOf } from "../ui/confirm.tsx";
@@ -34,7 +35,8 @@ export function Level({ group }: { group: string }) {
   }
   function choose({ level, hours }: Choice): void {
     setOpen(false);
-    void api.notify({ level, ...(hours && { until: new Date(Date.now() + hours * HOUR_MS).toISOString() }) }).then(setNow, failed);
+    void api.notify({ level, ...(hours && { until: new Date(Date.now() + hours * HOUR_MS).toISOString() }) })
+      .then((set) => { save("levels", Date.now()); setNow(set); }, failed);
   }
   const until = now?.until ?? null;
   return (

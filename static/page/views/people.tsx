@@ -7,3 +7,4 @@ export { MuteDialog } from "./mute.tsx";
 export { You } from "./me/you.tsx";
 export { Receipts } from "./receipts.tsx";
 export { Settings } from "./settings.tsx";
+export { begin } from "../notify.ts";

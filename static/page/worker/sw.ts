@@ -3,6 +3,7 @@
  * answers, the page is the server's: only what its address names by content comes from here. Nothing of the API is kept.
  */
 import { PATHS } from "../paths.ts";
+import { listen } from "./alerts.ts";
 
 declare const self: ServiceWorkerGlobalScope;
 /** What static.Site writes before this: which version of the page this is, its folder, and the files that it is made of. */
@@ -13,6 +14,7 @@ const NAME = PREFIX + SHELL.version;
 /** How long the server may take to answer with the page before the one that is kept is shown: the client says that it is offline. */
 const PATIENCE_MS = 4000;
 
+listen();
 self.addEventListener("install", (event) => event.waitUntil(keep().then(() => self.skipWaiting())));
 self.addEventListener("activate", (event) => event.waitUntil(drop((name) => name !== NAME).then(() => self.clients.claim())));
 

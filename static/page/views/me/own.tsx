@@ -43,7 +43,7 @@ export function Own() {
     typed: { label: say(`Type your username, ${me}, to confirm`, `输入您的用户名 ${me} 以确认`), text: me },
     run: async () => {
       await chat.request("DELETE", "/v1/me");
-      await leave(session);
+      await leave(session, true);
     },
   };
   return (

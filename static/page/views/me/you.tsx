@@ -3,6 +3,7 @@ import { say } from "../../say.ts";
 import { leave } from "../../leave.ts";
 import { useSession } from "../../session.ts";
 import { Head } from "../create.tsx";
+import { Alerts } from "./alerts.tsx";
 import { Devices } from "./devices.tsx";
 import { Looks } from "./looks.tsx";
 import { Own } from "./own.tsx";
@@ -17,6 +18,7 @@ export function You() {
         <div class="column me-parts">
           <Profile />
           <Looks />
+          <Alerts />
           <Devices />
           <Own />
           <section>
