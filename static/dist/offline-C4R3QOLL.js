@@ -1,2 +1,0 @@
-var r=globalThis.trustedTypes?.createPolicy("chatd-worker",{createScriptURL:()=>"/sw.js"});async function a(){try{return await fetch("/sw.js",{cache:"no-cache"}).then(e=>e.ok,()=>!1)?await navigator.serviceWorker.register(r?.createScriptURL("")??"/sw.js",{updateViaCache:"none"}):await navigator.serviceWorker.getRegistration("/")??null}catch{return null}}export{a as keepPage};
-//# sourceMappingURL=offline-C4R3QOLL.js.map
