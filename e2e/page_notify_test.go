@@ -301,21 +301,21 @@ func TestPageNotifiesOnce(t *testing.T) {
 	for at := range 5 {
 		body := fmt.Sprintf("message %d", at)
 		must(bob.Send(ctx, "team", client.Text(body)))(t)
-		n.shows("bob · Team: " + body)
+		other.shows("bob · Team: " + body)
 	}
 	n.do(chromedp.Navigate(n.front.URL + "/docs"))
 	other.see(`document.querySelector(".link-state")?.dataset.by === "websocket"`) // it leads now
 	must(bob.Send(ctx, "team", client.Text("message 5")))(t)
-	n.shows("bob · Team: message 5")
+	other.shows("bob · Team: message 5")
 	for at := range 6 {
-		if times := n.timesShown(fmt.Sprintf("message %d", at)); times != 1 {
+		if times := other.timesShown(fmt.Sprintf("message %d", at)); times != 1 {
 			t.Errorf("message %d is shown %d times", at, times)
 		}
 	}
 
-	n.clicks("team")
+	other.clicks("team")
 	other.see(`location.pathname.startsWith("/c/team/") && ` + message("message 5"))
-	if focused := ask[[]string](n.person, `caches.match("/focused", {cacheName: "test"}).then((a) => a.json())`); len(focused) != 1 || !strings.HasPrefix(focused[0], n.front.URL) {
+	if focused := ask[[]string](other.person, `caches.match("/focused", {cacheName: "test"}).then((a) => a.json())`); len(focused) != 1 || !strings.HasPrefix(focused[0], n.front.URL) {
 		t.Errorf("a click focuses %q", focused)
 	}
 }
