@@ -225,6 +225,7 @@ func TestPageManyAndLongNames(t *testing.T) {
 	page.see(fmt.Sprintf(`(() => { const name = document.querySelector(%q), panel = document.querySelector(".panel-body");
 		return name.textContent === %q && name.title === name.textContent && name.parentElement.clientWidth > 150 && panel.scrollWidth <= panel.clientWidth; })()`, row+" .person .name", long))
 	page.see(reachable(".panel form[name=add-member] :is(input, .button)"))
+	page.see(`document.querySelector("form[name=add-member] .named").offsetHeight === document.querySelector("form[name=add-member] .button").offsetHeight`)
 	page.menu(long, "Make admin")
 	page.sure()
 	page.see(fmt.Sprintf(`document.querySelector("%s[data-role=admin]")`, row))
