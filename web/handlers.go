@@ -34,6 +34,7 @@ type handlers struct {
 	taskHandlers
 	userHandlers
 	webhookHandlers
+	wordHandlers
 }
 
 var _ api.StrictServerInterface = handlers{}
@@ -63,6 +64,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		taskHandlers:         taskHandlers{s.opt.Tasks, s.log},
 		userHandlers:         userHandlers{of.Users, of.Profiles},
 		webhookHandlers:      webhookHandlers{of.Chat, of.Webhooks},
+		wordHandlers:         wordHandlers{of.Words},
 	}
 	h.batchHandlers = newBatchHandlers(h, of, s)
 	return h

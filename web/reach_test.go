@@ -199,7 +199,7 @@ var reaches = map[string]func(s *bounded){
 	"DELETE /v1/me": nil, "GET /v1/me/export": nil, "DELETE /v1/users/{user}": nil, "GET /v1/erasures/{erasure}": nil,
 	"GET /v1/accounts": nil, "PUT /v1/me/password": nil, "GET /v1/me/logins": nil, "DELETE /v1/me/logins": nil, "DELETE /v1/me/logins/{login}": nil, "POST /v1/users/{user}/codes": nil, "GET /v1/users/{user}/logins": nil, "DELETE /v1/users/{user}/logins/{login}": nil,
 	"PUT /v1/users": nil, "POST /v1/users/{user}/revoke": nil, "POST /v1/users/{user}/disconnect": nil, "GET /v1/users/{user}/sessions": nil,
-	"POST /v1/hooks": nil, "GET /v1/hooks": nil, "GET /v1/hooks/{hook}": nil, "PATCH /v1/hooks/{hook}": nil, "DELETE /v1/hooks/{hook}": nil,
+	"GET /v1/words": nil, "PUT /v1/words": nil, "POST /v1/hooks": nil, "GET /v1/hooks": nil, "GET /v1/hooks/{hook}": nil, "PATCH /v1/hooks/{hook}": nil, "DELETE /v1/hooks/{hook}": nil,
 	"POST /v1/webhooks": nil, "GET /v1/webhooks": nil, "GET /v1/webhooks/{webhook}": nil, "DELETE /v1/webhooks/{webhook}": nil, "POST /v1/webhooks/{webhook}/rotate": nil, "POST /v1/webhooks/{webhook}/test": nil,
 	"GET /v1/doctor": nil, "POST /v1/doctor": nil, "GET /v1/doctor/run": nil, "DELETE /v1/doctor/run": nil, "GET /v1/problems": nil, "GET /v1/stats": nil, "GET /v1/blockers": nil, "GET /v1/settings": nil, "GET /v1/tasks": nil, "POST /v1/tasks/bulk": nil, "GET /v1/tasks/queues": nil, "POST /v1/tasks/queues/{queue}/pause": nil,
 	"POST /v1/tasks/queues/{queue}/resume": nil, "GET /v1/tasks/days": nil, "GET /v1/tasks/limits": nil, "GET /v1/tasks/periodic": nil,

@@ -179,6 +179,7 @@ func describedRoutes() routes {
 			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/webhooks/:webhook":             {id: "getWebhook", method: "GET", template: "/v1/webhooks/{webhook}", admin: true, scope: "events", path: []string{"webhook"}},
+		"GET /v1/words":                         {id: "getWords", method: "GET", template: "/v1/words", admin: true, scope: "moderate"},
 		"GET /v1/ws":                            {id: "openWebsocket", method: "GET", template: "/v1/ws", open: true, scope: "read"},
 		"OPTIONS /v1/groups/:group/files":       {id: "describeUploads", method: "OPTIONS", template: "/v1/groups/{group}/files", open: true, path: []string{"group"}},
 		"OPTIONS /v1/groups/:group/files/:file": {id: "describeUpload", method: "OPTIONS", template: "/v1/groups/{group}/files/{file}", open: true, path: []string{"group", "file"}},
@@ -238,5 +239,6 @@ func describedRoutes() routes {
 		"PUT /v1/me/avatar":                        {id: "putAvatar", method: "PUT", template: "/v1/me/avatar", scope: "send"},
 		"PUT /v1/me/password":                      {id: "changePassword", method: "PUT", template: "/v1/me/password", scope: "send"},
 		"PUT /v1/users":                            {id: "putUsers", method: "PUT", template: "/v1/users", admin: true, scope: "users"},
+		"PUT /v1/words":                            {id: "putWords", method: "PUT", template: "/v1/words", admin: true, scope: "moderate"},
 	}
 }

@@ -34,6 +34,7 @@ import (
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
+	"github.com/chatd/chatd/chat/words"
 	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/queue/admin"
 	"github.com/chatd/chatd/web/admission"
@@ -102,6 +103,7 @@ type Services struct {
 	Notifications *notify.Service
 	Webhooks      *webhook.Service
 	Hooks         *hook.Service
+	Words         *words.Service
 	Search        *archive.Searcher
 	Erasures      *erase.Service
 	Directory     *directory.Service

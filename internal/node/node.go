@@ -35,6 +35,7 @@ import (
 	"github.com/chatd/chatd/chat/table"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
+	"github.com/chatd/chatd/chat/words"
 	"github.com/chatd/chatd/internal/build"
 	"github.com/chatd/chatd/internal/deliver"
 	"github.com/chatd/chatd/internal/tracing"
@@ -193,8 +194,9 @@ func (n *Node) openServices() {
 	}
 	n.hookMetrics = newHookMetrics()
 	hooks := n.hookMetrics.hooks(n)
+	listed := words.New(n.store.Tables, hooks, n.log)
 	core := chat.New(groups, chat.Options{
-		Before: hooks, Limits: n.set.limits, Direct: chat.DirectPolicy(n.set.Direct), Add: chat.AddPolicy(n.set.Add), Log: n.log,
+		Before: listed, Limits: n.set.limits, Direct: chat.DirectPolicy(n.set.Direct), Add: chat.AddPolicy(n.set.Add), Log: n.log,
 	})
 	n.retention = retention.New(retainedStore{n.store, groups}, kept, retention.Options{Days: int64(n.set.RetainDays.value()), Log: n.log})
 	webhooks := webhook.New(core, n.store.Webhooks, n.sender)
@@ -225,6 +227,7 @@ func (n *Node) openServices() {
 		Notifications: notifications,
 		Webhooks:      webhooks,
 		Hooks:         hooks,
+		Words:         listed,
 		Direct:        direct.New(core, n.store.Groups),
 		Invites:       invites,
 		Keys:          n.openKeys(),
@@ -238,7 +241,7 @@ func (n *Node) openServices() {
 	schedules.Failed, schedules.Failures, schedules.Waiting = n.noteFailed, n.failedSchedules, n.waitingSchedules
 	n.gate = &auth.Gate{Tokens: n.verifier, Keys: n.services.Keys, Users: n.services.Users, Profiles: shown}
 	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks(),
-		shown.Published(), n.services.Invites.Table(), hooks.Table())
+		shown.Published(), n.services.Invites.Table(), hooks.Table(), listed.Table())
 	n.openAccounts()
 	n.services.Persons = person.New(core, person.Sources{Exports: exports, MemberData: noted, Schedules: schedules, Notifications: notifications,
 		Profiles: shown, Accounts: n.services.Accounts, Invites: invites, Users: decided, Archive: written})

@@ -29,6 +29,7 @@ import (
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
+	"github.com/chatd/chatd/chat/words"
 	"github.com/chatd/chatd/queue/admin"
 	"github.com/chatd/chatd/web/wire"
 	"github.com/labstack/echo/v4"
@@ -2032,6 +2033,18 @@ type WebhookTest struct {
 	TookMs int64  `json:"took_ms"`
 }
 
+// Words defines model for Words.
+type Words = words.Lists
+
+// WordsDraft defines model for WordsDraft.
+type WordsDraft struct {
+	// Mask As `refuse`.
+	Mask *[]string `json:"mask,omitempty"`
+
+	// Refuse At most 2,000 words and phrases, each of at most 128 characters. Absent: none.
+	Refuse *[]string `json:"refuse,omitempty"`
+}
+
 // AnnouncementParam Compared byte for byte.
 type AnnouncementParam = Id
 
@@ -2603,6 +2616,9 @@ type RevokeTokensJSONRequestBody = Revocation
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = WebhookDraft
 
+// PutWordsJSONRequestBody defines body for PutWords for application/json ContentType.
+type PutWordsJSONRequestBody = WordsDraft
+
 // AsMessage returns the union data inside the SendMessage200JSONResponseBody as a Message
 func (t SendMessage200JSONResponseBody) AsMessage() (Message, error) {
 	var body Message
@@ -3080,6 +3096,12 @@ type ServerInterface interface {
 	// TestWebhook Send a test to a webhook
 	// (POST /v1/webhooks/{webhook}/test)
 	TestWebhook(ctx echo.Context, webhook WebhookParam) error
+	// GetWords Get the lists of words
+	// (GET /v1/words)
+	GetWords(ctx echo.Context) error
+	// PutWords Replace the lists of words
+	// (PUT /v1/words)
+	PutWords(ctx echo.Context) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
@@ -5566,6 +5588,24 @@ func (w *ServerInterfaceWrapper) TestWebhook(ctx echo.Context) error {
 	return err
 }
 
+// GetWords converts echo context to params.
+func (w *ServerInterfaceWrapper) GetWords(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetWords(ctx)
+	return err
+}
+
+// PutWords converts echo context to params.
+func (w *ServerInterfaceWrapper) PutWords(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutWords(ctx)
+	return err
+}
+
 // This is a simple interface which specifies echo.Route addition functions which
 // are present on both echo.Echo and echo.Group, since we want to allow using
 // either of them for path registration
@@ -5730,6 +5770,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/webhooks/:webhook", wrapper.GetWebhook, options.OperationMiddlewares["getWebhook"]...)
 	router.POST(options.BaseURL+"/v1/webhooks/:webhook/rotate", wrapper.RotateWebhook, options.OperationMiddlewares["rotateWebhook"]...)
 	router.POST(options.BaseURL+"/v1/webhooks/:webhook/test", wrapper.TestWebhook, options.OperationMiddlewares["testWebhook"]...)
+	router.GET(options.BaseURL+"/v1/words", wrapper.GetWords, options.OperationMiddlewares["getWords"]...)
+	router.PUT(options.BaseURL+"/v1/words", wrapper.PutWords, options.OperationMiddlewares["putWords"]...)
 
 }
 
@@ -11665,6 +11707,103 @@ func (response TestWebhookdefaultApplicationProblemPlusJSONResponse) VisitTestWe
 	return err
 }
 
+type GetWordsRequestObject struct {
+}
+
+type GetWordsResponseObject interface {
+	VisitGetWordsResponse(w http.ResponseWriter) error
+}
+
+type GetWords200JSONResponse Words
+
+func (response GetWords200JSONResponse) VisitGetWordsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWordsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetWordsdefaultApplicationProblemPlusJSONResponse) VisitGetWordsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutWordsRequestObject struct {
+	Body *PutWordsJSONRequestBody
+}
+
+type PutWordsResponseObject interface {
+	VisitPutWordsResponse(w http.ResponseWriter) error
+}
+
+type PutWords200JSONResponse Words
+
+func (response PutWords200JSONResponse) VisitPutWordsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutWordsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PutWordsdefaultApplicationProblemPlusJSONResponse) VisitPutWordsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
 	// ListAccounts List accounts
@@ -12018,6 +12157,12 @@ type StrictServerInterface interface {
 	// TestWebhook Send a test to a webhook
 	// (POST /v1/webhooks/{webhook}/test)
 	TestWebhook(ctx context.Context, request TestWebhookRequestObject) (TestWebhookResponseObject, error)
+	// GetWords Get the lists of words
+	// (GET /v1/words)
+	GetWords(ctx context.Context, request GetWordsRequestObject) (GetWordsResponseObject, error)
+	// PutWords Replace the lists of words
+	// (PUT /v1/words)
+	PutWords(ctx context.Context, request PutWordsRequestObject) (PutWordsResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx echo.Context, request any) (any, error)
@@ -15769,6 +15914,75 @@ func (sh *strictHandler) TestWebhook(ctx echo.Context, webhook WebhookParam) err
 		return err
 	} else if validResponse, ok := response.(TestWebhookResponseObject); ok {
 		return validResponse.VisitTestWebhookResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetWords operation middleware
+func (sh *strictHandler) GetWords(ctx echo.Context) error {
+	var request GetWordsRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetWords(ctx.Request().Context(), request.(GetWordsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetWords")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetWordsResponseObject); ok {
+		return validResponse.VisitGetWordsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutWords operation middleware
+func (sh *strictHandler) PutWords(ctx echo.Context) error {
+	var request PutWordsRequestObject
+
+	var body PutWordsJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutWords(ctx.Request().Context(), request.(PutWordsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutWords")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutWordsResponseObject); ok {
+		return validResponse.VisitPutWordsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -1,0 +1,178 @@
+// Package words decides about messages by lists of words, before any hook is asked. The lists are a table that every node keeps in
+// memory (package table): where they are empty a send pays nothing.
+package words
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/table"
+)
+
+// TableName is the name of the table of words, and row that of its one row.
+const (
+	TableName = "words"
+	row       = "all"
+)
+
+// Bounds of a list.
+const (
+	wordsMax      = 2000
+	charactersMax = 128 // of a word or phrase
+)
+
+// Lists are words and phrases, and what becomes of a message that has one of them.
+type Lists struct {
+	Refuse []string `json:"refuse"` // it is refused
+	Mask   []string `json:"mask"`   // they are replaced by stars
+}
+
+// Service decides by words, and leaves to another what they let through. It is safe for concurrent use.
+type Service struct {
+	rows  table.Rows
+	then  chat.Before
+	table *table.Table[*compiled]
+	now   atomic.Pointer[compiled]
+}
+
+// compiled are lists as they are searched for.
+type compiled struct {
+	lists        Lists
+	refuse, mask matcher
+}
+
+// New makes a Service. Its Table has to be followed.
+func New(rows table.Rows, then chat.Before, log *slog.Logger) *Service {
+	s := &Service{rows: rows, then: then}
+	s.now.Store(&compiled{})
+	s.table = table.New(TableName, 1, decode, func([]string) {
+		now, ok := s.table.Get(row)
+		if !ok {
+			now = &compiled{}
+		}
+		s.now.Store(now)
+	}, log)
+	return s
+}
+
+// Table is the table of words of the node.
+func (s *Service) Table() *table.Table[*compiled] { return s.table }
+
+func decode(_, text string) (*compiled, error) {
+	c := &compiled{}
+	if err := json.Unmarshal([]byte(text), &c.lists); err != nil {
+		return nil, err
+	}
+	c.refuse, c.mask = newMatcher(c.lists.Refuse), newMatcher(c.lists.Mask)
+	return c, nil
+}
+
+// Lists reads the lists, for operators.
+func (s *Service) Lists(ctx context.Context, by chat.Caller) (Lists, error) {
+	if err := chat.CheckOperator(by); err != nil {
+		return Lists{}, err
+	}
+	read, err := s.rows.Row(ctx, TableName, row)
+	if errors.Is(err, chat.ErrNotFound) || err == nil && read.Text == "" {
+		return Lists{Refuse: []string{}, Mask: []string{}}, nil
+	}
+	if err != nil {
+		return Lists{}, chat.AsError(err)
+	}
+	c, err := decode(row, read.Text)
+	if err != nil {
+		return Lists{}, chat.AsError(err)
+	}
+	return c.lists, nil
+}
+
+// Replace replaces the lists, for operators. Every node goes by the new ones within a second.
+func (s *Service) Replace(ctx context.Context, by chat.Caller, l Lists) (Lists, error) {
+	if err := chat.CheckOperator(by); err != nil {
+		return Lists{}, err
+	}
+	for _, list := range []struct {
+		name  string
+		words *[]string
+	}{{"refuse", &l.Refuse}, {"mask", &l.Mask}} {
+		if *list.words == nil {
+			*list.words = []string{}
+		}
+		if err := check(list.name, *list.words); err != nil {
+			return Lists{}, err
+		}
+	}
+	_, err := s.table.Change(ctx, s.rows, row, func(string) (string, error) { return string(chat.Encode(l)), nil })
+	return l, chat.AsError(err)
+}
+
+func check(name string, words []string) error {
+	if len(words) > wordsMax {
+		return chat.Errorf(chat.CodeOutOfRange, "%s: at most %d words and phrases", name, wordsMax)
+	}
+	for i, word := range words {
+		if _, ok := newPhrase(word); !ok || utf8.RuneCountInString(word) > charactersMax {
+			return chat.Invalid("%s[%d]: want a word or phrase of at most %d characters, with a * at one end at most", name, i, charactersMax)
+		}
+	}
+	return nil
+}
+
+// Asks tells whether there are words, or who comes then is asked.
+func (s *Service) Asks(group string) bool {
+	now := s.now.Load()
+	return len(now.refuse) > 0 || len(now.mask) > 0 || s.then.Asks(group)
+}
+
+// Ask decides by the words, and then asks who comes then.
+func (s *Service) Ask(ctx context.Context, q chat.Question) (chat.Content, error) {
+	now := s.now.Load()
+	texts := textsIn(q.Content.Data)
+	if q.Content.Body != nil {
+		texts = append(texts, *q.Content.Body)
+	}
+	for _, text := range texts {
+		if len(now.refuse) > 0 && len(now.refuse.find(text)) > 0 {
+			return q.Content, chat.Refusal("the message has a word that is not allowed here")
+		}
+	}
+	if q.Content.Body != nil && len(now.mask) > 0 {
+		body := masked(*q.Content.Body, now.mask.find(*q.Content.Body))
+		q.Content.Body = &body
+	}
+	if !s.then.Asks(q.Group) {
+		return q.Content, nil
+	}
+	return s.then.Ask(ctx, q)
+}
+
+// textsIn are the texts in JSON, names of fields included.
+func textsIn(data json.RawMessage) (texts []string) {
+	var value any
+	if len(data) == 0 || json.Unmarshal(data, &value) != nil {
+		return nil
+	}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			texts = append(texts, v)
+		case []any:
+			for _, one := range v {
+				walk(one)
+			}
+		case map[string]any:
+			for name, one := range v {
+				texts = append(texts, name)
+				walk(one)
+			}
+		}
+	}
+	walk(value)
+	return texts
+}

@@ -1,0 +1,22 @@
+package client
+
+import (
+	"context"
+	"net/http"
+)
+
+// Words are words and phrases that decide about messages: whole words, in any spelling of their letters; a * at an end stands for more.
+type Words struct {
+	Refuse []string `json:"refuse"` // a message with one is refused
+	Mask   []string `json:"mask"`   // these are replaced by stars
+}
+
+// Words reads the lists. For operators.
+func (c *Client) Words(ctx context.Context) (Words, error) {
+	return answerTo[Words](ctx, c, call{method: http.MethodGet, path: []string{"words"}, again: true})
+}
+
+// PutWords replaces the lists. For operators.
+func (c *Client) PutWords(ctx context.Context, words Words) (Words, error) {
+	return answerTo[Words](ctx, c, call{method: http.MethodPut, path: []string{"words"}, body: words, again: true})
+}

@@ -1,0 +1,24 @@
+package web
+
+import (
+	"context"
+
+	"github.com/chatd/chatd/chat/words"
+	"github.com/chatd/chatd/web/api"
+)
+
+type wordHandlers struct {
+	words *words.Service
+}
+
+// GetWords serves GET /v1/words.
+func (h wordHandlers) GetWords(ctx context.Context, _ api.GetWordsRequestObject) (api.GetWordsResponseObject, error) {
+	lists, err := h.words.Lists(ctx, callerOf(ctx))
+	return api.GetWords200JSONResponse(lists), err
+}
+
+// PutWords serves PUT /v1/words.
+func (h wordHandlers) PutWords(ctx context.Context, r api.PutWordsRequestObject) (api.PutWordsResponseObject, error) {
+	lists, err := h.words.Replace(ctx, callerOf(ctx), words.Lists{Refuse: deref(r.Body.Refuse), Mask: deref(r.Body.Mask)})
+	return api.PutWords200JSONResponse(lists), err
+}
