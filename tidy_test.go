@@ -447,7 +447,7 @@ const (
 	methodsMax      = 45
 	packageLinesMax = 5000
 	chatLinesMax    = 5400
-	webLinesMax     = 6000
+	webLinesMax     = 6200
 	storeLinesMax   = 7900
 	queueLinesMax   = 6200
 	clientLinesMax  = 5800
