@@ -87,7 +87,8 @@ async function push(chat: Chatd, device: string): Promise<Pick<On, "push" | "lac
     await chat.push.put(device, { kind: "webpush", endpoint: endpoint!, keys: { p256dh: keys!.p256dh!, auth: keys!.auth! } });
     return { push: endpoint! };
   } catch (err) {
-    return { push: "", lacks: by !== "browser" && passing(err) ? "offline" : by, detail: (err as Error).message };
+    const away = by === "server" ? (err as { code?: string }).code !== "not_found" : by === "refused" && passing(err);
+    return { push: "", lacks: away ? "offline" : by, detail: (err as Error).message };
   }
 }
 
