@@ -21,7 +21,10 @@ func TestPageRules(t *testing.T) {
 	alice.open("town")
 	bob.open("town")
 	closed := func(text string) { t.Helper(); bob.see(shows(".write-closed", text)) }
-	writes := func() { t.Helper(); bob.see(`document.querySelector(".write textarea") && !document.querySelector(".write-closed")`) }
+	writes := func() {
+		t.Helper()
+		bob.see(`document.querySelector(".write textarea") && !document.querySelector(".write-closed")`)
+	}
 
 	// From the message: an hour, which is what stands there first.
 	alice.tool(alice.stands("buy my watches"), "More actions")
