@@ -447,8 +447,8 @@ const (
 	methodsMax      = 45
 	packageLinesMax = 5000
 	chatLinesMax    = 5400
-	webLinesMax     = 6200
-	storeLinesMax   = 7900
+	webLinesMax     = 6300
+	storeLinesMax   = 8100
 	queueLinesMax   = 6200
 	clientLinesMax  = 5800
 )

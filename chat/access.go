@@ -74,6 +74,8 @@ func (s *base) MayPost(ctx context.Context, by Caller, group string) (Info, erro
 		return Info{}, ErrMembersOnly
 	case err == nil && info.Post == PostNone:
 		return Info{}, ErrNobodyPosts
+	case err == nil && info.Blocked:
+		return Info{}, ErrBlocked
 	case err == nil && info.Muted(s.opt.Now()):
 		return Info{}, Muted(*info.MutedUntil)
 	case err == nil && info.Post == PostAdmins && !info.Role.Manages():

@@ -19,6 +19,7 @@ const (
 	CodeForbidden       Code = "forbidden"       // 403
 	CodeMuted           Code = "muted"           // 403
 	CodeBanned          Code = "banned"          // 403
+	CodeBlocked         Code = "blocked"         // 403
 	CodeNotFound        Code = "not_found"       // 404
 	CodeExists          Code = "exists"          // 409
 	CodeKeyReused       Code = "key_reused"      // 409
@@ -144,6 +145,7 @@ var (
 	ErrKeyReused   = &Error{Code: CodeKeyReused, Message: "this key was used with other content"}
 	ErrConflict    = &Error{Code: CodeConflict, Message: "it changed meanwhile"}
 	ErrOutOfRange  = &Error{Code: CodeOutOfRange, Message: "out of range"}
+	ErrBlocked     = &Error{Code: CodeBlocked, Message: "they block you"}
 	ErrInboxFull   = &Error{Code: CodeInboxFull, Message: "the inbox of the recipient is full"}
 	ErrUnavailable = &Error{Code: CodeUnavailable, Message: "the store cannot be reached; try again", RetryAfter: time.Second}
 	// ErrStoreAway is a cause of ErrUnavailable: the store is down, and calls fail at once until it is back. It was logged once.

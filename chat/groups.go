@@ -90,7 +90,7 @@ func (s *groups) PutGroup(ctx context.Context, by Caller, draft GroupDraft) (mad
 		s.index.created(ctx, users, g)
 	} else if by.Program() {
 		return info.Group, false, nil // this creation was done before, and its task is there
-	} else if _, err := s.index.repair(ctx, by.User, g.ID, true); err != nil {
+	} else if _, err := s.index.repair(ctx, by.User, g.ID, true, ""); err != nil {
 		// This creation was done before. The task finds out which of its members are still in the group.
 		return Group{}, false, AsError(err)
 	}
@@ -337,7 +337,7 @@ func (s *groups) DeleteGroup(ctx context.Context, by Caller, id string, matches 
 	if err != nil {
 		return err
 	}
-	s.index.update(ctx, by.User, id, false)
+	_ = s.index.update(ctx, by.User, id, false, "")
 	return nil
 }
 
@@ -349,7 +349,7 @@ func (s *groups) cleanUpStep(ctx context.Context, group string) (more bool, err 
 		return false, err
 	}
 	err = each.Of(ctx, users, func(ctx context.Context, user string) error {
-		_, err := s.index.repair(ctx, user, group, false)
+		_, err := s.index.repair(ctx, user, group, false, "")
 		return err
 	})
 	if err != nil {

@@ -197,15 +197,20 @@ func directHash(c Content) string {
 
 // NewDirect is what a store needs to put a direct message into the inbox of to.
 func NewDirect(to string, it Item) NewItem {
-	return NewItem{To: to, From: it.From, Rest: it.Rest(), SentAtMs: it.SentAt.UnixMilli(), Notify: PriorityHigh, Key: it.ClientID, Cause: it.From,
+	return NewItem{To: to, From: it.From, Rest: it.Rest(), SentAtMs: it.SentAt.UnixMilli(), Notify: PriorityHigh, Key: it.ClientID, Cause: it.From, Author: it.From,
 		Content: directHash(Content{Body: it.Body, Data: it.Data})}
 }
 
 // PutItem puts an item of the server into the inbox of to, once per key; clients cannot choose such keys. If the inbox is
-// full, it displaces the oldest item of the server. If its sender has caused too many unacked items, it is dropped.
+// full, it displaces the oldest item of the server. If its sender has caused too many unacked items, or has mentioned or added
+// someone who blocks them, it is dropped.
 func (s *inboxes) PutItem(ctx context.Context, to string, it Item, key string) error {
+	var author string
+	if it.Kind == ItemMention || it.Kind == ItemAdded {
+		author = it.From
+	}
 	_, _, _, err := s.store.InboxAppend(ctx, NewItem{To: to, From: systemSender, Rest: it.Rest(), SentAtMs: it.SentAt.UnixMilli(),
-		Key: key, Content: it.Kind, System: true, Cause: it.From, Mention: it.Kind == ItemMention})
+		Key: key, Content: it.Kind, System: true, Cause: it.From, Author: author, Mention: it.Kind == ItemMention})
 	return err
 }
 

@@ -81,8 +81,12 @@ func (s *members) PutMember(ctx context.Context, by Caller, group, user string, 
 	if err != nil {
 		return Member{}, false, AsError(err)
 	}
-	if created {
-		s.index.update(ctx, user, group, user == by.User)
+	if created && user == by.User {
+		_ = s.index.update(ctx, user, group, true, "")
+	} else if created {
+		if err := s.index.update(ctx, user, group, false, by.User); err != nil {
+			return Member{}, false, cmp.Or(s.takeBack(ctx, user, group), err)
+		}
 	}
 	if role == "" || m.Role == role {
 		return m, created, nil
@@ -153,8 +157,21 @@ func (s *members) Admit(ctx context.Context, by Caller, group, user string, join
 	if err := join(s.membership(by, group, user, Entry{Notice: NoticeJoined, User: user})); err != nil {
 		return AsError(err)
 	}
-	s.index.update(ctx, user, group, user == by.User)
+	_ = s.index.update(ctx, user, group, user == by.User, "")
 	return nil
+}
+
+// takeBack takes a user out of a group into which someone has put them whom they block, if they have done nothing there yet.
+func (s *members) takeBack(ctx context.Context, user, group string) error {
+	info, err := s.truth(ctx, user, group)
+	if err != nil || info.Role == "" || info.Acted {
+		return AsError(err)
+	}
+	err = s.DropMember(ctx, Caller{User: user}, group, user)
+	if code := CodeOf(err); code == CodeNotFound || code == CodeForbidden {
+		return nil // the addition and its task both come here
+	}
+	return err
 }
 
 // DropMember is RemoveMember also for direct groups, which nobody leaves but who is erased.
@@ -168,18 +185,18 @@ func (s *members) DropMember(ctx context.Context, by Caller, group, user string)
 	if _, err := s.store.Leave(ctx, leave); err != nil {
 		return AsError(err)
 	}
-	s.index.update(ctx, user, group, false)
+	_ = s.index.update(ctx, user, group, false, "")
 	return nil
 }
 
-// Joined has the indexes of users, whom someone else added with the entry last of a group, show it; start is where they begin.
-func (s *members) Joined(ctx context.Context, group, epoch string, users []string, start, last int64) {
-	s.index.joined(ctx, users, UserGroup{Group: group, Seen: start, Invited: true}, epoch, last)
+// Joined has the indexes of users, whom by added with the entry last of a group, show it; start is where they begin.
+func (s *members) Joined(ctx context.Context, by Caller, group, epoch string, users []string, start, last int64) {
+	s.index.joined(ctx, users, UserGroup{Group: group, Seen: start, Invited: true, By: by.User}, epoch, last)
 }
 
 // Left has the index of a user whom someone removed from a group show that.
 func (s *members) Left(ctx context.Context, group, user string) {
-	s.index.update(ctx, user, group, false)
+	_ = s.index.update(ctx, user, group, false, "")
 }
 
 // membership is the record of a change with the notice that tells of it.

@@ -126,10 +126,11 @@ func New(stores Store, opt Options) *Service {
 	index, strangers := &index{b, stores}, &strangers{b, stores}
 	groups := &groups{b, stores, stores, index, strangers}
 	inboxes := &inboxes{b, stores, strangers}
+	members := &members{b, stores, index, strangers}
 	return &Service{base: b, cursors: &cursors{b, stores, hints}, groups: groups, hints: hints,
 		holds: &holds{b, stores}, inboxes: inboxes, known: known, lists: &lists{b, stores, stores, stores},
-		members: &members{b, stores, index, strangers}, pages: &pages{b, stores}, retryKeys: &retryKeys{b, stores},
-		sends: &sends{b, stores}, strangers: strangers, tasks: &tasks{b, stores, groups, inboxes, index}}
+		members: members, pages: &pages{b, stores}, retryKeys: &retryKeys{b, stores},
+		sends: &sends{b, stores}, strangers: strangers, tasks: &tasks{b, stores, groups, inboxes, index, members}}
 }
 
 // Options are those of New, with the defaults filled in: what is built on the core shares its limits, log and clock.

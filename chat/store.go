@@ -53,6 +53,7 @@ type Info struct {
 	Seen, Read     int64  // cursors; 0 for a non-member
 	Unread         int64  // exact, over the newest BacklogMax messages
 	MentionsUnread int64  //
+	Blocked        bool   // in a direct group: the other user blocks this one, who may not write
 	Acted          bool   // created the group, acked since joining, or sent: false for users who were only put into the group
 	ActiveMs       int64  // when the newest entry was sent
 	NewestID       int64  // id of the newest text or data; 0: none yet
@@ -347,13 +348,15 @@ type UserGroup struct {
 	// Invited: someone else added the user, and the user has not acted there yet. Such groups are counted separately, so
 	// that nobody can use up what a user needs for their own groups.
 	Invited bool
+	By      string // who added them, to be written: they may block that user; empty: nobody, or it does not matter
 }
 
-// Indexed says how many groups a user's index has, and whether a certain one is among them.
+// Indexed says how many groups a user's index has, whether a certain one is among them, and whom the user blocks.
 type Indexed struct {
 	Groups  int64
 	Invited int64 // of these: see UserGroup
 	Has     bool
+	Blocks  bool // the user blocks the one who asks
 }
 
 // IndexStore keeps the index of the groups of a user, in the user's partition. It is derived: repaired from the groups.
@@ -362,10 +365,11 @@ type IndexStore interface {
 	UserGroups(ctx context.Context, user string) ([]UserGroup, error)
 	// Looks tells of each group, in order, how far user is in it and where it ends: one round trip, a command a partition.
 	Looks(ctx context.Context, user string, groups []string, at LookAt) ([]Look, error)
-	// Indexed reports for each of users, in order, how large the index is and whether group is in it. It reads no index.
-	Indexed(ctx context.Context, group string, users []string) ([]Indexed, error)
+	// Indexed reports for each of users, in order, how large the index is, whether group is in it, and whether they block by, empty:
+	// that is not asked. It reads no index.
+	Indexed(ctx context.Context, by, group string, users []string) ([]Indexed, error)
 	// AddUserGroups puts group into the index of each of users and signals joined to them. A hint that is there already
-	// is lowered to seen where it is above, never raised.
+	// is lowered to seen where it is above, never raised. ErrBlocked, when all others are done: some block g.By.
 	AddUserGroups(ctx context.Context, users []string, g UserGroup) error
 	// DropUserGroup takes a group out of the index and signals left if it was there.
 	DropUserGroup(ctx context.Context, user, group string) error
@@ -397,6 +401,7 @@ type NewItem struct {
 	Content     string // hash of the content
 	System      bool   // an item of the server: it displaces others of its like instead of being refused
 	Cause       string // the user who caused it: an inbox holds at most Limits.InboxSenderMax unacked items per cause; empty: nobody
+	Author      string // on whose account it comes: ErrBlocked where To blocks them, or nothing happens if it is of the server
 	ToStrangers bool   // To may be a user who has never used the server, without counting against the sender
 	Mention     bool   // it counts against Limits.InboxMentionsMax instead
 	Look        bool   // put nothing in: the answer is the first one where the Key is known, and else has no seq

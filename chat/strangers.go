@@ -89,7 +89,7 @@ const sharedLooks = 500
 // sharing returns the error that refuse makes for one of users with whom by shares no group in which that user acted, or nil. Of the
 // two indexes it reads the shorter one, once, and it looks no further than to the first such group.
 func (s *strangers) sharing(ctx context.Context, by Caller, users []string, refuse func(user string) error) error {
-	sizes, err := s.store.Indexed(ctx, "", append([]string{by.User}, users...))
+	sizes, err := s.store.Indexed(ctx, "", "", append([]string{by.User}, users...))
 	if err != nil {
 		return AsError(err)
 	}
@@ -162,12 +162,12 @@ func (s *strangers) mayAddTo(ctx context.Context, by Caller, group, user string)
 	return s.mayAdd(ctx, by, user)
 }
 
-// roomFor refuses to put users into more groups than a user may be in. Groups that others put a user into, and in which the
+// roomFor refuses to put users into more groups than a user may be in, or into one at the hands of someone whom they block. Groups that others put a user into, and in which the
 // user has not acted, count separately, so that invitations never use up the room for the user's own groups. Another group
 // may be added between this check and the write; the bound protects the size of the index and need not be exact. How many of the
 // latter one caller makes is bounded apart, and exactly.
 func (s *strangers) roomFor(ctx context.Context, by Caller, group string, users ...string) error {
-	indexes, err := s.store.Indexed(ctx, group, users)
+	indexes, err := s.store.Indexed(ctx, by.User, group, users)
 	if err != nil {
 		return AsError(err)
 	}
@@ -177,6 +177,8 @@ func (s *strangers) roomFor(ctx context.Context, by Caller, group string, users 
 		own := index.Groups - index.Invited
 		switch {
 		case index.Has:
+		case index.Blocks:
+			return Errorf(CodeBlocked, "%s blocks you", users[i])
 		case users[i] == by.User && own >= most:
 			return Errorf(CodeOutOfRange, "%s is already in %d groups, the maximum", users[i], own)
 		case users[i] != by.User && (index.Invited >= most || index.Groups >= 2*most):

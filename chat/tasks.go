@@ -17,6 +17,7 @@ type tasks struct {
 	groups  *groups
 	inboxes *inboxes
 	index   *index
+	members *members
 }
 
 // Bounds of the core's tasks. Exceeding one is an error, so that the task runs again.
@@ -96,7 +97,7 @@ func (s *tasks) deliverMentions(ctx context.Context, t MentionTask) error {
 }
 
 // deliverMemberships updates the index of users to the state of a group, and puts an item into the inbox of those whom
-// someone else added or removed.
+// someone else added or removed. Those whom someone added whom they block are taken out again, if they have done nothing there.
 func (s *tasks) deliverMemberships(ctx context.Context, t MemberTask) error {
 	if err := CheckTask(t.Group, t.Epoch, append(t.Users, t.By)...); err != nil {
 		return err
@@ -119,8 +120,15 @@ func (s *tasks) deliverMemberships(ctx context.Context, t MemberTask) error {
 		return Invalid("a task has the unknown change %q", t.What)
 	}
 	return each.Of(ctx, t.Users, func(ctx context.Context, user string) error {
-		info, err := s.index.repair(ctx, user, t.Group, user == t.By)
-		if err != nil {
+		by := ""
+		if item.Kind == ItemAdded && user != t.By {
+			by = t.By
+		}
+		info, err := s.index.repair(ctx, user, t.Group, user == t.By, by)
+		if errors.Is(err, ErrBlocked) && (info.Joined == t.ID || t.ID == createdID) {
+			return s.members.takeBack(ctx, user, t.Group)
+		}
+		if err != nil && !errors.Is(err, ErrBlocked) {
 			return err
 		}
 		if user == t.By || item.Kind == "" {

@@ -17,6 +17,7 @@ const (
 	CodeForbidden       = "forbidden"
 	CodeMuted           = "muted"
 	CodeBanned          = "banned"
+	CodeBlocked         = "blocked" // the other user blocks the caller
 	CodeNotFound        = "not_found"
 	CodeExists          = "exists"
 	CodeKeyReused       = "key_reused"

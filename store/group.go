@@ -146,7 +146,7 @@ func asInfo(group string, r reply) chat.Info {
 	in.Role, in.Joined = chat.Role(r.text(29)), r.number(31)
 	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(32), r.number(33), r.number(34), r.number(35)
 	in.Acted = r.number(36) == 1
-	in.MutedUntil = mutedUntil(r.text(37))
+	in.MutedUntil, in.Blocked = mutedUntil(r.text(37)), r.number(37) == blockedMs
 	return in
 }
 

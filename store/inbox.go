@@ -70,7 +70,7 @@ func (s *Inboxes) inboxCall(c call, k userKeys, item chat.NewItem) call {
 		Arg("from", item.From).Arg("rest", item.Rest).Arg("mark", newMark()).
 		Arg("sent_ms", item.SentAtMs).Arg("key", shortHash(item.Key)).Arg("content", shortHash(item.Content)).
 		Arg("system", item.System).Arg("to_strangers", item.ToStrangers).Arg("items_max", s.limits.InboxItemsMax).Arg("keys_max", s.limits.KeysMax).
-		Arg("epoch", newEpoch()).Arg("channel", k.channel()).Arg("user", item.To).Arg("notify", string(item.Notify))
+		Arg("epoch", newEpoch()).Arg("channel", k.channel()).Arg("user", item.To).Arg("notify", string(item.Notify)).Arg("author", item.Author)
 }
 
 // forgetInboxSender drops what is kept about a sender who was idle for a day, if there is one. If it fails, the next item

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,17 +57,20 @@ func asUserGroups(entries []redis.Z) []chat.UserGroup {
 	return groups
 }
 
-// Indexed reports for each user how many groups the index has, and whether group is one of them.
-func (s *Index) Indexed(ctx context.Context, group string, users []string) ([]chat.Indexed, error) {
+// Indexed reports for each user how many groups the index has, whether group is one of them, and whether they block by.
+func (s *Index) Indexed(ctx context.Context, by, group string, users []string) ([]chat.Indexed, error) {
 	all := make([]chat.Indexed, 0, len(users))
-	for chunk := range slices.Chunk(users, pipelineMax/3) {
+	for chunk := range slices.Chunk(users, pipelineMax/4) {
 		counts, scores := make([]*redis.IntCmd, len(chunk)), make([]*redis.FloatCmd, len(chunk))
-		invited := make([]*redis.IntCmd, len(chunk))
+		invited, blocks := make([]*redis.IntCmd, len(chunk)), make([]*redis.FloatCmd, len(chunk))
 		err := s.reads(ctx, func(pipe redis.Pipeliner) {
 			for i, user := range chunk {
 				counts[i] = pipe.ZCard(ctx, s.keys.user(user).groups())
 				invited[i] = pipe.ZCount(ctx, s.keys.user(user).groups(), "-inf", "(0")
 				scores[i] = pipe.ZScore(ctx, s.keys.user(user).groups(), group)
+				if by != "" && by != user {
+					blocks[i] = pipe.ZScore(ctx, s.keys.user(user).blocks(), by)
+				}
 			}
 		})
 		if err != nil {
@@ -77,7 +81,8 @@ func (s *Index) Indexed(ctx context.Context, group string, users []string) ([]ch
 			if err := cmp.Or(counts[i].Err(), invited[i].Err()); err != nil {
 				return nil, fail("index", err)
 			}
-			all = append(all, chat.Indexed{Groups: counts[i].Val(), Invited: invited[i].Val(), Has: scores[i].Err() == nil})
+			all = append(all, chat.Indexed{Groups: counts[i].Val(), Invited: invited[i].Val(), Has: scores[i].Err() == nil,
+				Blocks: blocks[i] != nil && blocks[i].Err() == nil})
 		}
 	}
 	return all, nil
@@ -117,7 +122,8 @@ func (s *Index) Arrivals(ctx context.Context, user string, after chat.Position, 
 }
 
 // AddUserGroups puts group into the index of users and signals joined to each. A hint above seen is lowered: it belongs to an
-// earlier membership. If an index is full, the group is left out: the member can still read it by its name.
+// earlier membership. If an index is full, the group is left out: the member can still read it by its name. It is not added for those
+// who block g.By.
 func (s *Index) AddUserGroups(ctx context.Context, users []string, g chat.UserGroup) error {
 	score := g.Seen
 	if g.Invited {
@@ -127,13 +133,18 @@ func (s *Index) AddUserGroups(ctx context.Context, users []string, g chat.UserGr
 	for i, user := range users {
 		k := s.keys.user(user)
 		calls[i] = indexAddScript.On(k).Arg("group", g.Group).Arg("seen", score).Arg("groups_max", s.limits.UserGroupsMax).
-			Arg("channel", k.channel()).Arg("user", user)
+			Arg("channel", k.channel()).Arg("user", user).Arg("by", g.By)
 	}
 	replies, errs, err := s.runAll(ctx, calls)
 	if err != nil {
 		return err
 	}
+	var blocked error
 	for i, r := range replies {
+		if errors.Is(errs[i], chat.ErrBlocked) {
+			blocked = errs[i]
+			continue
+		}
 		if errs[i] != nil {
 			return errs[i]
 		}
@@ -141,7 +152,7 @@ func (s *Index) AddUserGroups(ctx context.Context, users []string, g chat.UserGr
 			s.log.Warn("group index of a user is full", "user", users[i], "group", g.Group)
 		}
 	}
-	return nil
+	return blocked
 }
 
 // DropUserGroup removes a group from the index and signals left if it was there.

@@ -193,6 +193,7 @@ func (u userKeys) inboxMentions(sender string) string {
 func (u userKeys) inboxSent(sender string) string {
 	return u.base + ":inbox:sent:" + layout.KeyID(sender)
 }
+func (u userKeys) blocks() string    { return u.base + ":blocks" }
 func (u userKeys) schedules() string { return u.base + ":schedules" }
 func (u userKeys) devices() string   { return u.base + ":devices" }
 func (u userKeys) strangers() string { return u.base + ":strangers" }

@@ -147,9 +147,9 @@ func (s *Groups) Mute(ctx context.Context, m chat.Membership, untilMs int64) (ch
 	return asMember(m.User, r[1:]), nil
 }
 
-// mutedUntil reads until when someone is muted; nil: they are not.
+// mutedUntil reads until when someone is muted; nil: they are not. Nobody but the two learns of a block from a list of members.
 func mutedUntil(ms string) *chat.Time {
-	if number(ms) <= time.Now().UnixMilli() {
+	if number(ms) <= time.Now().UnixMilli() || number(ms) == blockedMs {
 		return nil
 	}
 	return new(chat.TimeMs(number(ms)))

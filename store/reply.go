@@ -30,6 +30,8 @@ var refusals = map[string]error{
 	"OWNER":         &chat.Error{Code: chat.CodeConflict, Message: "make another member the owner first"},
 	"EDITS":         &chat.Error{Code: chat.CodeConflict, Message: "the message has reached the maximum number of edits"},
 	"FULL":          chat.ErrInboxFull,
+	"BLOCKS":        chat.ErrBlocked,
+	"BLOCKSFULL":    &chat.Error{Code: chat.CodeQuotaFull, Message: "you block the maximum number of users"},
 	"STRANGER":      errStranger,
 	"DEVICES":       &chat.Error{Code: chat.CodeOutOfRange, Message: "the user has the maximum number of devices"},
 	"GONE":          chat.ErrGone,

@@ -15,6 +15,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/notify"
@@ -36,6 +37,7 @@ var luaTasks = map[string]struct {
 	payload    any
 	optional   []string
 }{
+	"enqueue_block":   {"block", `id, 'ann', 'bob', 1`, blocks.TaskBlock, chat.PriorityHigh, &blocks.Task{}, nil},
 	"enqueue_trim":    {"trim", `id, 'e', 1`, chat.TaskTrim, chat.PriorityLow, &chat.GroupTask{}, nil},
 	"enqueue_purge":   {"purge", `id, 'e', 'ann', 'bob', 'k', 1, '9', 7200000`, rules.TaskPurge, chat.PriorityNormal, &rules.PurgeTask{}, nil},
 	"enqueue_unreact": {"unreact", `id, 'e', '7', '8', '2026-01-02T03:04:05.678Z', '9', 1`, chat.TaskUnreact, chat.PriorityHigh, &chat.UnreactTask{}, nil},

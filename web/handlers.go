@@ -13,6 +13,7 @@ type handlers struct {
 	accountHandlers
 	announcementHandlers
 	batchHandlers
+	blockHandlers
 	cursorHandlers
 	deviceHandlers
 	directHandlers
@@ -43,6 +44,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 	h := handlers{
 		accountHandlers:      accountHandlers{of.Accounts, verify, s.opt.Origins, s.opt.Proxies, of.Profiles},
 		announcementHandlers: announcementHandlers{of.Chat, of.Announcements},
+		blockHandlers:        blockHandlers{of.Blocks},
 		cursorHandlers:       cursorHandlers{of.Chat, of.Live, s.polls},
 		deviceHandlers:       deviceHandlers{of.Notifications},
 		directHandlers:       directHandlers{of.Direct},

@@ -193,7 +193,7 @@ var reaches = map[string]func(s *bounded){
 	"POST /v1/keys/{key}/rotate": func(s *bounded) { s.keys("POST", "/rotate", "") },
 
 	// What is about a user, or about the whole server.
-	"POST /v1/users/{user}/messages": nil, "PUT /v1/direct/{user}": nil, "GET /v1/inbox": nil, "POST /v1/inbox/ack": nil,
+	"POST /v1/users/{user}/messages": nil, "PUT /v1/direct/{user}": nil, "GET /v1/inbox": nil, "GET /v1/blocks": nil, "PUT /v1/blocks/{user}": nil, "GET /v1/blocks/{user}": nil, "DELETE /v1/blocks/{user}": nil, "POST /v1/inbox/ack": nil,
 	"GET /v1/devices": nil, "PUT /v1/devices/{device}": nil, "GET /v1/devices/{device}": nil, "DELETE /v1/devices/{device}": nil, "GET /v1/push/key": nil,
 	"PATCH /v1/me": nil, "PUT /v1/me/avatar": nil, "DELETE /v1/me/avatar": nil, "GET /v1/users": nil, "GET /v1/users/{user}": nil,
 	"DELETE /v1/me": nil, "GET /v1/me/export": nil, "DELETE /v1/users/{user}": nil, "GET /v1/erasures/{erasure}": nil,

@@ -6,6 +6,7 @@ package web
 func describedRoutes() routes {
 	return routes{
 		"DELETE /v1/announcements/:announcement": {id: "cancelAnnouncement", method: "DELETE", template: "/v1/announcements/{announcement}", admin: true, scope: "announce", path: []string{"announcement"}},
+		"DELETE /v1/blocks/:user":                {id: "deleteBlock", method: "DELETE", template: "/v1/blocks/{user}", scope: "send", path: []string{"user"}},
 		"DELETE /v1/devices/:device":             {id: "deleteDevice", method: "DELETE", template: "/v1/devices/{device}", scope: "send", path: []string{"device"}},
 		"DELETE /v1/doctor/run":                  {id: "stopExamination", method: "DELETE", template: "/v1/doctor/run", admin: true, scope: "ops"},
 		"DELETE /v1/groups/:group":               {id: "deleteGroup", method: "DELETE", template: "/v1/groups/{group}", scope: "groups", path: []string{"group"}},
@@ -43,6 +44,11 @@ func describedRoutes() routes {
 			"cursor": {lengthMax: 1024},
 			"limit":  {integer: true, min: 1},
 		}},
+		"GET /v1/blocks": {id: "listBlocks", method: "GET", template: "/v1/blocks", scope: "read", query: map[string]parameter{
+			"cursor": {lengthMax: 1024},
+			"limit":  {integer: true, min: 1},
+		}},
+		"GET /v1/blocks/:user":      {id: "getBlock", method: "GET", template: "/v1/blocks/{user}", scope: "read", path: []string{"user"}},
 		"GET /v1/devices":           {id: "listDevices", method: "GET", template: "/v1/devices", scope: "read"},
 		"GET /v1/devices/:device":   {id: "getDevice", method: "GET", template: "/v1/devices/{device}", scope: "read", path: []string{"device"}},
 		"GET /v1/doctor":            {id: "examine", method: "GET", template: "/v1/doctor", admin: true, scope: "ops"},
@@ -229,6 +235,7 @@ func describedRoutes() routes {
 		"POST /v1/webhooks":                        {id: "createWebhook", method: "POST", template: "/v1/webhooks", admin: true, scope: "events"},
 		"POST /v1/webhooks/:webhook/rotate":        {id: "rotateWebhook", method: "POST", template: "/v1/webhooks/{webhook}/rotate", admin: true, scope: "events", path: []string{"webhook"}},
 		"POST /v1/webhooks/:webhook/test":          {id: "testWebhook", method: "POST", template: "/v1/webhooks/{webhook}/test", admin: true, scope: "events", path: []string{"webhook"}},
+		"PUT /v1/blocks/:user":                     {id: "putBlock", method: "PUT", template: "/v1/blocks/{user}", scope: "send", path: []string{"user"}},
 		"PUT /v1/devices/:device":                  {id: "putDevice", method: "PUT", template: "/v1/devices/{device}", scope: "send", path: []string{"device"}},
 		"PUT /v1/direct/:user":                     {id: "putDirect", method: "PUT", template: "/v1/direct/{user}", scope: "send", path: []string{"user"}},
 		"PUT /v1/groups/:group/bans/:user":         {id: "putBan", method: "PUT", template: "/v1/groups/{group}/bans/{user}", scope: "groups", path: []string{"group", "user"}},

@@ -15,6 +15,7 @@ import (
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/batch"
+	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/direct"
 	"github.com/chatd/chatd/chat/directory"
@@ -97,6 +98,7 @@ type Services struct {
 	Chat          *chat.Service
 	Live          *live.Service
 	MemberData    *memberdata.Service
+	Blocks        *blocks.Service
 	Rules         *rules.Service
 	Schedules     *schedule.Service
 	Announcements *announce.Service

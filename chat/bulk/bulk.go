@@ -229,7 +229,7 @@ func (c *change) addSome(ctx context.Context, drafts []Draft) (promoted []Draft,
 		}
 	}
 	c.result.Added += len(users)
-	c.core.Joined(ctx, c.group, added.Epoch, users, added.Start, added.Last)
+	c.core.Joined(ctx, c.by, c.group, added.Epoch, users, added.Start, added.Last)
 	return promoted, nil
 }
 

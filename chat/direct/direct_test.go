@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/direct"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/webhook"
@@ -27,7 +28,7 @@ type bench struct {
 
 func newBench(t *testing.T, change ...func(*chat.Options)) bench {
 	b := chattest.New(t, change...)
-	return bench{b, direct.New(b.Service, b.Store)}
+	return bench{b, direct.New(b.Service, b.Store, blocks.New(b.Service, b.Store))}
 }
 
 // put opens a direct group.

@@ -427,6 +427,8 @@ func (s *Service) Typing(ctx context.Context, by chat.Caller, group string) erro
 		return chat.ErrNotFound
 	case info.Role == "":
 		return chat.ErrMembersOnly
+	case info.Blocked:
+		return chat.ErrBlocked
 	case info.Muted(s.core.Options().Now()):
 		return chat.Muted(*info.MutedUntil)
 	}

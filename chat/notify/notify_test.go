@@ -32,6 +32,7 @@ type bench struct {
 	epoch    string
 	disabled string // this user is
 	names    map[string]string
+	blocked  map[string]bool // by bob
 }
 
 func newBench(t *testing.T, change ...func(*chat.Options)) *bench {
@@ -42,7 +43,8 @@ func newBench(t *testing.T, change ...func(*chat.Options)) *bench {
 	n := &bench{Bench: b, receiver: harness.StartReceiver(t, 1)}
 	n.Service = notify.New(b.Service, b.Store, notify.Options{
 		Pusher: sender, Delay: time.Hour, Disabled: func(user string) bool { return user == n.disabled },
-		Name: func(_ context.Context, user string) string { return n.names[user] },
+		Name:    func(_ context.Context, user string) string { return n.names[user] },
+		Blocked: func(context.Context, string, []string) (map[string]bool, error) { return n.blocked, nil },
 	})
 	n.epoch = b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob").Epoch
 	n.register()

@@ -142,6 +142,9 @@ func (s *Service) push(ctx context.Context, t PushTask, run chat.TaskRun) error 
 	} else {
 		n, unread, err = s.shownMessage(ctx, t)
 	}
+	if err == nil && unread {
+		n, unread, err = s.heard(ctx, t, n)
+	}
 	if err != nil || !unread {
 		return err
 	}

@@ -13,6 +13,8 @@ type Options struct {
 	Pusher Pusher        // reaches devices; nil: nothing is delivered
 	// Disabled tells whether a user gets no notifications at all; nil: nobody.
 	Disabled func(user string) bool
+	// Blocked tells whom of others a user blocks; nil: nobody.
+	Blocked func(ctx context.Context, user string, others []string) (map[string]bool, error)
 	// Name is the name of a user; empty: they have none. nil: nobody has.
 	Name func(ctx context.Context, user string) string
 }
@@ -25,6 +27,7 @@ type Service struct {
 	delay    time.Duration
 	pusher   Pusher
 	disabled func(user string) bool
+	blocked  func(ctx context.Context, user string, others []string) (map[string]bool, error)
 	name     func(ctx context.Context, user string) string
 	presence *presence
 	key      pushKey
@@ -32,7 +35,7 @@ type Service struct {
 
 // New makes a Service that shares the limits, the log and the clock of core. Run reports presence.
 func New(core *chat.Service, store Store, opt Options) *Service {
-	return &Service{core: core, store: store, opt: core.Options(), delay: opt.Delay, pusher: opt.Pusher, disabled: opt.Disabled, name: opt.Name, presence: newPresence()}
+	return &Service{core: core, store: store, opt: core.Options(), delay: opt.Delay, pusher: opt.Pusher, disabled: opt.Disabled, blocked: opt.Blocked, name: opt.Name, presence: newPresence()}
 }
 
 // Node is the name with which this node reports who has a session here.

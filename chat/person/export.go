@@ -11,6 +11,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/memberdata"
@@ -34,6 +35,7 @@ type Record struct {
 	Account  *accounts.Own      `json:"account,omitempty"`   // of a user who signs in here
 	Login    *accounts.Login    `json:"login,omitempty"`     // that holds, without its secret
 	Session  *users.Session     `json:"session,omitempty"`   // that is open now
+	Block    *blocks.Block      `json:"block,omitempty"`     // of another user by this one
 	Invite   *invite.Invite     `json:"invite,omitempty"`    // that the user made, without its code: to these groups, and without a group
 }
 
@@ -79,6 +81,7 @@ type Service struct {
 type Sources struct {
 	Exports       *exports.Service
 	MemberData    *memberdata.Service
+	Blocks        *blocks.Service
 	Schedules     *schedule.Service
 	Notifications *notify.Service
 	Profiles      *profiles.Service
@@ -116,7 +119,7 @@ func (s *Service) Begin(by chat.Caller) (end func(), err error) {
 }
 
 // Export hands everything about by to write, in small parts, which may be empty: groups, then entries by group, entries of the archive
-// in groups that the user has left, the inbox, schedules, devices, the profile, when the user was last seen, and how they sign in. What comes or goes meanwhile may be
+// in groups that the user has left, the inbox, schedules, devices, the profile, when the user was last seen, how they sign in, and whom they block. What comes or goes meanwhile may be
 // missing. While write runs, another export may read. ErrUnavailable: too many others read.
 func (s *Service) Export(ctx context.Context, by chat.Caller, write func([]Record) error) error {
 	begin, cancel := context.WithTimeout(ctx, readingWait)
@@ -141,7 +144,7 @@ func (s *Service) Export(ctx context.Context, by chat.Caller, write func([]Recor
 		reading = err == nil
 		return err
 	}
-	for _, step := range []func(context.Context) error{e.groups, e.left, e.inbox, e.scheduled, e.devices, e.profile, e.lastSeen, e.account, e.sessions, e.invites} {
+	for _, step := range []func(context.Context) error{e.groups, e.left, e.inbox, e.scheduled, e.devices, e.profile, e.lastSeen, e.account, e.sessions, e.invites, e.blocks} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -239,6 +242,24 @@ func (e *export) invited(ctx context.Context, group string) error {
 }
 
 func (e *export) invites(ctx context.Context) error { return e.invited(ctx, "") }
+
+// blocks writes whom the user blocks.
+func (e *export) blocks(ctx context.Context) error {
+	for cursor := ""; ; {
+		list, err := e.from.Blocks.List(ctx, e.by, page, cursor)
+		if err != nil {
+			return err
+		}
+		records := make([]Record, len(list.Items))
+		for i := range list.Items {
+			records[i].Block = &list.Items[i]
+		}
+		if err := e.write(records); err != nil || list.Next == "" {
+			return err
+		}
+		cursor = list.Next
+	}
+}
 
 // member writes the custom fields of the user in a group, if there are any.
 func (e *export) member(ctx context.Context, group string) error {

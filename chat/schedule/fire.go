@@ -120,6 +120,7 @@ var reasons = map[chat.Code]string{
 	chat.CodeForbidden:   "you may not write there any more",
 	chat.CodeBacklogFull: "members of the group were too far behind",
 	chat.CodeMuted:       "you were muted in the group",
+	chat.CodeBlocked:     "the recipient blocks you",
 	chat.CodeRateLimited: "the group is in slow mode, and you had just sent something",
 	chat.CodeInboxFull:   "the inbox of the recipient was full",
 	chat.CodeKeyReused:   "a message with the same client_id and other content was sent before",

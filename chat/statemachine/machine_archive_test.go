@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/webhook"
@@ -54,7 +55,8 @@ func newMachineArchive(t *rapid.T, groups *store.Store, db *sqlarchive.Store, o 
 	a.core = chat.New(a.serving, o)
 	a.searcher = archive.NewSearcher(a.core, groups, db, a.archiver.CatchUp)
 	a.retention = retention.New(retainedStore{archivedStore{groups, a.serving}}, a.archiver, retention.Options{})
-	a.erase = erase.New(a.core, groups, a.serving, authorsArchive{db, a.archiver}, groups, webhook.New(a.core, groups, nil))
+	a.erase = erase.New(a.core, groups, a.serving, authorsArchive{db, a.archiver}, groups, webhook.New(a.core, groups, nil),
+		blocks.New(a.core, groups).Erase)
 	return a
 }
 

@@ -25,6 +25,7 @@ func (m *machine) erase(t *rapid.T, user, _ string) {
 	for range 2 { // the second run finds nothing left to do
 		m.runErase(t, erase.TaskErase, erase.Task{Erasure: begun.ID})
 	}
+	maps.DeleteFunc(m.blocked, func(b block, _ bool) bool { return b.user == user })
 	report, err := m.archive.erase.Get(m.ctx, root, begun.ID)
 	m.must(t, err)
 	for _, group := range machineGroups {

@@ -70,6 +70,9 @@ func (m *machine) put(t *rapid.T, user, group string) {
 	case had == nil && !manages:
 		expect(t, "add without rights", err, chat.CodeForbidden)
 		return
+	case had == nil && user != target && m.blocked[block{target, user}]:
+		expect(t, "add who blocks them", err, chat.CodeBlocked)
+		return
 	case had != nil && (role == "" || role == had.role):
 		// Nothing to change: rights do not matter for an answer that says how it is.
 		if err == nil && created {

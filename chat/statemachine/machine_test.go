@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/store"
@@ -37,6 +38,8 @@ type machine struct {
 	live    *live.Service
 	stores  *store.Store
 	rules   *rules.Service
+	blocks  *blocks.Service
+	blocked map[block]bool
 	archive *machineArchive // nil: trimmed messages are gone
 	doubts  *doubts         // nil: the archive has nothing that the store lost
 	restart func() opened
@@ -57,7 +60,7 @@ type opened struct {
 }
 
 func newMachine(ctx context.Context, open func() opened) *machine {
-	m := &machine{ctx: ctx, restart: open, groups: map[string]*modelGroup{}, lives: map[string]string{}, epochs: map[string]bool{}}
+	m := &machine{ctx: ctx, restart: open, groups: map[string]*modelGroup{}, blocked: map[block]bool{}, lives: map[string]string{}, epochs: map[string]bool{}}
 	m.use(open())
 	for _, u := range machineUsers {
 		for _, g := range machineGroups {
@@ -69,7 +72,7 @@ func newMachine(ctx context.Context, open func() opened) *machine {
 
 func (m *machine) use(o opened) {
 	m.service, m.stores, m.archive = o.service, o.stores, o.archive
-	m.rules = rules.New(o.service, o.stores, o.stores)
+	m.rules, m.blocks = rules.New(o.service, o.stores, o.stores), blocks.New(o.service, o.stores)
 	if m.archive != nil {
 		m.live = live.New(o.service, archivedStore{o.stores, o.archive.serving})
 	} else {
@@ -159,7 +162,7 @@ func (m *machine) step(t *rapid.T) {
 		{2, "unread", m.markUnread}, {7, "put", m.put}, {3, "remove", m.remove}, {5, "edit", m.edit},
 		{3, "delete", m.delete}, {7, "react", m.react}, {3, "trim", m.trim}, {2, "settings", m.settings},
 		{1, "restart", m.restarted}, {1, "deleteGroup", m.deleteGroup}, {3, "sync", m.sync}, {2, "list", m.list},
-		{2, "receipts", m.receipts}, {3, "operator", m.operate}, {3, "rule", m.rule}, {2, "tasks", m.tasks},
+		{2, "receipts", m.receipts}, {3, "operator", m.operate}, {3, "rule", m.rule}, {2, "block", m.block}, {2, "tasks", m.tasks},
 	}
 	if m.archive != nil {
 		actions = append(actions, m.archiveActions()...)
@@ -186,7 +189,7 @@ func (m *machine) create(t *rapid.T, user, group string) {
 	visibility := oneOf(t, "visibility", chat.Private, chat.Public)
 	var others []string
 	for _, u := range machineUsers {
-		if u != user && oneOf(t, "with "+u, true, true, true, false) {
+		if u != user && !m.blocked[block{u, user}] && oneOf(t, "with "+u, true, true, true, false) {
 			others = append(others, u)
 		}
 	}

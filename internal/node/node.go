@@ -15,6 +15,7 @@ import (
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/batch"
+	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/direct"
 	"github.com/chatd/chatd/chat/directory"
@@ -202,9 +203,11 @@ func (n *Node) openServices() {
 	webhooks := webhook.New(core, n.store.Webhooks, n.sender)
 	schedules := schedule.New(core, n.store.Schedules, webhooks)
 	exports, noted := exports.New(core, groups), memberdata.New(core, n.store.Groups)
+	blocked := blocks.New(core, n.store.Blocks)
 	notifications := notify.New(core, notifyStore{n.store.Notifications, n.store.Inboxes, n.store.Logs, n.store.Tasks}, notify.Options{
 		Delay: n.set.NotifyDelay.value(), Pusher: n.sender, Disabled: func(user string) bool { return n.services.Users.Disabled(user) },
-		Name: func(ctx context.Context, user string) string { return n.services.Profiles.Name(ctx, user) },
+		Name:    func(ctx context.Context, user string) string { return n.services.Profiles.Name(ctx, user) },
+		Blocked: blocked.Of,
 	})
 	decided := users.New(usersStore{n.store.Tables, n.store.Notifications}, users.Options{Node: notifications.Node(), Now: time.Now, Log: n.log})
 	stored := files.New(core, n.store.Files, n.blobs, files.Options{SizeMax: int64(n.set.FileMax.value()), Sole: n.store.server != nil, Log: n.log})
@@ -214,13 +217,14 @@ func (n *Node) openServices() {
 	webhooks.Profiles = shown.Names
 	invites := n.openInvites(core, shown)
 	n.services = web.Services{
-		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, n.endLogins),
+		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, blocked.Erase, n.endLogins),
 		Directory:     directory.New(core, directoryStore{n.store.Directory, n.store.Groups, n.store.Index, n.store.Tasks}),
 		Exports:       exports,
 		Chat:          core,
 		Files:         stored,
 		Live:          live.New(core, logs),
 		MemberData:    noted,
+		Blocks:        blocked,
 		Rules:         rules.New(core, ruleStore{n.store.Groups, n.store.Tasks}, groups),
 		Schedules:     schedules,
 		Announcements: announce.New(core, announceStore{n.store.Announcements, n.store.Schedules}),
@@ -228,7 +232,7 @@ func (n *Node) openServices() {
 		Webhooks:      webhooks,
 		Hooks:         hooks,
 		Words:         listed,
-		Direct:        direct.New(core, n.store.Groups),
+		Direct:        direct.New(core, n.store.Groups, blocked),
 		Invites:       invites,
 		Keys:          n.openKeys(),
 		Users:         decided,
@@ -243,7 +247,7 @@ func (n *Node) openServices() {
 	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks(),
 		shown.Published(), n.services.Invites.Table(), hooks.Table(), listed.Table())
 	n.openAccounts()
-	n.services.Persons = person.New(core, person.Sources{Exports: exports, MemberData: noted, Schedules: schedules, Notifications: notifications,
+	n.services.Persons = person.New(core, person.Sources{Exports: exports, MemberData: noted, Blocks: blocked, Schedules: schedules, Notifications: notifications,
 		Profiles: shown, Accounts: n.services.Accounts, Invites: invites, Users: decided, Archive: written})
 }
 

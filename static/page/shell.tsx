@@ -4,6 +4,7 @@ import { Chatd, type Options, SignedOut } from "@chatd/client";
 import { indexedDBStore } from "@chatd/client/indexeddb";
 import { load, save } from "./saved.ts";
 import { about } from "./signin.ts";
+import { loadBlocked } from "./blocked.ts";
 import { createPeople } from "./people.ts";
 import { removeLeft, removeNow } from "./removals.ts";
 import { SessionContext, type Session } from "./session.ts";
@@ -49,6 +50,7 @@ export function start(me: string, signIn: SignIn, root: HTMLElement): () => Prom
   removeLeft(chat, me);
   draw();
   about().then(has, () => {});
+  void chat.ready.then(() => loadBlocked(chat)).catch(() => {}); // what is known from before is shown
   void chat.ready.then(() => import("./offline.ts")).then((m) => m.keep(session), () => {}); // what could not be loaded now is the next time
   return async () => {
     ended = true;

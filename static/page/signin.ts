@@ -99,7 +99,7 @@ function claims(token: string): { exp?: number } {
 
 /** Drops what this tab has of a user: what it keeps, and the group in the address. */
 function forget(): void {
-  for (const key of ["owner", "cursors", "outbox", "people", "searches"]) save(key, null);
+  for (const key of ["owner", "cursors", "outbox", "people", "searches", "blocked"]) save(key, null);
   history.replaceState(null, "", location.pathname + location.search);
 }
 

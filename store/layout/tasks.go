@@ -4,6 +4,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/directory"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
@@ -38,6 +39,7 @@ const (
 
 // Tasks are all kinds. docs/tasks.md says what each does.
 var Tasks = map[string]Task{
+	blocks.TaskBlock:     {chat.QueueCore, "chat/blocks", WithUser},
 	chat.TaskMention:     {chat.QueueCore, "chat", WithGroup},
 	chat.TaskMember:      {chat.QueueCore, "chat", WithGroup},
 	chat.TaskTrim:        {chat.QueueCore, "chat", WithGroup},

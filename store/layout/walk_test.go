@@ -50,7 +50,7 @@ zset public named users last_seen names live nodes served orphans health:ends an
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
 zset g:*:banned g:*:mutes g:*:slow g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
 zset g:*:import:msgs g:*:import:skip g:*:import:reacted g:*:import:reactions
-zset u:*:groups u:*:inbox:server u:*:inbox:by:* u:*:inbox:mentions:* u:*:inbox:senders u:*:schedules u:*:firings u:*:keys:at
+zset u:*:groups u:*:blocks u:*:inbox:server u:*:inbox:by:* u:*:inbox:mentions:* u:*:inbox:senders u:*:schedules u:*:firings u:*:keys:at
 zset q:*:delayed q:*:leased q:*:dead q:*:parked q:*:rates q:*:kept q:*:lines q:*:expiring`
 
 // unseen are the keys that no store of chatd has, with the reason.
@@ -336,7 +336,9 @@ func (f filler) users() {
 		f.Must(err)
 	}
 	f.Must(f.PutItem(f.Ctx, "bob", chat.Item{Kind: chat.ItemAnnouncement, Body: &hello, SentAt: chat.TimeMs(1)}, "key"))
-	_, err := f.Store.ClaimAdds(f.Ctx, "alice", "g", []string{"dora"})
+	_, _, err := f.Store.PutBlock(f.Ctx, "alice", "bob")
+	f.Must(err)
+	_, err = f.Store.ClaimAdds(f.Ctx, "alice", "g", []string{"dora"})
 	f.Must(err)
 	_, err = f.Store.Claim(f.Ctx, "alice", "key", "content")
 	f.Must(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/directory"
 	"github.com/chatd/chatd/chat/erase"
@@ -514,6 +515,17 @@ type BatchDraft struct {
 // BatchResults defines model for BatchResults.
 type BatchResults struct {
 	Results []json.RawMessage `json:"results"`
+}
+
+// Block defines model for Block.
+type Block = blocks.Block
+
+// BlockList defines model for BlockList.
+type BlockList struct {
+	Blocks []Block `json:"blocks"`
+
+	// Next The `cursor` of the next page; null at the end.
+	Next *Next `json:"next"`
 }
 
 // Blocker defines model for Blocker.
@@ -2144,6 +2156,15 @@ type ListHeldGroupsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListBlocksParams defines parameters for ListBlocks.
+type ListBlocksParams struct {
+	// Limit Maximum number of entries.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the previous page; empty for the first page.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListGroupsParams defines parameters for ListGroups.
 type ListGroupsParams struct {
 	// All Every group, not only the caller's.
@@ -2766,6 +2787,18 @@ type ServerInterface interface {
 	// ListHeldGroups Groups that keep messages for members who are behind
 	// (GET /v1/blockers)
 	ListHeldGroups(ctx echo.Context, params ListHeldGroupsParams) error
+	// ListBlocks List whom the caller blocks
+	// (GET /v1/blocks)
+	ListBlocks(ctx echo.Context, params ListBlocksParams) error
+	// DeleteBlock Unblock a user
+	// (DELETE /v1/blocks/{user})
+	DeleteBlock(ctx echo.Context, user UserParam) error
+	// GetBlock Tell whether the caller blocks a user
+	// (GET /v1/blocks/{user})
+	GetBlock(ctx echo.Context, user UserParam) error
+	// PutBlock Block a user
+	// (PUT /v1/blocks/{user})
+	PutBlock(ctx echo.Context, user UserParam) error
 	// ListDevices List the caller's devices
 	// (GET /v1/devices)
 	ListDevices(ctx echo.Context) error
@@ -3264,6 +3297,79 @@ func (w *ServerInterfaceWrapper) ListHeldGroups(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListHeldGroups(ctx, params)
+	return err
+}
+
+// ListBlocks converts echo context to params.
+func (w *ServerInterfaceWrapper) ListBlocks(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListBlocksParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListBlocks(ctx, params)
+	return err
+}
+
+// DeleteBlock converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteBlock(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "user" -------------
+	var user UserParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", ctx.Param("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteBlock(ctx, user)
+	return err
+}
+
+// GetBlock converts echo context to params.
+func (w *ServerInterfaceWrapper) GetBlock(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "user" -------------
+	var user UserParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", ctx.Param("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetBlock(ctx, user)
+	return err
+}
+
+// PutBlock converts echo context to params.
+func (w *ServerInterfaceWrapper) PutBlock(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "user" -------------
+	var user UserParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", ctx.Param("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutBlock(ctx, user)
 	return err
 }
 
@@ -5660,6 +5766,10 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/announcements/:announcement", wrapper.GetAnnouncement, options.OperationMiddlewares["getAnnouncement"]...)
 	router.POST(options.BaseURL+"/v1/batch", wrapper.Batch, options.OperationMiddlewares["batch"]...)
 	router.GET(options.BaseURL+"/v1/blockers", wrapper.ListHeldGroups, options.OperationMiddlewares["listHeldGroups"]...)
+	router.GET(options.BaseURL+"/v1/blocks", wrapper.ListBlocks, options.OperationMiddlewares["listBlocks"]...)
+	router.DELETE(options.BaseURL+"/v1/blocks/:user", wrapper.DeleteBlock, options.OperationMiddlewares["deleteBlock"]...)
+	router.GET(options.BaseURL+"/v1/blocks/:user", wrapper.GetBlock, options.OperationMiddlewares["getBlock"]...)
+	router.PUT(options.BaseURL+"/v1/blocks/:user", wrapper.PutBlock, options.OperationMiddlewares["putBlock"]...)
 	router.GET(options.BaseURL+"/v1/devices", wrapper.ListDevices, options.OperationMiddlewares["listDevices"]...)
 	router.DELETE(options.BaseURL+"/v1/devices/:device", wrapper.DeleteDevice, options.OperationMiddlewares["deleteDevice"]...)
 	router.GET(options.BaseURL+"/v1/devices/:device", wrapper.GetDevice, options.OperationMiddlewares["getDevice"]...)
@@ -6115,6 +6225,210 @@ type ListHeldGroupsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListHeldGroupsdefaultApplicationProblemPlusJSONResponse) VisitListHeldGroupsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBlocksRequestObject struct {
+	Params ListBlocksParams
+}
+
+type ListBlocksResponseObject interface {
+	VisitListBlocksResponse(w http.ResponseWriter) error
+}
+
+type ListBlocks200JSONResponse BlockList
+
+func (response ListBlocks200JSONResponse) VisitListBlocksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBlocksdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListBlocksdefaultApplicationProblemPlusJSONResponse) VisitListBlocksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteBlockRequestObject struct {
+	User UserParam `json:"user"`
+}
+
+type DeleteBlockResponseObject interface {
+	VisitDeleteBlockResponse(w http.ResponseWriter) error
+}
+
+type DeleteBlock204Response struct {
+}
+
+func (response DeleteBlock204Response) VisitDeleteBlockResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteBlockdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteBlockdefaultApplicationProblemPlusJSONResponse) VisitDeleteBlockResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBlockRequestObject struct {
+	User UserParam `json:"user"`
+}
+
+type GetBlockResponseObject interface {
+	VisitGetBlockResponse(w http.ResponseWriter) error
+}
+
+type GetBlock200JSONResponse Block
+
+func (response GetBlock200JSONResponse) VisitGetBlockResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBlockdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetBlockdefaultApplicationProblemPlusJSONResponse) VisitGetBlockResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutBlockRequestObject struct {
+	User UserParam `json:"user"`
+}
+
+type PutBlockResponseObject interface {
+	VisitPutBlockResponse(w http.ResponseWriter) error
+}
+
+type PutBlock200JSONResponse Block
+
+func (response PutBlock200JSONResponse) VisitPutBlockResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutBlock201JSONResponse Block
+
+func (response PutBlock201JSONResponse) VisitPutBlockResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutBlockdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PutBlockdefaultApplicationProblemPlusJSONResponse) VisitPutBlockResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -11827,6 +12141,18 @@ type StrictServerInterface interface {
 	// ListHeldGroups Groups that keep messages for members who are behind
 	// (GET /v1/blockers)
 	ListHeldGroups(ctx context.Context, request ListHeldGroupsRequestObject) (ListHeldGroupsResponseObject, error)
+	// ListBlocks List whom the caller blocks
+	// (GET /v1/blocks)
+	ListBlocks(ctx context.Context, request ListBlocksRequestObject) (ListBlocksResponseObject, error)
+	// DeleteBlock Unblock a user
+	// (DELETE /v1/blocks/{user})
+	DeleteBlock(ctx context.Context, request DeleteBlockRequestObject) (DeleteBlockResponseObject, error)
+	// GetBlock Tell whether the caller blocks a user
+	// (GET /v1/blocks/{user})
+	GetBlock(ctx context.Context, request GetBlockRequestObject) (GetBlockResponseObject, error)
+	// PutBlock Block a user
+	// (PUT /v1/blocks/{user})
+	PutBlock(ctx context.Context, request PutBlockRequestObject) (PutBlockResponseObject, error)
 	// ListDevices List the caller's devices
 	// (GET /v1/devices)
 	ListDevices(ctx context.Context, request ListDevicesRequestObject) (ListDevicesResponseObject, error)
@@ -12392,6 +12718,106 @@ func (sh *strictHandler) ListHeldGroups(ctx echo.Context, params ListHeldGroupsP
 		return err
 	} else if validResponse, ok := response.(ListHeldGroupsResponseObject); ok {
 		return validResponse.VisitListHeldGroupsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListBlocks operation middleware
+func (sh *strictHandler) ListBlocks(ctx echo.Context, params ListBlocksParams) error {
+	var request ListBlocksRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBlocks(ctx.Request().Context(), request.(ListBlocksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBlocks")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListBlocksResponseObject); ok {
+		return validResponse.VisitListBlocksResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteBlock operation middleware
+func (sh *strictHandler) DeleteBlock(ctx echo.Context, user UserParam) error {
+	var request DeleteBlockRequestObject
+
+	request.User = user
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteBlock(ctx.Request().Context(), request.(DeleteBlockRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteBlock")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteBlockResponseObject); ok {
+		return validResponse.VisitDeleteBlockResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetBlock operation middleware
+func (sh *strictHandler) GetBlock(ctx echo.Context, user UserParam) error {
+	var request GetBlockRequestObject
+
+	request.User = user
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetBlock(ctx.Request().Context(), request.(GetBlockRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetBlock")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetBlockResponseObject); ok {
+		return validResponse.VisitGetBlockResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutBlock operation middleware
+func (sh *strictHandler) PutBlock(ctx echo.Context, user UserParam) error {
+	var request PutBlockRequestObject
+
+	request.User = user
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutBlock(ctx.Request().Context(), request.(PutBlockRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutBlock")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutBlockResponseObject); ok {
+		return validResponse.VisitPutBlockResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

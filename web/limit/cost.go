@@ -27,6 +27,8 @@ var costs = map[string]Cost{
 	"acceptInvite":   {User: 3, Send: 1}, // a member more
 	"listInvites":    {User: 2},
 	"putDirect":      {User: 3, Send: 1},
+	"putBlock":       {User: 3}, // in the direct group, too
+	"deleteBlock":    {User: 3},
 	"deleteGroup":    {User: 5, Send: 1}, // every member's index is updated
 	"batch":          {User: 1},          // each op costs what its call does
 	"listMessages":   {User: 1, page: 50},

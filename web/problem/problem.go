@@ -25,7 +25,7 @@ func Status(code chat.Code) int {
 		return http.StatusBadRequest
 	case chat.CodeUnauthenticated:
 		return http.StatusUnauthorized
-	case chat.CodeForbidden, chat.CodeMuted, chat.CodeBanned:
+	case chat.CodeForbidden, chat.CodeMuted, chat.CodeBanned, chat.CodeBlocked:
 		return http.StatusForbidden
 	case chat.CodeNotFound:
 		return http.StatusNotFound

@@ -29,6 +29,16 @@ export interface ChatCalls {
     /** Send a scheduled message now. */
     run(schedule: string): Promise<Schedule>;
   };
+  readonly blocks: {
+    /** Block a user. */
+    put(user: string): Promise<Block>;
+    /** List whom the caller blocks. */
+    list(query?: { limit?: number; cursor?: string; }): Promise<BlockList>;
+    /** Tell whether the caller blocks a user. */
+    get(user: string): Promise<Block>;
+    /** Unblock a user. */
+    delete(user: string): Promise<null>;
+  };
   readonly invites: {
     /** Invite people. */
     create(body: InviteDraft): Promise<Invite>;
@@ -53,7 +63,7 @@ export interface ChatCalls {
   };
 }
 
-export const chatCalls = "browse GET /v1/groups/public|search GET /v1/search|users GET /v1/users|profile GET /v1/users/{}|me GET /v1/me|updateMe PATCH /v1/me|schedules.create POST /v1/schedules|schedules.list GET /v1/schedules|schedules.get GET /v1/schedules/{}|schedules.update PATCH /v1/schedules/{}|schedules.cancel DELETE /v1/schedules/{}|schedules.run POST /v1/schedules/{}/run|invites.create POST /v1/invites|invites.list GET /v1/invites|invites.delete DELETE /v1/invites/{}|invites.check POST /v1/invites/check|invites.accept POST /v1/invites/accept|push.key GET /v1/push/key|push.list GET /v1/devices|push.put PUT /v1/devices/{}|push.delete DELETE /v1/devices/{}";
+export const chatCalls = "browse GET /v1/groups/public|search GET /v1/search|users GET /v1/users|profile GET /v1/users/{}|me GET /v1/me|updateMe PATCH /v1/me|schedules.create POST /v1/schedules|schedules.list GET /v1/schedules|schedules.get GET /v1/schedules/{}|schedules.update PATCH /v1/schedules/{}|schedules.cancel DELETE /v1/schedules/{}|schedules.run POST /v1/schedules/{}/run|blocks.put PUT /v1/blocks/{}|blocks.list GET /v1/blocks|blocks.get GET /v1/blocks/{}|blocks.delete DELETE /v1/blocks/{}|invites.create POST /v1/invites|invites.list GET /v1/invites|invites.delete DELETE /v1/invites/{}|invites.check POST /v1/invites/check|invites.accept POST /v1/invites/accept|push.key GET /v1/push/key|push.list GET /v1/devices|push.put PUT /v1/devices/{}|push.delete DELETE /v1/devices/{}";
 
 export interface GroupCalls {
   /** List members and their cursors. */
@@ -100,6 +110,17 @@ export type BanDraft = {
 
 export type BanPage = {
   bans: Ban[];
+  /** The `cursor` of the next page; null at the end. */
+  next: string | null;
+};
+
+export type Block = {
+  created_at: string;
+  user: string;
+};
+
+export type BlockList = {
+  blocks: Block[];
   /** The `cursor` of the next page; null at the end. */
   next: string | null;
 };

@@ -1,6 +1,7 @@
 /** One group in the list. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { GroupState } from "@chatd/client";
+import { useBlocked } from "../blocked.ts";
 import { shortTime } from "../format.ts";
 import { useHasDraft } from "../drafts.ts";
 import { usePeople } from "../people.ts";
@@ -48,9 +49,10 @@ const Shown = memo(({ group: g, title, current, stop, starred, onStar }: Props) 
 function Last({ group: g }: { group: GroupState }) {
   const { me } = useSession();
   const people = usePeople();
-  const [typing] = g.typing;
+  const blocked = useBlocked();
+  const typing = g.typing.find((u) => !blocked.has(u));
   if (typing) return <em class="group-last">{say(`${people.known.get(typing)?.name || typing} is typing…`, `${people.known.get(typing)?.name || typing} 正在输入…`)}</em>;
-  const { who, text } = previewOf(g, me, people);
+  const { who, text } = previewOf(g, me, people, blocked);
   return <span class="group-last" dir="auto">{who && <><bdi>{who}</bdi>{say(": ", "：")}</>}{text}</span>;
 }
 

@@ -1,6 +1,7 @@
 /** Who is in a group, and what its owner and admins change about that. */
 import type { GroupState } from "@chatd/client";
 import { useMemo, useRef, useState } from "preact/hooks";
+import { blockQuestion, useBlocked } from "../blocked.ts";
 import { useComing, useSnapshot } from "../hooks.ts";
 import { manages as managing, type Member, type Role, useMembers } from "../members.ts";
 import { labelOf, textOf, useNames, usePeople } from "../people.ts";
@@ -60,6 +61,8 @@ function Shown({ group }: { group: GroupState }) {
 type Asks = { onAsk: (q: Question) => void; onMute: (user: string) => void };
 
 function Row({ member: m, group, self, mine, ...asks }: { member: Member; group: GroupState; self: boolean; mine: Role | undefined } & Asks) {
+  const { chat } = useSession();
+  const blocked = useBlocked().has(m.user);
   const [menu, setMenu] = useState(false);
   const button = useRef<HTMLSpanElement>(null);
   const name = useNames([m.user])(m.user);
@@ -78,6 +81,8 @@ function Row({ member: m, group, self, mine, ...asks }: { member: Member; group:
         <Popover anchor={button} name="menu" role="menu" label={name} onClose={() => setMenu(false)}>
           {!group.direct && <a role="menuitem" data-focus href={pathOf({ view: "direct", user: m.user })} onClick={() => setMenu(false)}>{say("Send a message", "发消息")}</a>}
           {may && <Actions member={m} name={name} group={group} mine={mine} muted={!!mutedUntil} {...asks} onDone={() => setMenu(false)} />}
+          <button type="button" role="menuitem" class={blocked ? "" : "danger"} data-focus={group.direct ? "" : undefined}
+            onClick={() => { setMenu(false); asks.onAsk(blockQuestion(chat, m.user, name, !blocked)); }}>{blocked ? say("Unblock", "取消屏蔽") : say("Block", "屏蔽")}</button>
           {group.direct && <span class="quiet" dir="ltr">{m.user}</span>}
         </Popover>
       )}

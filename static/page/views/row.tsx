@@ -1,12 +1,14 @@
 /** One message. */
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { MessageItem } from "@chatd/client";
+import { blockQuestion, useBlocked } from "../blocked.ts";
 import { fullTime, timeOf } from "../format.ts";
 import { plain } from "../markdown.ts";
 import { listOf } from "../notices.ts";
 import { useNames, usePerson } from "../people.ts";
 import { counted, say } from "../say.ts";
 import { closed, useSession } from "../session.ts";
+import type { Question } from "../ui/confirm.tsx";
 import { Files } from "../ui/files.tsx";
 import { memo } from "../ui/memo.ts";
 import { Avatar, Icon, Name } from "../ui/parts.tsx";
@@ -51,8 +53,10 @@ export type RowProps = {
 
 export const MessageRow = memo((props: RowProps) => {
   const { item, head, readers, current, active, open, on } = props;
-  const { me } = useSession();
+  const { chat, me } = useSession();
   const { label, alike } = usePerson(item.from);
+  const blocked = useBlocked().has(item.from);
+  const [unfolded, unfold] = useState(false);
   const tab = current ? 0 : -1;
   const mine = item.from === me;
   const waits = item.state === "queued" || item.state === "sending";
@@ -66,6 +70,14 @@ export const MessageRow = memo((props: RowProps) => {
       <li class="message leaving" data-key={item.key} data-id={item.id} data-from={item.from} tabIndex={tab} aria-label={say("Deleted message", "已删除的消息")}>
         <p class="ask" role="status">{say("Message deleted.", "消息已删除。")}
           <button type="button" class="text-button" tabIndex={tab} onClick={() => on.restore(item)}>{say("Undo", "撤销")}</button></p>
+      </li>
+    );
+  }
+  if (blocked && !unfolded) {
+    return (
+      <li class="message folded" data-key={item.key} data-id={item.id || undefined} data-from={item.from} tabIndex={tab} aria-label={say("Message of a blocked person", "已屏蔽的人的消息")}>
+        <p class="quiet">{say("Blocked person", "已屏蔽的人")} ·{" "}
+          <button type="button" class="text-button" name="show-blocked" tabIndex={tab} onClick={() => unfold(true)}>{say("Show", "显示")}</button></p>
       </li>
     );
   }
@@ -96,7 +108,8 @@ export const MessageRow = memo((props: RowProps) => {
         </div>
       )}
       {item.state === "failed" && <Failed item={item} tab={tab} />}
-      {open === "delete" && <Ask onDelete={() => on.remove(item)} onCancel={() => on.show(item.key, "")} />}
+      {open === "delete" && <Ask text={say("Delete this message for everyone?", "为所有人删除此消息？")} button={say("Delete", "删除")} onYes={() => on.remove(item)} onCancel={() => on.show(item.key, "")} />}
+      {open === "block" && <Block question={blockQuestion(chat, item.from, distinct, !blocked)} onClose={() => on.show(item.key, "")} />}
       {readers && <Readers users={readers.split(" ")} />}
       {active && item.state === "sent" && item.id > 0 && <Tools item={item} mine={mine} manages={props.manages} open={open} on={on} />}
     </li>
@@ -117,6 +130,7 @@ function why(error: MessageItem["error"]): string {
   const { code = "", detail = "" } = error ?? {};
   switch (code) {
     case "muted": return say("You are muted in this group.", "您在此群组中已被禁言。");
+    case "blocked": return say("They don’t take messages from you.", "对方不接收您的消息。");
     case "forbidden": return say("You may not write here.", "您无权在此发言。");
     case "not_found": return say("You’re no longer in this group.", "您已不在此群组中。");
     case "too_large": return say("It is too long.", "内容过长。");
@@ -139,14 +153,21 @@ function Failed({ item, tab }: { item: MessageItem; tab: number }) {
   );
 }
 
-/** Whether to delete, asked beneath what it is about. */
-function Ask({ onDelete, onCancel }: { onDelete: () => void; onCancel: () => void }) {
+/** Whether to block its author, asked beneath a message. */
+function Block({ question, onClose }: { question: Question; onClose: () => void }) {
+  const { toast } = useSession();
+  const run = () => void question.run().then(onClose, (err: Error) => toast(err.message, { bad: true }));
+  return <Ask text={`${question.title} ${question.text}`} button={question.button} onYes={run} onCancel={onClose} />;
+}
+
+/** A question about a message, asked beneath it. */
+function Ask({ text, button, onYes, onCancel }: { text: string; button: string; onYes: () => void; onCancel: () => void }) {
   const cancel = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => cancel.current?.focus(), []);
   return (
     <p class="ask" role="group">
-      {say("Delete this message for everyone?", "为所有人删除此消息？")}
-      <button type="button" class="text-button danger" onClick={onDelete}>{say("Delete", "删除")}</button>
+      <span dir="auto">{text}</span>
+      <button type="button" class="text-button danger" onClick={onYes}>{button}</button>
       <button ref={cancel} type="button" class="text-button" onClick={onCancel}>{say("Cancel", "取消")}</button>
     </p>
   );

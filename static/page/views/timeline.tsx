@@ -1,6 +1,7 @@
 /** The messages of a group: a window on its log, which loads at both ends and lets go of what is far away. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { GroupState, MessageItem } from "@chatd/client";
+import { useBlocked } from "../blocked.ts";
 import { useEvent, useTimeline } from "../hooks.ts";
 import { linesOf, readMarks, upTo, type Line } from "../lines.ts";
 import { plain } from "../markdown.ts";
@@ -32,6 +33,7 @@ const QUOTED_MAX = 1000;
 export function Timeline({ group, at, onAbout }: { group: GroupState; at?: number | undefined; onAbout: (about: About) => void }) {
   const { chat, me, people: store, toast } = useSession();
   const people = usePeople();
+  const blocked = useBlocked();
   const [state, timeline] = useTimeline(group.id, at ?? "unread", LINES_MAX);
   const { mine, look } = useMembers(group);
   const reads = useReads(group);
@@ -153,6 +155,7 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
     if (!item.reply_to) return {};
     const to = quoted.get(item.reply_to);
     if (!to) return { quoteFrom: "", quoteText: say("Earlier message", "较早的消息") };
+    if (blocked.has(to.from)) return { quoteFrom: "", quoteText: say("Message of a blocked person", "已屏蔽的人的消息") };
     const text = to.deleted_at ? say("Deleted message", "已删除的消息") : plain(to.body ?? "", to.mentions, (user) => textOf(people, user));
     return { quoteFrom: to.from, quoteText: text || to.files?.map((f) => f.name).join(", ") || say("Data", "数据") };
   }

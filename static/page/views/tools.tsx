@@ -1,6 +1,7 @@
 /** What can be done with a message: one toolbar, at the row that is under the pointer or has the focus, and a menu. */
 import { useRef } from "preact/hooks";
 import type { MessageItem } from "@chatd/client";
+import { useBlocked } from "../blocked.ts";
 import { openPanel, pathOf } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
@@ -12,7 +13,7 @@ import { useRoving } from "../ui/roving.ts";
 import type { RowActions } from "./row.tsx";
 
 /** What is open at a row. */
-export type Open = "" | "menu" | "picker" | "delete";
+export type Open = "" | "menu" | "picker" | "delete" | "block";
 
 const USUAL = ["👍", "❤️", "😂"];
 
@@ -58,6 +59,7 @@ function Menu({ item, mine, manages, on, anchor, onClose }: {
   item: MessageItem; mine: boolean; manages: boolean; on: RowActions; anchor: { readonly current: HTMLElement | null }; onClose: () => void;
 }) {
   const { toast } = useSession();
+  const blocked = useBlocked().has(item.from);
   const copy = (text: string) => void navigator.clipboard.writeText(text).then(() => toast(say("Copied", "已复制")), () => toast(say("The browser does not allow copying here.", "浏览器不允许复制。"), { bad: true }));
   const choices: Choice[] = [
     { icon: "smile", label: say("Add reaction", "添加回应"), key: "+", run: () => on.show(item.key, "picker") },
@@ -67,6 +69,7 @@ function Menu({ item, mine, manages, on, anchor, onClose }: {
     { icon: "link", label: say("Copy link", "复制链接"), run: () => copy(location.origin + pathOf({ view: "group", group: item.group, id: item.id })) },
     { icon: "bell", label: say("Mark unread from here", "从此处标为未读"), key: "u", run: () => on.unread(item) },
     { icon: "eye", label: say("View read receipts", "查看已读情况"), run: () => openPanel("receipts", item.id) },
+    ...(mine || !item.from || item.via ? [] : [{ icon: "shield" as const, label: blocked ? say("Unblock…", "取消屏蔽…") : say("Block…", "屏蔽…"), run: () => on.show(item.key, "block") }]),
     ...(manages && !mine && item.from ? [{ icon: "bell-off" as const, label: say("Mute the author…", "将作者禁言…"), run: () => on.mute(item) }] : []),
     ...(mine || manages ? [{ icon: "bin" as const, label: say("Delete", "删除"), danger: true, run: () => on.show(item.key, "delete") }] : []),
   ];

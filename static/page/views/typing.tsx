@@ -1,4 +1,5 @@
 /** Who is typing. */
+import { useBlocked } from "../blocked.ts";
 import { listOf } from "../notices.ts";
 import { useSnapshot } from "../hooks.ts";
 import { useNames } from "../people.ts";
@@ -7,7 +8,9 @@ import { say } from "../say.ts";
 const nobody: readonly string[] = [];
 
 export function Typing({ group }: { group: string }) {
-  const users = useSnapshot((s) => s.groups.find((g) => g.id === group)?.typing ?? nobody);
+  const blocked = useBlocked();
+  const typing = useSnapshot((s) => s.groups.find((g) => g.id === group)?.typing ?? nobody);
+  const users = typing.filter((u) => !blocked.has(u));
   const nameOf = useNames(users);
   return (
     <p class="typing" role="status">

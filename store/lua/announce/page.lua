@@ -10,8 +10,8 @@
 --   epoch        of a new inbox
 --   names        of the users
 -- Returns {OK, 1 done now, 0 if the part is elsewhere}
-local sent, key, content, system, keys_max, inbox_by, cause, by_max, to_strangers =
-  nil, '', '', true, 0, nil, '', 0, true
+local sent, key, content, system, keys_max, inbox_by, cause, by_max, to_strangers, blocks, author =
+  nil, '', '', true, 0, nil, '', 0, true, nil, ''
 local notify = redis.call('EXISTS', wants) == 1 and 'low' or ''
 -- include: announce_fence
 -- include: inbox_put

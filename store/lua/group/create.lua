@@ -1,7 +1,7 @@
 -- Creates a group with its members and their notices.
 --
 -- KEYS  last_id meta members joined managers seen read msgs skip gone_members gone_senders public core:enqueue
---       wants waiting retention gone_files named
+--       wants waiting retention gone_files named mutes
 -- ARGV  creator owner direct epoch name folded visibility created_ms keep backlog_max overflow backlog_bytes post history
 --       retain_days slow_s:int data key channel task_id
 --       retain_id group others:int now:int per:int invited... notices(mark rest)...
@@ -42,7 +42,10 @@ redis.call('HSET', meta, 'epoch', epoch, 'name', name, 'visibility', visibility,
   backlog_bytes, 'post', post, 'history', history, 'retain_days',
   retain_days, 'key', key, 'active_ms', created_ms, 'newest', '0', 'owner',
   direct == '' and owner or '', 'floor', '0', 'folded', folded)
-if direct ~= '' then redis.call('HSET', meta, 'direct', direct) end
+if direct ~= '' then
+  redis.call('HSET', meta, 'direct', direct)
+  if redis.call('EXISTS', mutes) == 1 then redis.call('HSET', meta, 'muted', '1') end -- one blocks the other
+end
 if slow_s > 0 then redis.call('HSET', meta, 'slow_s', int(slow_s)) end
 if data ~= '' then redis.call('HSET', meta, 'data', data) end
 

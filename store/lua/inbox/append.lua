@@ -1,7 +1,7 @@
 -- Puts an item at the end of an inbox.
 --
--- KEYS  inbox inbox_base inbox_senders inbox_server inbox_sent inbox_by grown users unused wants reachable core:enqueue
--- ARGV  from rest mark sent_ms key content system:flag to_strangers:flag items_max:int cause by_max:int keys_max:int epoch channel user notify look:flag
+-- KEYS  inbox inbox_base inbox_senders inbox_server inbox_sent inbox_by blocks grown users unused wants reachable core:enqueue
+-- ARGV  from rest mark sent_ms key content system:flag to_strangers:flag items_max:int cause by_max:int keys_max:int epoch channel user notify author look:flag
 --   inbox_sent  of the sender
 --   rest        of the JSON, after the seq
 --   mark        of the item
@@ -12,6 +12,7 @@
 --   to_strangers  also to a user who has never used the server
 --   items_max   unacked items of an inbox
 --   keys_max    retry keys to keep
+--   author      on whose account it comes, whom the user may block, or ''
 --   epoch       of a new inbox
 --   notify      high or low if the user gets notified while offline, or ''
 --   look        put nothing in, and answer with the seq and the time that the key stands for: 0 0 if it is not known

@@ -2,13 +2,16 @@
 -- membership, or from an earlier group with this id. The user gets a signal in any case: a session that has the group
 -- from an earlier life would otherwise not learn of this one.
 --
--- KEYS  groups users unused
--- ARGV  group seen groups_max:int channel user
+-- KEYS  groups users unused blocks
+-- ARGV  group seen groups_max:int channel user by
 --   seen        or -1 - seen if someone else added the user, who has not acted there yet
 --   groups_max  of those, and of the others
+--   by          who added the user, whom the user may block, or ''
 -- Returns {OK, 1 added, 0 existed, -1 the index is full}
+-- Refuses BLOCKS
 local hint = redis.call('ZSCORE', groups, group)
 local result = hint and 0 or 1
+if result == 1 and by ~= '' and redis.call('ZSCORE', blocks, by) then return {'BLOCKS'} end
 if result == 1 then
   local invited = redis.call('ZCOUNT', groups, '-inf', '(0')
   local all = redis.call('ZCARD', groups)

@@ -14,7 +14,7 @@
 --
 -- Returns {OK, epoch, a sender to forget or '', 1 if there is more to trim}, then for each entry what became of it: its id; what
 --       its retry key stands for, as lib/retry.lua has it, if that is known; {OK, id, mark, the stored entry or ''} if the
---       same reaction is there already; {OK, 0, '', ''} of a look that found nothing; a refusal: NOTFOUND, FORBIDDEN, MUTED until ms, SLOW ms to wait, KEYREUSED, OUTOFRANGE, EMOJIS, ARCHIVED, CONFLICT, or BLOCKED,
+--       same reaction is there already; {OK, 0, '', ''} of a look that found nothing; a refusal: NOTFOUND, FORBIDDEN, BLOCKS, MUTED until ms, SLOW ms to wait, KEYREUSED, OUTOFRANGE, EMOJIS, ARCHIVED, CONFLICT, or BLOCKED,
 --       then user, entries behind and bytes behind of each that the send has to wait for; or '' if it has to come alone,
 --       because the memory of the server is full. Refuses NOTFOUND
 -- needs: last_id meta members msgs seen read skip senders reactions reacted joined wants files_named mutes slow core own

@@ -1,7 +1,7 @@
 -- include: retry
 -- include: inbox_grew
 -- include: inbox_room
--- needs: grown users unused to_strangers from rest mark sent_ms key content system items_max inbox_by cause by_max keys_max epoch notify
+-- needs: grown users unused to_strangers from rest mark sent_ms key content system items_max inbox_by cause by_max keys_max epoch notify blocks author
 -- inbox_count counts that an inbox grew, in the bucket of its user, as inboxBucket does. Nodes find lost signals by that.
 local function inbox_count(user)
   local bucket = 0
@@ -18,16 +18,21 @@ end
 --
 -- Of the needed names: system is true for an item from the server, epoch is for a new inbox, notify is high or low if
 -- the user gets notified while offline, else ''; reachable and core are needed only then, and sent only with a retry
--- key. At most by_max unacked items may be caused by cause, counted by inbox_by; 0: any number.
+-- key. At most by_max unacked items may be caused by cause, counted by inbox_by; 0: any number. author is on whose account
+-- the item comes, whom the user may block, or ''.
 --
 -- Returns {OK, seq, sent_at ms, 1 for a duplicate, a sender to forget or '', 1 if it was dropped}, or a refusal:
--- KEYREUSED, FULL, or STRANGER for a user who has never used the server, without to_strangers. An item from the server
--- for which there is no room is dropped, and its seq is missing from then on.
+-- KEYREUSED, FULL, BLOCKS, or STRANGER for a user who has never used the server, without to_strangers. An item from the server
+-- for which there is no room is dropped, and its seq is missing from then on. One on account of someone whom the user blocks
+-- is dropped and leaves no trace.
 local function inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_server)
   local first_time = known(key, content, false)
   if first_time then return first_time.refused or {'OK', first_time.id, first_time.ms, 1, '', 0} end
-  local has_epoch, base, gaps, acked = unpack(redis.call('HMGET', inbox_base, 'epoch', 'base', 'gaps', 'acked'))
+  local has_epoch, base, gaps, acked, blocking = unpack(redis.call('HMGET', inbox_base, 'epoch', 'base', 'gaps', 'acked', 'blocks'))
   base, gaps, acked = tonumber(base or 0), tonumber(gaps or 0), tonumber(acked or 0)
+  if blocking and author ~= '' and redis.call('ZSCORE', blocks, author) then
+    return system and {'OK', 0, sent_ms, 0, '', 1} or {'BLOCKS'}
+  end
   local stored = redis.call('LLEN', inbox)
   local last = base + stored + gaps
   local full = stored >= items_max and stored - inbox_rank(inbox, acked, stored, base, last) >= items_max

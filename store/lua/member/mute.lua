@@ -12,6 +12,7 @@
 -- include: notice
 -- include: log_grew
 -- include: member_row
+-- include: blocked
 local epoch, visibility, keep, backlog_max = unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max'))
 if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
@@ -21,7 +22,7 @@ if not is then return {'NOTFOUND'} end
 local role = string.match(is, '^%S+')
 if role == 'owner' and until_ms > 0 or role == 'admin' and not operator and role_of(caller) ~= 'owner' then return {'FORBIDDEN', 'rank'} end
 local now_ms, was = clock_ms(), tonumber(redis.call('ZSCORE', mutes, user) or 0)
-if was == until_ms or was <= now_ms and until_ms == 0 then return {'OK', unpack(member_row(user, is, until_ms > 0))} end
+if was == until_ms or was <= now_ms and until_ms == 0 or is_blocked(was) then return {'OK', unpack(member_row(user, is, until_ms > 0))} end
 if was == 0 and redis.call('ZCOUNT', mutes, int(now_ms), '+inf') >= mutes_max then return {'MUTES'} end
 
 local over = redis.call('ZRANGEBYSCORE', mutes, '-inf', int(now_ms), 'LIMIT', 0, 100)

@@ -15,7 +15,7 @@
 --   unreact_id  of the task that goes on with the reactions to the target
 --   erased      edits of the target that lose their content: id, JSON, and the new entry
 -- Returns as log/append.lua
--- Refuses NOTFOUND, FORBIDDEN, MUTED, KEYREUSED, CONFLICT, EDITS
+-- Refuses NOTFOUND, FORBIDDEN, BLOCKS, MUTED, KEYREUSED, CONFLICT, EDITS
 -- include: not_member
 -- include: muted
 -- include: retry

@@ -4,6 +4,7 @@ import { leave } from "../../leave.ts";
 import { useSession } from "../../session.ts";
 import { Head } from "../create.tsx";
 import { Alerts } from "./alerts.tsx";
+import { Blocked } from "./blocked.tsx";
 import { Devices } from "./devices.tsx";
 import { Looks } from "./looks.tsx";
 import { Own } from "./own.tsx";
@@ -19,6 +20,7 @@ export function You() {
           <Profile />
           <Looks />
           <Alerts />
+          <Blocked />
           <Devices />
           <Own />
           <section>
