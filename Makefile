@@ -4,7 +4,7 @@
 
 GO ?= go
 # The load and model tests take minutes under the race detector; they have a bound all the same.
-TEST_TIMEOUT ?= 40m
+TEST_TIMEOUT ?= 60m
 
 # Only a debugger needs DWARF: stack traces and profiles do not. Without it, a build from empty caches takes about a
 # seventh less processor time.
@@ -21,7 +21,7 @@ test: export CHATD_E2E_BINARY := $(CURDIR)/bin/chatd-race
 # A program with the race detector sleeps for a second before it ends, for reports of other threads: there are 80 of them here.
 test: export GORACE := atexit_sleep_ms=50
 # Random input is new in every run, and a run of CI is one of many; `make soak` says how often it tries.
-test: export RAPID_CHECKS ?= 40
+test: export RAPID_CHECKS ?= 25
 # Compiling takes a fifth less of the processor with garbage collected less often. Nodes that tests start do not get this.
 test lint: export GOGC ?= 400
 test: check-deps ## every test, with the race detector
