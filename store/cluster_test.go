@@ -12,6 +12,6 @@ import (
 func TestConformanceOnACluster(t *testing.T) {
 	cluster := redistest.StartCluster(t, 3, 1)
 	runSuite(t, func(t testing.TB, limits chat.Limits) *store.Store {
-		return open(t, store.Options{URL: cluster.URL(), Partitions: 4, Limits: limits})
+		return open(t, store.Options{URL: cluster.URL(), Partitions: 4, Limits: limits, Patience: patience})
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/tracing"
@@ -27,6 +28,7 @@ type Options struct {
 	Export     bool   // it is opened to export it
 	Existing   bool   // to look at a store: an empty one is refused, and a server that nobody should serve from is not
 	Limits     chat.Limits
+	Patience   time.Duration // with a server that does not answer a ping, then calls are refused; 0: 600 ms
 	Log        *slog.Logger
 	Traces     *tracing.Tracer // nil: sends are not traced
 }
@@ -98,7 +100,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Limits == (chat.Limits{}) {
 		o.Limits = chat.DefaultLimits()
 	}
-	servers, err := conn.Open(conn.Options{URL: o.URL, Embedded: o.Embedded, Scripts: library, Log: o.Log})
+	servers, err := conn.Open(conn.Options{URL: o.URL, Embedded: o.Embedded, Scripts: library, Patience: o.Patience, Log: o.Log})
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}

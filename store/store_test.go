@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -31,6 +32,9 @@ func TestMain(m *testing.M) {
 var prefixes atomic.Int64
 
 // open opens a store of its own on a server that others use too: under a prefix of its own.
+// patience is for servers that are never away, on a machine where everything may stand still for a while.
+const patience = time.Minute
+
 func open(t testing.TB, o store.Options) *store.Store {
 	t.Helper()
 	if o.Prefix == "" {
@@ -79,7 +83,7 @@ func TestConformanceWithRestrictedRights(t *testing.T) {
 	startReplica(t, server)
 	url := "redis-sentinel://chatd:change-this-password@" + redistest.StartSentinel(t, "chat", server).Addr + "/0?master_name=chat"
 	runSuite(t, func(t testing.TB, limits chat.Limits) *store.Store {
-		return open(t, store.Options{URL: url, Partitions: 4, Limits: limits})
+		return open(t, store.Options{URL: url, Partitions: 4, Limits: limits, Patience: patience})
 	})
 	if log, ok := server.Do("ACL", "LOG").([]any); !ok || len(log) > 0 {
 		t.Errorf("rights are missing: %v", log)

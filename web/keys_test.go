@@ -45,7 +45,8 @@ func (s *server) by(key, as string, r request) answer {
 func TestAuthorisationOfKeys(t *testing.T) {
 	s := start(t, withAccounts(t))
 	const all = `"groups","users","moderate","announce","events","tasks","ops","keys"`
-	_, none := s.key(`{"name":"none","scopes":["moderate"],"as":"any"}`) // no route has it yet
+	_, others := s.key(`{"name":"others","scopes":["moderate"],"as":"any"}`)
+	_, announces := s.key(`{"name":"announces","scopes":["announce"],"as":"any"}`)
 	_, every := s.key(`{"name":"every","scopes":[` + all + `,"send","read"]}`)
 	_, bound := s.key(`{"name":"bound","scopes":[` + all + `,"send","read"],"as":"any","groups":["elsewhere*"]}`)
 	_, acts := s.key(`{"name":"acts","scopes":["send","read"],"as":["member*","another-*"]}`)
@@ -82,6 +83,10 @@ func TestAuthorisationOfKeys(t *testing.T) {
 			if got := fmt.Sprint(a.status); got != want {
 				t.Errorf("%s with a key %s: got %d %s, want %s", route, what, a.status, a.body, want)
 			}
+		}
+		none := others
+		if r.scope == "moderate" {
+			none = announces
 		}
 		call("without the scope", none, "", "403")
 		call("without the scope, acting", none, "member", "403")

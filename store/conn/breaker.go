@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,9 @@ import (
 // either. So neither a slow script nor one broken connection nor a caller that gives up opens it. While it is open it keeps
 // asking, and closes with the first answer.
 type breaker struct {
-	ping func(ctx context.Context) error // on a new connection
-	log  *slog.Logger
+	ping     func(ctx context.Context) error // on a new connection
+	patience time.Duration                   // with a ping, then it opens
+	log      *slog.Logger
 
 	calls   atomic.Int64  // under way
 	spoke   atomic.Bool   // the server has answered since the last tick
@@ -34,8 +36,9 @@ type breaker struct {
 	conns map[*breakerConn]struct{}
 }
 
-func newBreaker(ping func(context.Context) error, log *slog.Logger) *breaker {
-	b := &breaker{ping: ping, log: log, suspect: make(chan struct{}, 1), conns: map[*breakerConn]struct{}{},
+// newBreaker makes a closed one. patience 0 is pingTimeout.
+func newBreaker(ping func(context.Context) error, patience time.Duration, log *slog.Logger) *breaker {
+	b := &breaker{ping: ping, patience: cmp.Or(patience, pingTimeout), log: log, suspect: make(chan struct{}, 1), conns: map[*breakerConn]struct{}{},
 		back: make(chan struct{})}
 	b.up, b.trip = context.WithCancelCause(context.Background())
 	close(b.back)
@@ -111,7 +114,7 @@ func (b *breaker) run(ctx context.Context) {
 		}
 		silent = 0
 		b.spoke.Store(false)
-		err := b.ask(ctx, pingTimeout, b.spoke.Load)
+		err := b.ask(ctx, b.patience, b.spoke.Load)
 		if ctx.Err() != nil {
 			return
 		}

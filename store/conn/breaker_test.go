@@ -28,7 +28,7 @@ func startTwin(t *testing.T) *serverTwin {
 		}
 		<-ctx.Done()
 		return ctx.Err()
-	}, slog.New(slog.DiscardHandler))
+	}, 0, slog.New(slog.DiscardHandler))
 	s.guard = newGuard(turns, s.breaker, true)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -129,7 +129,7 @@ func TestBreakerAsksSeldom(t *testing.T) {
 func TestBreakerAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := errors.New("connection refused")
-		b := newBreaker(func(context.Context) error { return refused }, slog.New(slog.DiscardHandler))
+		b := newBreaker(func(context.Context) error { return refused }, 0, slog.New(slog.DiscardHandler))
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {

@@ -60,7 +60,7 @@ func (c *cluster) added(client *redis.Client) {
 	addr := client.Options().Addr
 	n := c.nodes[addr]
 	if n == nil {
-		n = &clusterNode{breaker: newBreaker(pinging(client), c.of.log.With("node", addr))}
+		n = &clusterNode{breaker: newBreaker(pinging(client), c.of.patience, c.of.log.With("node", addr))}
 		c.nodes[addr] = n
 		c.loops.Go(func() { n.breaker.run(c.up) })
 	}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
@@ -35,6 +36,7 @@ type Options struct {
 	URL      string // see CheckURL; ignored where Embedded is set
 	Embedded Embedded
 	Scripts  *script.Library // that calls run
+	Patience time.Duration   // with a server that does not answer a ping, then calls are refused; 0: 600 ms
 	Log      *slog.Logger
 }
 
@@ -48,8 +50,9 @@ type Deployment struct {
 	scripts    *script.Library
 	log        *slog.Logger
 	embedded   Embedded
-	breaker    *breaker // nil with the embedded store, and in a cluster, where each node has one
-	waits      *waits   // nil in a cluster, where each node has its own
+	patience   time.Duration // of breakers
+	breaker    *breaker      // nil with the embedded store, and in a cluster, where each node has one
+	waits      *waits        // nil in a cluster, where each node has its own
 	stop       context.CancelFunc
 	loops      sync.WaitGroup
 	follows    follower
@@ -60,7 +63,7 @@ type Deployment struct {
 // Open makes the client of a deployment. Nothing is connected to yet.
 func Open(o Options) (*Deployment, error) {
 	quietLibrary()
-	d := &Deployment{log: o.Log, embedded: o.Embedded, scripts: o.Scripts, stop: func() {}}
+	d := &Deployment{log: o.Log, embedded: o.Embedded, scripts: o.Scripts, patience: o.Patience, stop: func() {}}
 	if o.Embedded != nil {
 		opt := withDefaults(&redis.Options{Addr: "embedded", Dialer: o.Embedded.Dialer()})
 		// A late answer means a busy machine here, never a dead peer: only the caller's context limits the wait.
@@ -96,7 +99,7 @@ var quietLibrary = sync.OnceFunc(logging.Disable)
 func useServer(d *Deployment, client *redis.Client) {
 	d.client, d.server = client, serverOf(client)
 	if d.embedded == nil {
-		d.breaker = newBreaker(pinging(client), d.log)
+		d.breaker = newBreaker(pinging(client), d.patience, d.log)
 	}
 	client.AddHook(newGuard(turns, d.breaker, true))
 	d.waits = newWaits(d, client, d.breaker)
