@@ -366,7 +366,7 @@ func (t *Published) apply(rows []Row, version int64) {
 // follower has already gone past changes nothing: what came after it may have replaced or removed it.
 func (t *Table[V]) Set(row Row) {
 	t.mu.Lock()
-	past := row.Version <= t.at
+	past := row.Version <= max(t.at, t.fresh[row.ID]) // another change of it may have come between the store and here
 	if !past {
 		t.write(row)
 		t.fresh[row.ID] = row.Version

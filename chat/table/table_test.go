@@ -101,3 +101,18 @@ func TestTable(t *testing.T) {
 		words.end()
 	}
 }
+
+// TestTableKeepsTheLatest: of two changes of a row that come here in another order than the store took them, the later one stays.
+func TestTableKeepsTheLatest(t *testing.T) {
+	words := New("words", 10, func(_, text string) (string, error) { return text, nil }, nil, slog.New(slog.DiscardHandler))
+	words.Set(Row{ID: "a", Version: 4, Text: "four"})
+	words.Set(Row{ID: "a", Version: 3, Text: "three"})
+	if text, _ := words.Get("a"); text != "four" {
+		t.Errorf("a row that was changed before is %q", text)
+	}
+	words.Set(Row{ID: "a", Version: 6})
+	words.Set(Row{ID: "a", Version: 5, Text: "five"})
+	if text, ok := words.Get("a"); ok {
+		t.Errorf("a row that was removed is there again: %q", text)
+	}
+}
