@@ -230,8 +230,8 @@ func TestHookErrors(t *testing.T) {
 		"garbage":        func(w http.ResponseWriter, _ asking) { _, _ = io.WriteString(w, "garbage") },
 		"another action": func(w http.ResponseWriter, _ asking) { _, _ = io.WriteString(w, `{"action":"explode"}`) },
 		"nothing":        func(http.ResponseWriter, asking) {},
-		"500":            func(w http.ResponseWriter, _ asking) { w.WriteHeader(500) },
-		"a redirect":     func(w http.ResponseWriter, _ asking) { w.Header().Set("Location", h.url); w.WriteHeader(307) },
+		"500":            func(w http.ResponseWriter, _ asking) { w.WriteHeader(http.StatusInternalServerError) },
+		"a redirect":     func(w http.ResponseWriter, _ asking) { w.Header().Set("Location", h.url); w.WriteHeader(http.StatusTemporaryRedirect) },
 		"too much": func(w http.ResponseWriter, _ asking) {
 			_, _ = io.WriteString(w, `{"action":"allow"}`+strings.Repeat(" ", 64<<10))
 		},
@@ -257,7 +257,7 @@ func TestHookErrors(t *testing.T) {
 		}
 	}
 	// After five failures nobody asks for a while.
-	h.say(func(w http.ResponseWriter, _ asking) { w.WriteHeader(500) })
+	h.say(func(w http.ResponseWriter, _ asking) { w.WriteHeader(http.StatusInternalServerError) })
 	for range 10 {
 		h.send(`{"body":"x"}`)
 	}
@@ -296,9 +296,9 @@ func TestHookLine(t *testing.T) {
 	h := startHooked(t)
 	h.hook(`,"groups":["g"],"in_flight":1,"timeout_ms":5000,"on_error":"refuse"`)
 	reached, hang := make(chan string, 10), make(chan struct{}, 10)
-	h.say(func(w http.ResponseWriter, q asking) { reached <- q.Data.Message.Body; <-hang; w.WriteHeader(204) })
+	h.say(func(w http.ResponseWriter, q asking) { reached <- q.Data.Message.Body; <-hang; w.WriteHeader(http.StatusNoContent) })
 	conn := h.dial()
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	if got := hello(t, conn, `{"op":"hello","token":"`+token(t, "alice", "")+`"}`); !strings.Contains(got, `"welcome"`) {
 		t.Fatalf("got %s", got)
 	}
