@@ -231,7 +231,10 @@ func TestHookErrors(t *testing.T) {
 		"another action": func(w http.ResponseWriter, _ asking) { _, _ = io.WriteString(w, `{"action":"explode"}`) },
 		"nothing":        func(http.ResponseWriter, asking) {},
 		"500":            func(w http.ResponseWriter, _ asking) { w.WriteHeader(http.StatusInternalServerError) },
-		"a redirect":     func(w http.ResponseWriter, _ asking) { w.Header().Set("Location", h.url); w.WriteHeader(http.StatusTemporaryRedirect) },
+		"a redirect": func(w http.ResponseWriter, _ asking) {
+			w.Header().Set("Location", h.url)
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		},
 		"too much": func(w http.ResponseWriter, _ asking) {
 			_, _ = io.WriteString(w, `{"action":"allow"}`+strings.Repeat(" ", 64<<10))
 		},
@@ -296,7 +299,11 @@ func TestHookLine(t *testing.T) {
 	h := startHooked(t)
 	h.hook(`,"groups":["g"],"in_flight":1,"timeout_ms":5000,"on_error":"refuse"`)
 	reached, hang := make(chan string, 10), make(chan struct{}, 10)
-	h.say(func(w http.ResponseWriter, q asking) { reached <- q.Data.Message.Body; <-hang; w.WriteHeader(http.StatusNoContent) })
+	h.say(func(w http.ResponseWriter, q asking) {
+		reached <- q.Data.Message.Body
+		<-hang
+		w.WriteHeader(http.StatusNoContent)
+	})
 	conn := h.dial()
 	defer func() { _ = conn.Close() }()
 	if got := hello(t, conn, `{"op":"hello","token":"`+token(t, "alice", "")+`"}`); !strings.Contains(got, `"welcome"`) {
