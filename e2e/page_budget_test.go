@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 
@@ -77,7 +79,7 @@ func (p *person) cheapest(run func()) float64 {
 // so that a busy machine counts little. docs/performance.md has the aims.
 func TestPageBudget(t *testing.T) {
 	const filesMax, callsMax, nodesMax = 14, 24, 2500
-	const keyMax, openMax, scrolledMax, otherMax = 12.0, 35.0, 30.0, 25.0
+	const keyMax, openMax, scrolledMax, otherMax, switchMax, heapMax = 12.0, 35.0, 30.0, 25.0, 250.0, 60 << 20
 	ctx := bounded(t, browserTimeout)
 	node, bob := largeNode(ctx, t)
 	p := newPerson(t, startBrowser(t), node, "alice")
@@ -125,7 +127,28 @@ func TestPageBudget(t *testing.T) {
 	if nodes := ask[int](p, `document.querySelectorAll("*").length`); nodes < 200 || nodes > nodesMax {
 		t.Errorf("%d elements, want at most %d", nodes, nodesMax)
 	}
+	switches := p.cheapest(func() {
+		for _, group := range []string{"other", "full"} {
+			p.open(group)
+			p.see(`document.querySelector(".message")`)
+		}
+	}) / 2
+	within("opening another group", switches, switchMax)
+	if heap := p.heap(); heap > heapMax {
+		t.Errorf("the heap is %d bytes, want at most %d", heap, heapMax)
+	} else {
+		t.Logf("the heap is %.1f MB", float64(heap)/(1<<20))
+	}
 	p.rests()
+}
+
+// heap is what the page holds in memory, without what nobody refers to any more; bytes.
+func (p *person) heap() int {
+	p.t.Helper()
+	if _, err := chromedp.Call(p.ctx, heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {
+		p.t.Fatal(err)
+	}
+	return int(p.metric("JSHeapUsedSize"))
 }
 
 // rests checks that the page, left alone, draws nothing and is woken by no timer under 10 s: what was under way ends at last, however

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"image/color"
 	"slices"
@@ -204,16 +203,19 @@ func (p *person) keyCost(keys int) float64 {
 }
 
 // taskDuration is how long the page has worked so far, s.
-func (p *person) taskDuration() float64 {
+func (p *person) taskDuration() float64 { p.t.Helper(); return p.metric("TaskDuration") }
+
+// metric is one of what the browser measures of the page.
+func (p *person) metric(name string) float64 {
 	p.t.Helper()
 	metrics, err := chromedp.Call(p.ctx, performance.GetMetrics, cdp.Empty{})
 	if err == nil {
 		for _, m := range metrics.Metrics {
-			if m.Name == "TaskDuration" {
+			if m.Name == name {
 				return m.Value
 			}
 		}
-		err = errors.New("no TaskDuration")
+		err = fmt.Errorf("no %s", name)
 	}
 	p.t.Fatal(err)
 	return 0
