@@ -11,9 +11,7 @@ import { FOR_EVER, lasting } from "./when.ts";
 /** Offered lengths, in seconds. */
 const LENGTHS = [600, 3600, 86_400, 604_800];
 
-const path = (group: string, user: string) => `/v1/groups/${encodeURIComponent(group)}/members/${encodeURIComponent(user)}`;
-
-export const unmute = (chat: Chatd, group: string, user: string): Promise<unknown> => chat.request("PATCH", path(group, user), { muted_until: null });
+export const unmute = (chat: Chatd, group: string, user: string): Promise<unknown> => chat.group(group).updateMember(user, { muted_until: null });
 
 export function MuteDialog({ group, user, onClose }: { group: string; user: string; onClose: () => void }) {
   const { chat, toast } = useSession();
@@ -26,7 +24,7 @@ export function MuteDialog({ group, user, onClose }: { group: string; user: stri
     setBusy(true);
     setProblem("");
     const muted_until = seconds > 0 ? new Date(Date.now() + seconds * 1000).toISOString() : FOR_EVER;
-    chat.request("PATCH", path(group, user), { muted_until }).then(() => {
+    chat.group(group).updateMember(user, { muted_until }).then(() => {
       onClose();
       toast(say(`${name} is muted.`, `已将 ${name} 禁言。`), { action: { label: say("Undo", "撤销"), run: () => void unmute(chat, group, user).catch((err) => toast(problemOf(err), { bad: true })) } });
     }, (err) => {

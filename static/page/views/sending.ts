@@ -6,7 +6,7 @@ import { type People, withIds } from "../people.ts";
 import { atWords, wordAt } from "./text.ts";
 
 /** Messages among which one's own last one is looked for. */
-const EDITABLE_AMONG = 100;
+const OWN_AMONG = 100;
 
 /**
  * A text that names people, with their ids, and whom it mentions. The server counts only members among them, so where these are not
@@ -26,12 +26,14 @@ export function strangersIn(text: string, caret: number, people: People, users: 
   return [...new Set(words)].filter((word) => word !== now && mentionsIn(`@${word}`, users).length === 0).slice(0, 3);
 }
 
-/** The newest message of one's own that can be changed; null: there is none among the last ones. */
-export async function lastOwn(chat: Chatd, group: string, me: string): Promise<MessageItem | null> {
-  const timeline = chat.group(group).timeline({ at: "end", max: EDITABLE_AMONG });
+const editable = (m: MessageItem): boolean => m.kind === "text" && !m.deleted_at;
+
+/** The newest message of one's own that counts, if not said otherwise one that can be changed; null: there is none among the last ones. */
+export async function lastOwn(chat: Chatd, group: string, me: string, counts = editable): Promise<MessageItem | null> {
+  const timeline = chat.group(group).timeline({ at: "end", max: OWN_AMONG });
   try {
     await timeline.jump("end"); // it is loaded then
-    return timeline.snapshot().items.findLast((i): i is MessageItem => i.type === "message" && i.kind === "text" && i.from === me && i.state === "sent" && !i.deleted_at) ?? null;
+    return timeline.snapshot().items.findLast((i): i is MessageItem => i.type === "message" && i.from === me && i.state === "sent" && counts(i)) ?? null;
   } catch {
     return null;
   } finally {

@@ -1,12 +1,9 @@
 /** Slow mode, for whom it concerns: how long one waits between messages. What is written sooner is sent then. */
-import type { Chatd } from "@chatd/client";
 import { useEffect, useState } from "preact/hooks";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
+import { lastOwn } from "./sending.ts";
 import { lasting } from "./when.ts";
-
-/** Messages among which one's own last one is looked for. */
-const AMONG = 100;
 
 export function Slow({ group, seconds }: { group: string; seconds: number }) {
   const { chat, me } = useSession();
@@ -20,7 +17,7 @@ export function Slow({ group, seconds }: { group: string; seconds: number }) {
       setNow(Date.now());
       later(Date.parse(m.sent_at));
     });
-    void lastSent(chat, group, me).then(later);
+    void lastOwn(chat, group, me, (m) => m.kind !== "notice").then((m) => m && later(Date.parse(m.sent_at)));
     return () => {
       here = false;
       end();
@@ -38,18 +35,4 @@ export function Slow({ group, seconds }: { group: string; seconds: number }) {
         : say(`Slow mode: one message every ${lasting(seconds)}.`, `慢速模式：每 ${lasting(seconds)}可发一条消息。`)}
     </p>
   );
-}
-
-/** When one's newest message among the last ones was sent; 0: none of them is. */
-async function lastSent(chat: Chatd, group: string, me: string): Promise<number> {
-  const timeline = chat.group(group).timeline({ at: "end", max: AMONG });
-  try {
-    await timeline.jump("end");
-    const own = timeline.snapshot().items.findLast((i) => i.type === "message" && i.kind !== "notice" && i.from === me && i.state === "sent");
-    return own?.type === "message" ? Date.parse(own.sent_at) : 0;
-  } catch {
-    return 0;
-  } finally {
-    timeline.close();
-  }
 }
