@@ -31,6 +31,7 @@ func TestPageBehindTheScenes(t *testing.T) {
 	alice.live()
 	alice.stands("while it is cut")
 
+	alice.refused(true) // Chromium says of a websocket that was cut while it was connecting that it was
 	alice.click("input[name=lose]")
 	want := []string{"before", "while it is cut"}
 	for i := range 6 {
