@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/chromedp/cdproto/accessibility"
@@ -127,6 +128,10 @@ func TestSDKWidgetActs(t *testing.T) {
 	over(own)
 	ada.within(tool(own, 4))
 	ada.see(in(`$(".tool.danger").textContent === "Delete for everyone"`))
+	// A line that is drawn anew meanwhile still asks.
+	thumb := client.Draft{Kind: client.KindReaction, Target: must(strconv.ParseInt(own, 10, 64))(t), Emoji: "👍"}
+	must(s.node.Client("bob").Send(t.Context(), group, thumb))(t)
+	ada.see(in(row("I have it here") + `.querySelector(".reaction") && $(".tool.danger").matches(":focus")`))
 	ada.within(".tool.danger")
 	ada.see(in(row("This message was deleted") + ` && !` + row("I have it here")))
 	ada.see(in(`!$(".row[data-id='` + own + `'] .tools")`))

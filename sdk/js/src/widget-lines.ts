@@ -127,8 +127,10 @@ export class Lines {
         const element = row.draw();
         if (at === held?.element) at = element;
         const focused = held?.element.matches(":focus-within");
+        const open = held?.element.querySelector<HTMLElement>(".tools")?.dataset.open;
         held?.element.replaceWith(element);
         if (focused) element.focus({ preventScroll: true });
+        if (open) element.querySelector<HTMLElement>(`.tools button:has(.icon-${open})`)?.click(); // asks again what it asked
         this.#rows.set(row.key, (held = { row, element }));
       }
       if (held.element === at) at = at.nextSibling;
