@@ -102,7 +102,7 @@ func (d *demoRun) stop(t *testing.T, by os.Signal) {
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	ctx := bounded(t, 5*time.Minute)
-	d := startDemo(ctx, t)
+	d := startDemo(ctx, t, "-members", "1000")
 	names := map[string]string{"alice": "Alice Martin", "wangwei": "王伟", "zoe": "Zoë Janssen", "amina": "أمينة حداد", "mateo": "Mateo Silva", "operator": "Operator"}
 	if len(d.links) != len(names) {
 		t.Fatalf("got links %v, want one for each of %v", d.links, names)
@@ -160,9 +160,9 @@ func TestDemo(t *testing.T) {
 	if out, _ := status.CombinedOutput(); status.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "tasks_dead egress") {
 		t.Errorf("chatd %s: exit code %d, %s", strings.Join(d.hint, " "), status.ProcessState.ExitCode(), out)
 	}
-	harness.Eventually(t, 4*time.Minute, "the community has 10,000 members", func() error {
+	harness.Eventually(t, 4*time.Minute, "the community has 1,000 members", func() error {
 		g, err := operator.Group(ctx, "community")
-		if err == nil && g.Members != 10_000 {
+		if err == nil && g.Members != 1000 {
 			err = fmt.Errorf("got %d", g.Members)
 		}
 		return err

@@ -27,10 +27,14 @@ const (
 
 // demoCommand runs a server with people in it, on a store that is gone afterwards.
 type demoCommand struct {
-	Quiet bool `help:"Do not let the people go on talking."`
+	Quiet   bool `help:"Do not let the people go on talking."`
+	Members int  `default:"10000" help:"How many the community has, 200 to 10000."`
 }
 
 func (d demoCommand) Run(env *environment, c node.Config) (err error) {
+	if d.Members < demo.MembersMin || d.Members > demo.MembersMax {
+		return coded(exitUsage, "-members: want %d to %d, not %d", demo.MembersMin, demo.MembersMax, d.Members)
+	}
 	dir, remove, err := node.Throwaway(os.TempDir(), "chatd-demo-")
 	if err != nil {
 		return err
@@ -135,7 +139,7 @@ func (d demoCommand) show(ctx context.Context, env *environment, c node.Config, 
 	if err := env.print(demoHints, c.Data, url); err != nil {
 		return err
 	}
-	err = demo.Grow(ctx, server)
+	err = demo.Grow(ctx, server, d.Members)
 	if err == nil && !d.Quiet {
 		_ = demo.Talk(ctx, server, demo.Leisurely) // somebody has changed the groups
 	}

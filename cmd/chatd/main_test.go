@@ -28,7 +28,7 @@ func call(t *testing.T, args ...string) (stdout, stderr string, err error) {
 
 func TestFlags(t *testing.T) {
 	for _, args := range [][]string{
-		{"--nope"}, {"-nope"}, {"nope"}, {"token"}, {"token", "-user"}, {"token", "-user", "a", "-ttl", "x"}, {"-addr", "x"}, {"-addr=127.0.0.1:0", "--direct=none"},
+		{"--nope"}, {"-nope"}, {"nope"}, {"token"}, {"token", "-user"}, {"token", "-user", "a", "-ttl", "x"}, {"-addr", "x"}, {"-addr=127.0.0.1:0", "--direct=none"}, {"demo", "-members", "100"},
 	} {
 		if _, _, err := call(t, args...); err == nil {
 			t.Errorf("%v was taken", args)

@@ -7,10 +7,13 @@ import (
 	"github.com/chatd/chatd/client"
 )
 
+// How many members the community may have.
 const (
-	communityMembers = 10_000
-	changesMax       = 1000 // members and users in one call
+	MembersMin = 200
+	MembersMax = 10_000
 )
+
+const changesMax = 200 // members and users in one call: a slow machine answers within the time that a client waits
 
 var (
 	firstNames = []string{"Ada", "Aiko", "Amir", "Ana", "Anton", "Aylin", "Bea", "Bruno", "Carla", "Chen", "Chidi", "Clara", "Daan", "Dalia", "Diego", "Elif",
@@ -23,10 +26,10 @@ var (
 		"Park", "Pereira", "Petrov", "Rahman", "Rossi", "Sato", "Schmid", "Singh", "Suzuki", "Tanaka", "Torres", "Virtanen", "Weber", "Yıldız", "Zhang", "Zimmer"}
 )
 
-// crowd lets the community grow to 10,000, and talk.
-func (w *world) crowd() {
+// crowd lets the community grow, and talk.
+func (w *world) crowd(members int) {
 	var users []client.UserChange
-	for i := range communityMembers - len(People) {
+	for i := range members - len(People) {
 		// The numbers of names have no common divisor, so pairs repeat late.
 		name := firstNames[i%len(firstNames)] + " " + lastNames[i%len(lastNames)]
 		users = append(users, client.UserChange{User: fmt.Sprintf("hiker-%05d", i+1), Profile: named(name)})

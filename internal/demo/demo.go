@@ -1,5 +1,5 @@
 // Package demo fills a chatd server with a small world to look at: five people of a product team and their groups, a community of
-// 10,000, and troubles for an operator to find. It works through the public API, as the backend of a product would, and says the same
+// thousands, and troubles for an operator to find. It works through the public API, as the backend of a product would, and says the same
 // things in the same order each time.
 package demo
 
@@ -22,15 +22,7 @@ type Server struct {
 	Receiver string
 }
 
-// Fill makes people, groups, messages and troubles on a server that has none of them: Begin and Grow.
-func Fill(ctx context.Context, s Server) error {
-	if err := Begin(ctx, s); err != nil {
-		return err
-	}
-	return Grow(ctx, s)
-}
-
-// Begin makes everything but the 10,000 members of the community, which take longer. What Past holds it sends only where it was not imported
+// Begin makes everything but the members of the community, which take longer. What Past holds it sends only where it was not imported
 // before.
 func Begin(ctx context.Context, s Server) error {
 	w := newWorld(ctx, s)
@@ -43,10 +35,10 @@ func Begin(ctx context.Context, s Server) error {
 	return w.err
 }
 
-// Grow adds the members of the community.
-func Grow(ctx context.Context, s Server) error {
+// Grow adds members to the community until it has so many, MembersMin to MembersMax.
+func Grow(ctx context.Context, s Server, members int) error {
 	w := newWorld(ctx, s)
-	w.crowd()
+	w.crowd(members)
 	return w.err
 }
 
