@@ -129,11 +129,11 @@ func TestBurst(t *testing.T) {
 		proxy := redistest.StartProxy(t, server.Addr, 20*time.Millisecond)
 		s := open(t, store.Options{URL: proxy.URL()})
 		group(t, s, "g", 100, 1000)
-		manyReads(t, s, 5000)
+		manyReads(t, s, 2000)
 	})
 	t.Run("embedded", func(t *testing.T) {
 		s := open(t, store.Options{Embedded: embeddedServer(t)})
 		group(t, s, "g", 100, 1000)
-		manyReads(t, s, 5000)
+		manyReads(t, s, 2000)
 	})
 }

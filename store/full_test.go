@@ -70,7 +70,15 @@ func fill(t *testing.T, server *redistest.Server, s *store.Store) (last int64) {
 	for range 800 {
 		last = send(t, s, long).ID
 	}
-	server.Do("CONFIG", "SET", "maxmemory", strconv.FormatInt(field(t, server, "memory", "used_memory")-2<<20, 10))
+	// What the server used for the sends themselves, it gives back a moment later.
+	for range 10 {
+		server.Do("CONFIG", "SET", "maxmemory", strconv.FormatInt(field(t, server, "memory", "used_memory")-2<<20, 10))
+		sent, err := s.Append(t.Context(), greeting("g", "alice"))
+		if err != nil {
+			break
+		}
+		last = sent.ID
+	}
 	sendIsRefused(t, s)
 	return last
 }
