@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/chatd/chatd/internal/harness"
+	"github.com/chatd/chatd/internal/pace"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store/embedded"
 )
@@ -223,13 +224,12 @@ const inVain = 4 * time.Minute
 func until(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.After(inVain)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
+	var looks pace.Looks
 	for !cond() {
 		select {
 		case <-deadline:
 			t.Fatalf("waited in vain: %s", what)
-		case <-tick.C:
+		case <-looks.Next():
 		}
 	}
 }

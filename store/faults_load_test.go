@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/pace"
 	"github.com/chatd/chatd/internal/redistest"
 )
 
@@ -46,7 +47,7 @@ func newShardSends(group string, home *redistest.Server) *shardSends {
 
 func (l *shardSends) run(ctx context.Context, s *Store) {
 	succeeded := time.Now()
-	pause := time.NewTicker(time.Millisecond) // what is refused at once is not repeated at once
+	pause := time.NewTicker(3 * time.Millisecond) // what is refused at once is not repeated at once
 	defer pause.Stop()
 	for n := 0; ctx.Err() == nil; n++ {
 		mark := fmt.Sprintf("%06d", n)
@@ -101,14 +102,13 @@ func (l *shardSends) arrives(t *testing.T, s *Store, heir *redistest.Server) tim
 
 // comes waits for something of the background, and reports whether it came.
 func comes(holds func() bool) bool {
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
+	var looks pace.Looks
 	deadline := time.After(time.Minute)
 	for !holds() {
 		select {
 		case <-deadline:
 			return false
-		case <-tick.C:
+		case <-looks.Next():
 		}
 	}
 	return true
@@ -180,7 +180,7 @@ func newShardReader(group string) *shardReader {
 
 func (r *shardReader) run(ctx context.Context, t *testing.T, s *Store) {
 	service := chat.New(s, chat.Options{Limits: chat.DefaultLimits()})
-	tick := time.NewTicker(time.Millisecond) // a client that has everything is woken by the next message
+	tick := time.NewTicker(10 * time.Millisecond) // a client that has everything is woken by the next message
 	defer tick.Stop()
 	for ctx.Err() == nil && !t.Failed() && !r.away.Load() {
 		if err := r.pull(t, service); err == nil || chat.CodeOf(err) == chat.CodeUnavailable {

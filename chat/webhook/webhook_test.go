@@ -17,6 +17,7 @@ import (
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/deliver"
+	"github.com/chatd/chatd/internal/pace"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/queue"
 )
@@ -285,11 +286,10 @@ func (b *bench) delayedDelivery() (waiting queue.Info) {
 // eventually polls until so returns true.
 func (b *bench) eventually(what string, so func() bool) {
 	b.T.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
+	var looks pace.Looks
 	for !so() {
 		select {
-		case <-tick.C:
+		case <-looks.Next():
 		case <-b.Ctx.Done():
 			b.T.Fatalf("waited for: %s", what)
 		}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/chatd/chatd/internal/pace"
 )
 
 // built is the binary that a test run has built.
@@ -102,8 +104,7 @@ func Receive[T any](tb testing.TB, limit time.Duration, what string, ch <-chan T
 func Eventually(tb testing.TB, limit time.Duration, what string, done func() error) {
 	tb.Helper()
 	deadline := time.After(Slack * limit)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
+	var looks pace.Looks
 	for {
 		err := done()
 		if err == nil {
@@ -112,7 +113,7 @@ func Eventually(tb testing.TB, limit time.Duration, what string, done func() err
 		select {
 		case <-deadline:
 			tb.Fatalf("%s: not within %v: %v", what, Slack*limit, err)
-		case <-tick.C:
+		case <-looks.Next():
 		}
 	}
 }

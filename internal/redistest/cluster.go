@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chatd/chatd/internal/pace"
 )
 
 const (
 	clusterSlots   = 16384
 	clusterTimeout = 2000 // ms without an answer until a node counts as failed
 	formTimeout    = time.Minute
-	formTick       = 20 * time.Millisecond
 )
 
 // Cluster is a Redis Cluster on loopback: masters that divide the slots evenly, and replicas of each.
@@ -243,15 +244,14 @@ func (c *Cluster) AwaitHeir(dead *Server, slot int64) *Server {
 func (c *Cluster) await(what string, holds func(*Server) bool, except ...*Server) {
 	c.tb.Helper()
 	deadline := time.After(formTimeout)
-	tick := time.NewTicker(formTick)
-	defer tick.Stop()
+	var looks pace.Looks
 	for _, node := range c.Nodes {
 		for !slices.Contains(except, node) && !holds(node) {
 			select {
 			case <-deadline:
 				state, _ := node.Try("CLUSTER", "NODES")
 				c.tb.Fatalf("waited in vain for %s: %s says\n%v", what, node.Addr, state)
-			case <-tick.C:
+			case <-looks.Next():
 			}
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/chatd/chatd/internal/pace"
 )
 
 const (
@@ -169,8 +171,7 @@ func (s *Server) run() {
 func (s *Server) awaitPing(exited chan struct{}) {
 	s.tb.Helper()
 	deadline := time.After(startTimeout)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
+	var looks pace.Looks
 	var last error
 	for {
 		conn, err := Dial(s.Addr)
@@ -187,7 +188,7 @@ func (s *Server) awaitPing(exited chan struct{}) {
 			s.tb.Fatalf("redis-server ended at its start: %s", s.logTail())
 		case <-deadline:
 			s.tb.Fatalf("redis-server does not answer: %v", last)
-		case <-tick.C:
+		case <-looks.Next():
 		}
 	}
 }

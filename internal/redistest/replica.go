@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/chatd/chatd/internal/pace"
 )
 
 // AwaitReplica waits until a replica has everything that the server had when it was called, from all clients. WAIT does not
@@ -18,13 +20,12 @@ func (s *Server) AwaitReplica() {
 func (s *Server) await(ok func() bool, format string, args ...any) {
 	s.tb.Helper()
 	deadline := time.After(formTimeout)
-	tick := time.NewTicker(formTick)
-	defer tick.Stop()
+	var looks pace.Looks
 	for !ok() {
 		select {
 		case <-deadline:
 			s.tb.Fatalf(format, args...)
-		case <-tick.C:
+		case <-looks.Next():
 		}
 	}
 }

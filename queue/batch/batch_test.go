@@ -3,12 +3,13 @@ package batch
 import (
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/chatd/chatd/internal/pace"
 )
 
 // calls is a Run that shows its items, and ends when the test says so. The outcome of an item is its negative.
@@ -57,7 +58,8 @@ func (b *controlled) do(ctx context.Context, item int) {
 // until waits until that is what goes on.
 func (b *controlled) until(want Load) {
 	b.Helper()
-	for end := time.Now().Add(time.Minute); b.Load() != want; runtime.Gosched() {
+	var looks pace.Looks
+	for end := time.Now().Add(time.Minute); b.Load() != want; <-looks.Next() {
 		if time.Now().After(end) {
 			b.Fatalf("got %+v, want %+v", b.Load(), want)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatd/chatd/internal/pace"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/queue/queuetest"
 )
@@ -231,13 +232,12 @@ func TestAdvanceWakesAServerThatRuns(t *testing.T) {
 
 func until(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
+	var looks pace.Looks
 	for !cond() {
 		select {
 		case <-t.Context().Done():
 			t.Fatalf("waited in vain: %s", what)
-		case <-tick.C:
+		case <-looks.Next():
 		}
 	}
 }
