@@ -18,7 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/chatd/chatd/internal/harness"
-	"github.com/chatd/chatd/internal/pace"
+	looks "github.com/chatd/chatd/internal/interval"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store/embedded"
 )
@@ -224,12 +224,12 @@ const inVain = 4 * time.Minute
 func until(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.After(inVain)
-	var looks pace.Looks
+	var every looks.Growing
 	for !cond() {
 		select {
 		case <-deadline:
 			t.Fatalf("waited in vain: %s", what)
-		case <-looks.Next():
+		case <-every.Next():
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/internal/pace"
+	"github.com/chatd/chatd/internal/interval"
 	"github.com/chatd/chatd/internal/redistest"
 )
 
@@ -102,13 +102,13 @@ func (l *shardSends) arrives(t *testing.T, s *Store, heir *redistest.Server) tim
 
 // comes waits for something of the background, and reports whether it came.
 func comes(holds func() bool) bool {
-	var looks pace.Looks
+	var every interval.Growing
 	deadline := time.After(time.Minute)
 	for !holds() {
 		select {
 		case <-deadline:
 			return false
-		case <-looks.Next():
+		case <-every.Next():
 		}
 	}
 	return true

@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/internal/pace"
+	"github.com/chatd/chatd/internal/interval"
 	"github.com/chatd/chatd/internal/redistest"
 )
 
@@ -104,8 +104,8 @@ func TestJoinedSendsKeepTheirOutcome(t *testing.T) {
 	}
 	arrived := func(inside, waiting int) {
 		t.Helper()
-		var looks pace.Looks
-		for end := time.Now().Add(2 * time.Minute); ; <-looks.Next() {
+		var every interval.Growing
+		for end := time.Now().Add(2 * time.Minute); ; <-every.Next() {
 			got := s.sends.To(serverOf(t, s)).Load()
 			if got.Inside == inside && got.Waiting == waiting {
 				return
@@ -207,8 +207,8 @@ func TestLeaderThatGivesUp(t *testing.T) {
 	s.conn.Client().AddHook(v)
 	reached := func(what string, done func() bool) {
 		t.Helper()
-		var looks pace.Looks
-		for end := time.Now().Add(2 * time.Minute); !done(); <-looks.Next() {
+		var every interval.Growing
+		for end := time.Now().Add(2 * time.Minute); !done(); <-every.Next() {
 			if time.Now().After(end) {
 				t.Fatalf("gave up waiting for %s", what)
 			}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
-	"github.com/chatd/chatd/internal/pace"
+	"github.com/chatd/chatd/internal/interval"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
 	sqlarchive "github.com/chatd/chatd/store/archive"
@@ -161,13 +161,13 @@ func await(t interface{ Fatalf(string, ...any) }, what string, ok func() bool) {
 
 // awaitNone looks again and again until there is nothing that missing would name.
 func awaitNone(t interface{ Fatalf(string, ...any) }, missing func() string) {
-	var looks pace.Looks
+	var every interval.Growing
 	began := time.Now()
 	for what := missing(); what != ""; what = missing() {
 		if time.Since(began) > healed {
 			t.Fatalf("waited %v in vain: %s", healed, what)
 		}
-		<-looks.Next()
+		<-every.Next()
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/deliver"
-	"github.com/chatd/chatd/internal/pace"
+	"github.com/chatd/chatd/internal/interval"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/queue"
 )
@@ -286,10 +286,10 @@ func (b *bench) delayedDelivery() (waiting queue.Info) {
 // eventually polls until so returns true.
 func (b *bench) eventually(what string, so func() bool) {
 	b.T.Helper()
-	var looks pace.Looks
+	var every interval.Growing
 	for !so() {
 		select {
-		case <-looks.Next():
+		case <-every.Next():
 		case <-b.Ctx.Done():
 			b.T.Fatalf("waited for: %s", what)
 		}

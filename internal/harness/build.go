@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatd/chatd/internal/pace"
+	"github.com/chatd/chatd/internal/interval"
 )
 
 // built is the binary that a test run has built.
@@ -104,7 +104,7 @@ func Receive[T any](tb testing.TB, limit time.Duration, what string, ch <-chan T
 func Eventually(tb testing.TB, limit time.Duration, what string, done func() error) {
 	tb.Helper()
 	deadline := time.After(Slack * limit)
-	var looks pace.Looks
+	var every interval.Growing
 	for {
 		err := done()
 		if err == nil {
@@ -113,7 +113,7 @@ func Eventually(tb testing.TB, limit time.Duration, what string, done func() err
 		select {
 		case <-deadline:
 			tb.Fatalf("%s: not within %v: %v", what, Slack*limit, err)
-		case <-looks.Next():
+		case <-every.Next():
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatd/chatd/internal/pace"
+	"github.com/chatd/chatd/internal/interval"
 )
 
 const (
@@ -244,14 +244,14 @@ func (c *Cluster) AwaitHeir(dead *Server, slot int64) *Server {
 func (c *Cluster) await(what string, holds func(*Server) bool, except ...*Server) {
 	c.tb.Helper()
 	deadline := time.After(formTimeout)
-	var looks pace.Looks
+	var every interval.Growing
 	for _, node := range c.Nodes {
 		for !slices.Contains(except, node) && !holds(node) {
 			select {
 			case <-deadline:
 				state, _ := node.Try("CLUSTER", "NODES")
 				c.tb.Fatalf("waited in vain for %s: %s says\n%v", what, node.Addr, state)
-			case <-looks.Next():
+			case <-every.Next():
 			}
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatd/chatd/internal/pace"
+	"github.com/chatd/chatd/internal/interval"
 )
 
 const (
@@ -171,7 +171,7 @@ func (s *Server) run() {
 func (s *Server) awaitPing(exited chan struct{}) {
 	s.tb.Helper()
 	deadline := time.After(startTimeout)
-	var looks pace.Looks
+	var every interval.Growing
 	var last error
 	for {
 		conn, err := Dial(s.Addr)
@@ -188,7 +188,7 @@ func (s *Server) awaitPing(exited chan struct{}) {
 			s.tb.Fatalf("redis-server ended at its start: %s", s.logTail())
 		case <-deadline:
 			s.tb.Fatalf("redis-server does not answer: %v", last)
-		case <-looks.Next():
+		case <-every.Next():
 		}
 	}
 }

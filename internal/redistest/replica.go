@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chatd/chatd/internal/pace"
+	"github.com/chatd/chatd/internal/interval"
 )
 
 // AwaitReplica waits until a replica has everything that the server had when it was called, from all clients. WAIT does not
@@ -20,12 +20,12 @@ func (s *Server) AwaitReplica() {
 func (s *Server) await(ok func() bool, format string, args ...any) {
 	s.tb.Helper()
 	deadline := time.After(formTimeout)
-	var looks pace.Looks
+	var every interval.Growing
 	for !ok() {
 		select {
 		case <-deadline:
 			s.tb.Fatalf(format, args...)
-		case <-looks.Next():
+		case <-every.Next():
 		}
 	}
 }

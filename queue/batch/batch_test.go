@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/chatd/chatd/internal/pace"
+	"github.com/chatd/chatd/internal/interval"
 )
 
 // calls is a Run that shows its items, and ends when the test says so. The outcome of an item is its negative.
@@ -58,8 +58,8 @@ func (b *controlled) do(ctx context.Context, item int) {
 // until waits until that is what goes on.
 func (b *controlled) until(want Load) {
 	b.Helper()
-	var looks pace.Looks
-	for end := time.Now().Add(time.Minute); b.Load() != want; <-looks.Next() {
+	var every interval.Growing
+	for end := time.Now().Add(time.Minute); b.Load() != want; <-every.Next() {
 		if time.Now().After(end) {
 			b.Fatalf("got %+v, want %+v", b.Load(), want)
 		}

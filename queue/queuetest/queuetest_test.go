@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatd/chatd/internal/pace"
+	"github.com/chatd/chatd/internal/interval"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/queue/queuetest"
 )
@@ -232,12 +232,12 @@ func TestAdvanceWakesAServerThatRuns(t *testing.T) {
 
 func until(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	var looks pace.Looks
+	var every interval.Growing
 	for !cond() {
 		select {
 		case <-t.Context().Done():
 			t.Fatalf("waited in vain: %s", what)
-		case <-looks.Next():
+		case <-every.Next():
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package pace
+package interval
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 
 func TestPausesGrowAndFollowTheLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var l Looks
+		var l Growing
 		pause := func() time.Duration {
 			began := time.Now()
 			<-l.Next()
