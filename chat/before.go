@@ -14,6 +14,7 @@ type Question struct {
 	By        Caller
 	Group     string // that it is sent to; or
 	To        string // the user whose inbox it is for
+	Epoch     string // of the group; empty: it was not looked up
 	Key       string // by which the caller would repeat it; empty: it will not be repeated
 	DeliverAt *Time  // of a message that is scheduled
 	Content   Content
@@ -70,7 +71,7 @@ func (s *sends) decided(ctx context.Context, by Caller, a Append, e Entry) (Entr
 	case err != nil, first.Duplicate:
 		return e, a, first, err
 	}
-	e.Content, err = s.Ask(ctx, Question{By: by, Group: e.Group, Key: e.ClientID, Content: e.Content})
+	e.Content, err = s.Ask(ctx, Question{By: by, Group: e.Group, Epoch: first.Epoch, Key: e.ClientID, Content: e.Content})
 	if err != nil {
 		return e, a, Appended{}, err
 	}

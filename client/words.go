@@ -20,3 +20,13 @@ func (c *Client) Words(ctx context.Context) (Words, error) {
 func (c *Client) PutWords(ctx context.Context, words Words) (Words, error) {
 	return answerTo[Words](ctx, c, call{method: http.MethodPut, path: []string{"words"}, body: words, again: true})
 }
+
+// GroupWords reads the lists of a group. For its owner, admins and operators.
+func (c *Client) GroupWords(ctx context.Context, group string) (Words, error) {
+	return answerTo[Words](ctx, c, call{method: http.MethodGet, path: []string{"groups", group, "words"}, again: true})
+}
+
+// PutGroupWords replaces the lists of a group, which hold beside those of the server. For its owner, admins and operators.
+func (c *Client) PutGroupWords(ctx context.Context, group string, words Words) (Words, error) {
+	return answerTo[Words](ctx, c, call{method: http.MethodPut, path: []string{"groups", group, "words"}, body: words, again: true})
+}

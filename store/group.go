@@ -19,6 +19,7 @@ var (
 	createScript    = newScript("group/create", groupNames)
 	updateScript    = newScript("group/update", groupNames)
 	inviteScript    = newScript("group/invite", groupNames)
+	wordsScript     = newScript("group/words", groupNames)
 	deleteScript    = newFreeing("group/delete", groupNames)
 	infosScript     = newReader("group/infos", partNames)
 	standingsScript = newReader("group/standings", partNames)

@@ -57,7 +57,7 @@ func (s *Logs) look(ctx context.Context, a chat.Append) (chat.Appended, error) {
 	a.Kind, a.Mentions, a.Files, a.Durability = lookKind, nil, nil, ""
 	done, err := s.appendAlone(ctx, a)
 	if done.ID == 0 {
-		return chat.Appended{}, err
+		return chat.Appended{Epoch: done.Epoch}, err
 	}
 	return done, err
 }

@@ -55,6 +55,30 @@ func (w *fixture) ban(group, user string, b rules.Ban) (ban rules.Ban, created, 
 }
 
 var ruleTests = map[string]func(*fixture){
+	"words": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		alice := chat.Caller{User: "alice"}
+		lists := func() []string {
+			epoch, text, err := w.GroupWords(w.ctx, "g")
+			w.ok(err)
+			return []string{epoch, text}
+		}
+		epoch := w.info("g", "alice").Epoch
+		w.equal(lists(), []string{epoch, ""})
+		w.ok(w.PutGroupWords(w.ctx, alice, "g", "one"))
+		w.fails(w.PutGroupWords(w.ctx, chat.Caller{User: "bob"}, "g", "two"), chat.ErrManagersOnly)
+		w.fails(w.PutGroupWords(w.ctx, chat.Caller{User: "carl"}, "g", "two"), chat.ErrNotFound)
+		w.fails(w.PutGroupWords(w.ctx, alice, "none", "two"), chat.ErrNotFound)
+		w.equal(lists(), []string{epoch, "one"})
+		w.ok(w.PutGroupWords(w.ctx, chat.Caller{User: "op", Admin: true}, "g", "two"))
+		w.equal(lists(), []string{epoch, "two"})
+		w.ok(w.PutGroupWords(w.ctx, alice, "g", ""))
+		w.equal(lists(), []string{epoch, ""})
+		w.ok(w.PutGroupWords(w.ctx, alice, "g", "three"))
+		w.ok(w.DeleteGroup(w.ctx, alice, "g", nil))
+		w.equal(lists(), []string{"", ""})
+	},
+
 	"muted": func(w *fixture) {
 		w.group("g", []string{"bob", "carl"}, public)
 		theirs, target := w.say("g", "bob", "x"), w.say("g", "alice", "y")

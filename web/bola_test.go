@@ -35,6 +35,8 @@ var matrix = map[string]struct{ private, public string }{
 	"PUT /v1/groups/{group}/members/{user}":         {"401 404 404 403 201 201 201", "401 403 403 403 201 201 201"},
 	"PATCH /v1/groups/{group}/members/{user}":       {"401 404 404 403 404 404 404", "401 403 403 403 404 404 404"}, // other is in no group
 	"DELETE /v1/groups/{group}/members/{user}":      {"401 404 404 403 204 204 204", "401 403 403 403 204 204 204"},
+	"GET /v1/groups/{group}/words":                  {"401 404 404 403 200 200 200", "401 403 403 403 200 200 200"},
+	"PUT /v1/groups/{group}/words":                  {"401 404 404 403 200 200 200", "401 403 403 403 200 200 200"},
 	"GET /v1/groups/{group}/bans":                   {"401 404 404 403 200 200 200", "401 403 403 403 200 200 200"},
 	"PUT /v1/groups/{group}/bans/{user}":            {"401 404 404 403 201 201 201", "401 403 403 403 201 201 201"},
 	"DELETE /v1/groups/{group}/bans/{user}":         {"401 404 404 403 404 404 404", "401 403 403 403 404 404 404"}, // other is not banned

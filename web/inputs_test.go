@@ -59,6 +59,7 @@ var bodies = map[string]string{
 	"POST /v1/schedules":                      `{"user":"bob","body":"hi","cron":"0 9 * * *"}`,
 	"PATCH /v1/schedules/{schedule}":          `{"paused":true}`,
 	"POST /v1/schedules/{schedule}/run":       "",
+	"PUT /v1/groups/{group}/words":            `{"refuse":["zzz","two words"],"mask":["yyy*"]}`,
 	"PUT /v1/words":                           `{"refuse":["zzz","two words"],"mask":["yyy*"]}`,
 	"POST /v1/hooks":                          `{"url":"https://hooks.example/","timeout_ms":500}`,
 	"PATCH /v1/hooks/{hook}":                  `{"timeout_ms":700,"groups":["public-*"]}`,
@@ -338,6 +339,7 @@ func TestErrorsNameTheEntry(t *testing.T) {
 		{"POST", "/v1/announcements", `{"to":{"groups":["g","a~b"]},"body":"b"}`, "to.groups[1]: want 1 to 128"},
 		{"POST", "/v1/announcements", `{"to":{"users":["a","in:b"]},"body":"b"}`, "to.users[1]: want 1 to 128"},
 		{"PUT", "/v1/words", `{"mask":["fine","*both*"]}`, "mask[1]: want a word"},
+		{"PUT", "/v1/groups/g/words", `{"refuse":["!"]}`, "refuse[0]: want a word"},
 		{"POST", "/v1/hooks", `{"url":"https://hooks.example/","events":["nope"]}`, "events[0]: want message.before_send"},
 		{"POST", "/v1/webhooks", `{"url":"https://hooks.example/","events":["group.created","nope"]}`, "events[1]: unknown event"},
 	} {

@@ -91,6 +91,7 @@ func describedRoutes() routes {
 			"wait_s": {integer: true},
 		}},
 		"GET /v1/groups/:group/notify": {id: "getNotify", method: "GET", template: "/v1/groups/{group}/notify", scope: "read", path: []string{"group"}},
+		"GET /v1/groups/:group/words":  {id: "getGroupWords", method: "GET", template: "/v1/groups/{group}/words", scope: "groups", path: []string{"group"}},
 		"GET /v1/groups/public": {id: "listPublicGroups", method: "GET", template: "/v1/groups/public", scope: "groups", query: map[string]parameter{
 			"cursor": {lengthMax: 1024},
 			"limit":  {integer: true, min: 1},
@@ -243,6 +244,7 @@ func describedRoutes() routes {
 		"PUT /v1/groups/:group/members":            {id: "changeMembers", method: "PUT", template: "/v1/groups/{group}/members", scope: "groups", path: []string{"group"}},
 		"PUT /v1/groups/:group/members/:user":      {id: "putMember", method: "PUT", template: "/v1/groups/{group}/members/{user}", scope: "groups", path: []string{"group", "user"}},
 		"PUT /v1/groups/:group/notify":             {id: "putNotify", method: "PUT", template: "/v1/groups/{group}/notify", scope: "send", path: []string{"group"}},
+		"PUT /v1/groups/:group/words":              {id: "putGroupWords", method: "PUT", template: "/v1/groups/{group}/words", scope: "groups", path: []string{"group"}},
 		"PUT /v1/me/avatar":                        {id: "putAvatar", method: "PUT", template: "/v1/me/avatar", scope: "send"},
 		"PUT /v1/me/password":                      {id: "changePassword", method: "PUT", template: "/v1/me/password", scope: "send"},
 		"PUT /v1/users":                            {id: "putUsers", method: "PUT", template: "/v1/users", admin: true, scope: "users"},

@@ -22,3 +22,15 @@ func (h wordHandlers) PutWords(ctx context.Context, r api.PutWordsRequestObject)
 	lists, err := h.words.Replace(ctx, callerOf(ctx), words.Lists{Refuse: deref(r.Body.Refuse), Mask: deref(r.Body.Mask)})
 	return api.PutWords200JSONResponse(lists), err
 }
+
+// GetGroupWords serves GET /v1/groups/{group}/words.
+func (h wordHandlers) GetGroupWords(ctx context.Context, r api.GetGroupWordsRequestObject) (api.GetGroupWordsResponseObject, error) {
+	lists, err := h.words.OfGroup(ctx, callerOf(ctx), r.Group)
+	return api.GetGroupWords200JSONResponse(lists), err
+}
+
+// PutGroupWords serves PUT /v1/groups/{group}/words.
+func (h wordHandlers) PutGroupWords(ctx context.Context, r api.PutGroupWordsRequestObject) (api.PutGroupWordsResponseObject, error) {
+	lists, err := h.words.ReplaceOfGroup(ctx, callerOf(ctx), r.Group, words.Lists{Refuse: deref(r.Body.Refuse), Mask: deref(r.Body.Mask)})
+	return api.PutGroupWords200JSONResponse(lists), err
+}

@@ -1,12 +1,14 @@
-// Package words decides about messages by lists of words, before any hook is asked. The lists are a table that every node keeps in
-// memory (package table): where they are empty a send pays nothing.
+// Package words decides about messages by lists of words, before any hook is asked. Those of the server are a table that every node
+// keeps in memory (package table), and so is which groups have lists: where there are none a send pays nothing.
 package words
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -34,10 +36,15 @@ type Lists struct {
 
 // Service decides by words, and leaves to another what they let through. It is safe for concurrent use.
 type Service struct {
-	rows  table.Rows
-	then  chat.Before
-	table *table.Table[*compiled]
-	now   atomic.Pointer[compiled]
+	Core *chat.Service // says who manages a group. It is set before anything is asked for
+
+	rows   table.Rows
+	store  Store
+	then   chat.Before
+	table  *table.Table[*compiled]
+	now    atomic.Pointer[compiled]
+	groups *table.Table[inGroup]
+	kept   kept
 }
 
 // compiled are lists as they are searched for.
@@ -46,9 +53,13 @@ type compiled struct {
 	refuse, mask matcher
 }
 
-// New makes a Service. Its Table has to be followed.
-func New(rows table.Rows, then chat.Before, log *slog.Logger) *Service {
-	s := &Service{rows: rows, then: then}
+// any tells whether there is anything to look for.
+func (c *compiled) any() bool { return len(c.refuse) > 0 || len(c.mask) > 0 }
+
+// New makes a Service. Its Table and its Groups have to be followed.
+func New(rows table.Rows, store Store, then chat.Before, log *slog.Logger) *Service {
+	s := &Service{rows: rows, store: store, then: then}
+	s.groups = table.New(GroupsTableName, groupsMax, decodeInGroup, nil, log)
 	s.now.Store(&compiled{})
 	s.table = table.New(TableName, 1, decode, func([]string) {
 		now, ok := s.table.Get(row)
@@ -78,17 +89,19 @@ func (s *Service) Lists(ctx context.Context, by chat.Caller) (Lists, error) {
 		return Lists{}, err
 	}
 	read, err := s.rows.Row(ctx, TableName, row)
-	if errors.Is(err, chat.ErrNotFound) || err == nil && read.Text == "" {
-		return Lists{Refuse: []string{}, Mask: []string{}}, nil
+	if err != nil && !errors.Is(err, chat.ErrNotFound) {
+		return Lists{}, chat.AsError(err)
 	}
+	return stored(read.Text)
+}
+
+// stored are lists as they were written; empty: there are none.
+func stored(text string) (Lists, error) {
+	c, err := decode("", cmp.Or(text, "{}"))
 	if err != nil {
 		return Lists{}, chat.AsError(err)
 	}
-	c, err := decode(row, read.Text)
-	if err != nil {
-		return Lists{}, chat.AsError(err)
-	}
-	return c.lists, nil
+	return c.lists, c.lists.check()
 }
 
 // Replace replaces the lists, for operators. Every node goes by the new ones within a second.
@@ -96,6 +109,15 @@ func (s *Service) Replace(ctx context.Context, by chat.Caller, l Lists) (Lists, 
 	if err := chat.CheckOperator(by); err != nil {
 		return Lists{}, err
 	}
+	if err := l.check(); err != nil {
+		return Lists{}, err
+	}
+	_, err := s.table.Change(ctx, s.rows, row, func(string) (string, error) { return string(chat.Encode(l)), nil })
+	return l, chat.AsError(err)
+}
+
+// check checks the lists, of which some may be missing.
+func (l *Lists) check() error {
 	for _, list := range []struct {
 		name  string
 		words *[]string
@@ -104,11 +126,10 @@ func (s *Service) Replace(ctx context.Context, by chat.Caller, l Lists) (Lists, 
 			*list.words = []string{}
 		}
 		if err := check(list.name, *list.words); err != nil {
-			return Lists{}, err
+			return err
 		}
 	}
-	_, err := s.table.Change(ctx, s.rows, row, func(string) (string, error) { return string(chat.Encode(l)), nil })
-	return l, chat.AsError(err)
+	return nil
 }
 
 func check(name string, words []string) error {
@@ -125,25 +146,37 @@ func check(name string, words []string) error {
 
 // Asks tells whether there are words, or who comes then is asked.
 func (s *Service) Asks(group string) bool {
-	now := s.now.Load()
-	return len(now.refuse) > 0 || len(now.mask) > 0 || s.then.Asks(group)
+	_, has := s.groups.Get(group)
+	return has || s.now.Load().any() || s.then.Asks(group)
 }
 
-// Ask decides by the words, and then asks who comes then.
+// Ask decides by the words of the server and of the group, and then asks who comes then.
 func (s *Service) Ask(ctx context.Context, q chat.Question) (chat.Content, error) {
-	now := s.now.Load()
+	group, err := s.of(ctx, q)
+	if err != nil {
+		return q.Content, err
+	}
+	lists := []*compiled{s.now.Load(), group}
 	texts := textsIn(q.Content.Data)
 	if q.Content.Body != nil {
 		texts = append(texts, *q.Content.Body)
 	}
-	for _, text := range texts {
-		if len(now.refuse) > 0 && len(now.refuse.find(text)) > 0 {
-			return q.Content, chat.Refusal("the message has a word that is not allowed here")
+	for _, words := range lists {
+		for _, text := range texts {
+			if len(words.refuse) > 0 && len(words.refuse.find(text)) > 0 {
+				return q.Content, chat.Refusal("the message has a word that is not allowed here")
+			}
 		}
 	}
-	if q.Content.Body != nil && len(now.mask) > 0 {
-		body := masked(*q.Content.Body, now.mask.find(*q.Content.Body))
-		q.Content.Body = &body
+	if q.Content.Body != nil {
+		var spans []span
+		for _, words := range lists {
+			if len(words.mask) > 0 {
+				spans = append(spans, words.mask.find(*q.Content.Body)...)
+			}
+		}
+		slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.begin, b.begin) })
+		q.Content.Body = new(masked(*q.Content.Body, spans))
 	}
 	if !s.then.Asks(q.Group) {
 		return q.Content, nil

@@ -195,10 +195,11 @@ func (n *Node) openServices() {
 	}
 	n.hookMetrics = newHookMetrics()
 	hooks := n.hookMetrics.hooks(n)
-	listed := words.New(n.store.Tables, hooks, n.log)
+	listed := words.New(n.store.Tables, n.store.Groups, hooks, n.log)
 	core := chat.New(groups, chat.Options{
 		Before: listed, Limits: n.set.limits, Direct: chat.DirectPolicy(n.set.Direct), Add: chat.AddPolicy(n.set.Add), Log: n.log,
 	})
+	listed.Core = core
 	n.retention = retention.New(retainedStore{n.store, groups}, kept, retention.Options{Days: int64(n.set.RetainDays.value()), Log: n.log})
 	webhooks := webhook.New(core, n.store.Webhooks, n.sender)
 	schedules := schedule.New(core, n.store.Schedules, webhooks)
@@ -245,7 +246,7 @@ func (n *Node) openServices() {
 	schedules.Failed, schedules.Failures, schedules.Waiting = n.noteFailed, n.failedSchedules, n.waitingSchedules
 	n.gate = &auth.Gate{Tokens: n.verifier, Keys: n.services.Keys, Users: n.services.Users, Profiles: shown}
 	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks(),
-		shown.Published(), n.services.Invites.Table(), hooks.Table(), listed.Table())
+		shown.Published(), n.services.Invites.Table(), hooks.Table(), listed.Table(), listed.Groups())
 	n.openAccounts()
 	n.services.Persons = person.New(core, person.Sources{Exports: exports, MemberData: noted, Blocks: blocked, Schedules: schedules, Notifications: notifications,
 		Profiles: shown, Accounts: n.services.Accounts, Invites: invites, Users: decided, Archive: written})

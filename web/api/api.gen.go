@@ -2580,6 +2580,9 @@ type ReadGroupJSONRequestBody = PositionMark
 // UnreadGroupJSONRequestBody defines body for UnreadGroup for application/json ContentType.
 type UnreadGroupJSONRequestBody = Mark
 
+// PutGroupWordsJSONRequestBody defines body for PutGroupWords for application/json ContentType.
+type PutGroupWordsJSONRequestBody = WordsDraft
+
 // CreateHookJSONRequestBody defines body for CreateHook for application/json ContentType.
 type CreateHookJSONRequestBody = HookDraft
 
@@ -2913,6 +2916,12 @@ type ServerInterface interface {
 	// UnreadGroup Mark as unread
 	// (POST /v1/groups/{group}/unread)
 	UnreadGroup(ctx echo.Context, group GroupParam) error
+	// GetGroupWords Get a group's lists of words
+	// (GET /v1/groups/{group}/words)
+	GetGroupWords(ctx echo.Context, group GroupParam) error
+	// PutGroupWords Replace a group's lists of words
+	// (PUT /v1/groups/{group}/words)
+	PutGroupWords(ctx echo.Context, group GroupParam) error
 	// ListHooks List hooks
 	// (GET /v1/hooks)
 	ListHooks(ctx echo.Context) error
@@ -4268,6 +4277,38 @@ func (w *ServerInterfaceWrapper) UnreadGroup(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.UnreadGroup(ctx, group)
+	return err
+}
+
+// GetGroupWords converts echo context to params.
+func (w *ServerInterfaceWrapper) GetGroupWords(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetGroupWords(ctx, group)
+	return err
+}
+
+// PutGroupWords converts echo context to params.
+func (w *ServerInterfaceWrapper) PutGroupWords(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutGroupWords(ctx, group)
 	return err
 }
 
@@ -5807,6 +5848,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PUT(options.BaseURL+"/v1/groups/:group/notify", wrapper.PutNotify, options.OperationMiddlewares["putNotify"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/read", wrapper.ReadGroup, options.OperationMiddlewares["readGroup"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/unread", wrapper.UnreadGroup, options.OperationMiddlewares["unreadGroup"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/words", wrapper.GetGroupWords, options.OperationMiddlewares["getGroupWords"]...)
+	router.PUT(options.BaseURL+"/v1/groups/:group/words", wrapper.PutGroupWords, options.OperationMiddlewares["putGroupWords"]...)
 	router.GET(options.BaseURL+"/v1/groups/public", wrapper.ListPublicGroups, options.OperationMiddlewares["listPublicGroups"]...)
 	router.GET(options.BaseURL+"/v1/hooks", wrapper.ListHooks, options.OperationMiddlewares["listHooks"]...)
 	router.POST(options.BaseURL+"/v1/hooks", wrapper.CreateHook, options.OperationMiddlewares["createHook"]...)
@@ -8434,6 +8477,105 @@ type UnreadGroupdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response UnreadGroupdefaultApplicationProblemPlusJSONResponse) VisitUnreadGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetGroupWordsRequestObject struct {
+	Group GroupParam `json:"group"`
+}
+
+type GetGroupWordsResponseObject interface {
+	VisitGetGroupWordsResponse(w http.ResponseWriter) error
+}
+
+type GetGroupWords200JSONResponse Words
+
+func (response GetGroupWords200JSONResponse) VisitGetGroupWordsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetGroupWordsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetGroupWordsdefaultApplicationProblemPlusJSONResponse) VisitGetGroupWordsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutGroupWordsRequestObject struct {
+	Group GroupParam `json:"group"`
+	Body  *PutGroupWordsJSONRequestBody
+}
+
+type PutGroupWordsResponseObject interface {
+	VisitPutGroupWordsResponse(w http.ResponseWriter) error
+}
+
+type PutGroupWords200JSONResponse Words
+
+func (response PutGroupWords200JSONResponse) VisitPutGroupWordsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutGroupWordsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PutGroupWordsdefaultApplicationProblemPlusJSONResponse) VisitPutGroupWordsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -12267,6 +12409,12 @@ type StrictServerInterface interface {
 	// UnreadGroup Mark as unread
 	// (POST /v1/groups/{group}/unread)
 	UnreadGroup(ctx context.Context, request UnreadGroupRequestObject) (UnreadGroupResponseObject, error)
+	// GetGroupWords Get a group's lists of words
+	// (GET /v1/groups/{group}/words)
+	GetGroupWords(ctx context.Context, request GetGroupWordsRequestObject) (GetGroupWordsResponseObject, error)
+	// PutGroupWords Replace a group's lists of words
+	// (PUT /v1/groups/{group}/words)
+	PutGroupWords(ctx context.Context, request PutGroupWordsRequestObject) (PutGroupWordsResponseObject, error)
 	// ListHooks List hooks
 	// (GET /v1/hooks)
 	ListHooks(ctx context.Context, request ListHooksRequestObject) (ListHooksResponseObject, error)
@@ -14128,6 +14276,79 @@ func (sh *strictHandler) UnreadGroup(ctx echo.Context, group GroupParam) error {
 		return err
 	} else if validResponse, ok := response.(UnreadGroupResponseObject); ok {
 		return validResponse.VisitUnreadGroupResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetGroupWords operation middleware
+func (sh *strictHandler) GetGroupWords(ctx echo.Context, group GroupParam) error {
+	var request GetGroupWordsRequestObject
+
+	request.Group = group
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetGroupWords(ctx.Request().Context(), request.(GetGroupWordsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetGroupWords")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetGroupWordsResponseObject); ok {
+		return validResponse.VisitGetGroupWordsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutGroupWords operation middleware
+func (sh *strictHandler) PutGroupWords(ctx echo.Context, group GroupParam) error {
+	var request PutGroupWordsRequestObject
+
+	request.Group = group
+
+	var body PutGroupWordsJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutGroupWords(ctx.Request().Context(), request.(PutGroupWordsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutGroupWords")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutGroupWordsResponseObject); ok {
+		return validResponse.VisitPutGroupWordsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

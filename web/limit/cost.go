@@ -22,6 +22,7 @@ var costs = map[string]Cost{
 	"removeMember":   {User: 2, Send: 1},
 	"putBan":         {User: 2, Send: 1}, // the same
 	"listBans":       {User: 1, page: 100},
+	"putGroupWords":  {User: 5},          // the lists, and twice which groups have some
 	"changeMembers":  {User: 3, Send: 1}, // more for each ten: Members
 	"createGroup":    {User: 3, Send: 1},
 	"acceptInvite":   {User: 3, Send: 1}, // a member more
