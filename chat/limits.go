@@ -14,6 +14,8 @@ type Limits struct {
 	GroupMembersMax    int // members of a group
 	GroupBannedMax     int // users who are banned from a group
 	GroupMutedMax      int // members of a group who are muted at a time
+	GroupReportsMax    int // open reports of messages in a group
+	MemberReportsMax   int // of these by one member
 	GroupCreateMembers int // members named at the creation of a group
 	UserGroupsMax      int // groups of a user
 	InboxItemsMax      int // items of an inbox that are not acked
@@ -84,6 +86,8 @@ func DefaultLimits() Limits {
 		GroupMembersMax:    100_000,
 		GroupBannedMax:     10_000,
 		GroupMutedMax:      10_000,
+		GroupReportsMax:    500,
+		MemberReportsMax:   50,
 		GroupCreateMembers: 1000,
 		UserGroupsMax:      10_000,
 		InboxItemsMax:      10_000,

@@ -9,16 +9,17 @@ import (
 
 // Events that webhooks receive.
 const (
-	EventMessageCreated = "message.created"
-	EventMessageEdited  = "message.edited"
-	EventMessageDeleted = "message.deleted"
-	EventMemberJoined   = "member.joined"
-	EventMemberBanned   = "member.banned"
-	EventMemberMuted    = "member.muted"
-	EventMemberLeft     = "member.left"
-	EventGroupCreated   = "group.created"
-	EventGroupDeleted   = "group.deleted"
-	EventScheduleFailed = "schedule.failed"
+	EventMessageCreated  = "message.created"
+	EventMessageEdited   = "message.edited"
+	EventMessageDeleted  = "message.deleted"
+	EventMessageReported = "message.reported"
+	EventMemberJoined    = "member.joined"
+	EventMemberBanned    = "member.banned"
+	EventMemberMuted     = "member.muted"
+	EventMemberLeft      = "member.left"
+	EventGroupCreated    = "group.created"
+	EventGroupDeleted    = "group.deleted"
+	EventScheduleFailed  = "schedule.failed"
 )
 
 // WebhookDraft is an address of a backend, and the events that it wants: all if none is named.

@@ -31,6 +31,7 @@ var (
 	erasureFindScript    = newReader("erasure/find", memberNames)
 	erasureEntryScript   = newFreeing("erasure/entry", groupNames)
 	erasureTracesScript  = newFreeing("erasure/traces", memberNames)
+	erasureReportsScript = newFreeing("erasure/reports", groupNames)
 	erasureHoldScript    = newFreeing("erasure/hold", groupNames)
 )
 
@@ -293,6 +294,11 @@ func (s *Erasures) EraseEntry(ctx context.Context, e erase.EntryErasure) (id int
 // DropTraces removes what a group keeps about a user besides its log.
 func (s *Erasures) DropTraces(ctx context.Context, group, user string) error {
 	return s.doSafe(ctx, erasureTracesScript.On(s.keys.group(group).of(user)).Arg("user", user))
+}
+
+// EraseReports removes the reports of a group that a user made, or that are about what they wrote.
+func (s *Erasures) EraseReports(ctx context.Context, group, epoch, user string, last int64) error {
+	return s.doSafe(ctx, erasureReportsScript.On(s.keys.group(group)).Arg("group", group).Arg("epoch", epoch).Arg("user", user).Arg("last", last))
 }
 
 // HoldErasure notes in a group under a legal hold that an erasure waits for its end.

@@ -69,6 +69,7 @@ func (p *partKeys) taskID() string { return queue.NewID(p.number) }
 func (p *partKeys) layout() string         { return p.base + "layout" }
 func (p *partKeys) public() string         { return p.base + "public" }
 func (p *partKeys) named() string          { return p.base + "named" }
+func (p *partKeys) reported() string       { return p.base + "reported" }
 func (p *partKeys) users() string          { return p.base + "users" }
 func (p *partKeys) invited() string        { return p.base + "invited" }
 func (p *partKeys) lastSeen() string       { return p.base + "last_seen" }
@@ -138,6 +139,8 @@ func (g groupKeys) skip() string            { return g.base + ":skip" }
 func (g groupKeys) reactions() string       { return g.base + ":reactions" }
 func (g groupKeys) reacted() string         { return g.base + ":reacted" }
 func (g groupKeys) waiting() string         { return g.base + ":waiting" }
+func (g groupKeys) reports() string         { return g.base + ":reports" }
+func (g groupKeys) reporters() string       { return g.base + ":reporters" }
 func (g groupKeys) invites() string         { return g.base + ":invites" }
 func (g groupKeys) erasures() string        { return g.base + ":erasures" }
 func (g groupKeys) kept() string            { return g.base + ":kept" }

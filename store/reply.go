@@ -45,6 +45,8 @@ var refusals = map[string]error{
 	"ISBANNED":      &chat.Error{Code: chat.CodeConflict, Message: "the user is banned from the group"},
 	"LAST":          &chat.Error{Code: chat.CodeConflict, Message: "it is the only member of the group"},
 	"MUTES":         &chat.Error{Code: chat.CodeQuotaFull, Message: "the maximum number of members of the group are muted"},
+	"REPORTS":       &chat.Error{Code: chat.CodeQuotaFull, Message: "the group has the maximum number of open reports"},
+	"MYREPORTS":     &chat.Error{Code: chat.CodeQuotaFull, Message: "you have the maximum number of open reports in this group"},
 	"INVITES":       &chat.Error{Code: chat.CodeQuotaFull, Message: "the group has the maximum number of invitations that can be used: revoke some"},
 	"INVITEGONE":    invite.ErrGone,
 	"QUOTA":         files.ErrQuota,

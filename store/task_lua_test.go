@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
@@ -37,11 +38,14 @@ var luaTasks = map[string]struct {
 	payload    any
 	optional   []string
 }{
-	"enqueue_block":   {"block", `id, 'ann', 'bob', 1`, blocks.TaskBlock, chat.PriorityHigh, &blocks.Task{}, nil},
-	"enqueue_trim":    {"trim", `id, 'e', 1`, chat.TaskTrim, chat.PriorityLow, &chat.GroupTask{}, nil},
-	"enqueue_purge":   {"purge", `id, 'e', 'ann', 'bob', 'k', 1, '9', 7200000`, rules.TaskPurge, chat.PriorityNormal, &rules.PurgeTask{}, nil},
-	"enqueue_unreact": {"unreact", `id, 'e', '7', '8', '2026-01-02T03:04:05.678Z', '9', 1`, chat.TaskUnreact, chat.PriorityHigh, &chat.UnreactTask{}, nil},
-	"enqueue_mention": {"mention", `id, 'e', '7', 'ann', {'bob', 'eve'}, 1`, chat.TaskMention, chat.PriorityHigh, &chat.MentionTask{}, nil},
+	"enqueue_block": {"block", `id, 'ann', 'bob', 1`, blocks.TaskBlock, chat.PriorityHigh, &blocks.Task{}, nil},
+	"enqueue_trim":  {"trim", `id, 'e', 1`, chat.TaskTrim, chat.PriorityLow, &chat.GroupTask{}, nil},
+	"enqueue_reported": {"report", `id, '{"id":"r","group":"g","target":7,"reason":"spam","at":"2026-01-02T03:04:05.678Z"}', 1`, reports.TaskReported,
+		chat.PriorityNormal, &reports.ReportedTask{}, nil},
+	"enqueue_reports_end": {"report", `id, 5, 1`, reports.TaskEnd, chat.PriorityLow, &reports.EndTask{}, nil},
+	"enqueue_purge":       {"purge", `id, 'e', 'ann', 'bob', 'k', 1, '9', 7200000`, rules.TaskPurge, chat.PriorityNormal, &rules.PurgeTask{}, nil},
+	"enqueue_unreact":     {"unreact", `id, 'e', '7', '8', '2026-01-02T03:04:05.678Z', '9', 1`, chat.TaskUnreact, chat.PriorityHigh, &chat.UnreactTask{}, nil},
+	"enqueue_mention":     {"mention", `id, 'e', '7', 'ann', {'bob', 'eve'}, 1`, chat.TaskMention, chat.PriorityHigh, &chat.MentionTask{}, nil},
 	"enqueue_member": {"member", `id, 'e', '7', 'ann', 'joined', {'bob', 'eve'}, '9', 1`, chat.TaskMember, chat.PriorityHigh,
 		&chat.MemberTask{}, nil},
 	"enqueue_cleanup": {"deleted", `id, 'e', 1`, chat.TaskCleanup, chat.PriorityNormal, &chat.GroupTask{}, nil},

@@ -10,7 +10,7 @@ import (
 )
 
 func fill(template, group, user string) string {
-	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent", "{periodic}", "absent", "{schedule}", "p00-absent", "{device}", "absent", "{webhook}", "absent", "{hook}", "absent", "{invite}", "absent", "{key}", "absent", "{login}", "absent", "{announcement}", "a-absent", "{erasure}", "p00-absent", "{file}", "ABSENT-0").Replace(template)
+	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent", "{periodic}", "absent", "{schedule}", "p00-absent", "{device}", "absent", "{webhook}", "absent", "{hook}", "absent", "{invite}", "absent", "{report}", "absent", "{key}", "absent", "{login}", "absent", "{announcement}", "a-absent", "{erasure}", "p00-absent", "{file}", "ABSENT-0").Replace(template)
 }
 
 // Who calls, in the order of the columns of the matrix.
@@ -46,6 +46,8 @@ var matrix = map[string]struct{ private, public string }{
 	"POST /v1/groups/{group}/read":                  {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"POST /v1/groups/{group}/unread":                {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"GET /v1/groups/{group}/messages/{id}/receipts": {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
+	"POST /v1/groups/{group}/messages/{id}/reports": {"401 404 404 400 400 400 403", "401 403 403 400 400 400 403"}, // of a notice
+	"GET /v1/groups/{group}/reports":                {"401 404 404 403 200 200 200", "401 403 403 403 200 200 200"},
 	"POST /v1/groups/{group}/files":                 {"401 404 404 201 201 201 403", "401 403 403 201 201 201 403"},
 	"GET /v1/groups/{group}/files/{file}":           {"401 404 404 404 404 404 403", "401 403 403 404 404 404 403"},
 	"PATCH /v1/groups/{group}/files/{file}":         {"401 404 404 404 404 404 403", "401 403 403 404 404 404 403"},
@@ -84,13 +86,15 @@ var matrix = map[string]struct{ private, public string }{
 	"DELETE /v1/webhooks/{webhook}":                 {"401 403 403 403 403 403 404", ""},
 	"POST /v1/webhooks/{webhook}/rotate":            {"401 403 403 403 403 403 404", ""},
 
-	"GET /v1/words":           {"401 403 403 403 403 403 200", ""},
-	"PUT /v1/words":           {"401 403 403 403 403 403 200", ""},
-	"POST /v1/hooks":          {"401 403 403 403 403 403 201", ""},
-	"GET /v1/hooks":           {"401 403 403 403 403 403 200", ""},
-	"GET /v1/hooks/{hook}":    {"401 403 403 403 403 403 404", ""},
-	"PATCH /v1/hooks/{hook}":  {"401 403 403 403 403 403 404", ""},
-	"DELETE /v1/hooks/{hook}": {"401 403 403 403 403 403 404", ""},
+	"GET /v1/reports":           {"401 403 403 403 403 403 200", ""},
+	"POST /v1/reports/{report}": {"401 404 404 404 404 404 404", ""},
+	"GET /v1/words":             {"401 403 403 403 403 403 200", ""},
+	"PUT /v1/words":             {"401 403 403 403 403 403 200", ""},
+	"POST /v1/hooks":            {"401 403 403 403 403 403 201", ""},
+	"GET /v1/hooks":             {"401 403 403 403 403 403 200", ""},
+	"GET /v1/hooks/{hook}":      {"401 403 403 403 403 403 404", ""},
+	"PATCH /v1/hooks/{hook}":    {"401 403 403 403 403 403 404", ""},
+	"DELETE /v1/hooks/{hook}":   {"401 403 403 403 403 403 404", ""},
 
 	"POST /v1/announcements":                  {"401 403 403 403 403 403 202", ""},
 	"GET /v1/announcements":                   {"401 403 403 403 403 403 200", ""},
@@ -225,8 +229,8 @@ func TestOperatorsFirst(t *testing.T) {
 			checkProblem(t, r.method+" "+call.path+" "+call.body, s.do(call), 403, "forbidden")
 		}
 	}
-	if n != 59 {
-		t.Errorf("got %d routes for operators, want 59", n)
+	if n != 60 {
+		t.Errorf("got %d routes for operators, want 60", n)
 	}
 }
 

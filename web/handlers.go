@@ -29,6 +29,7 @@ type handlers struct {
 	meHandlers
 	memberHandlers
 	messageHandlers
+	reportHandlers
 	scheduleHandlers
 	searchHandlers
 	syncHandlers
@@ -60,6 +61,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		meHandlers:           meHandlers{of.Profiles},
 		memberHandlers:       memberHandlers{of.MemberData, of.Rules, of.Chat, of.Members},
 		messageHandlers:      messageHandlers{of.Chat, of.Schedules, of.Profiles, s.opt.Durability, &s.opt.Meter.Messages},
+		reportHandlers:       reportHandlers{of.Reports},
 		scheduleHandlers:     scheduleHandlers{of.Chat, of.Schedules},
 		searchHandlers:       searchHandlers{of.Search},
 		syncHandlers:         syncHandlers{of.Live, of.Profiles, s.polls, &s.opt.Limits},

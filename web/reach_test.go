@@ -192,6 +192,19 @@ var reaches = map[string]func(s *bounded){
 	"DELETE /v1/keys/{key}":      func(s *bounded) { s.keys("DELETE", "", "") },
 	"POST /v1/keys/{key}/rotate": func(s *bounded) { s.keys("POST", "/rotate", "") },
 
+	"GET /v1/reports": func(s *bounded) {
+		for _, group := range []string{"in:0", beyond + "0"} {
+			s.must("member", "POST", "/v1/groups/"+group+"/messages/3/reports", `{"reason":"spam"}`)
+		}
+		s.want("", "GET", "/v1/reports", "", 200, `"group":"in:0"`, "-"+beyond)
+	},
+	"POST /v1/reports/{report}": func(s *bounded) {
+		for group, status := range map[string]int{"in:0": 204, beyond + "0": 403} {
+			id, _ := s.must("member", "POST", "/v1/groups/"+group+"/messages/3/reports", `{"reason":"spam"}`).field("id").(string)
+			s.want("", "POST", "/v1/reports/"+id, `{"action":"dismiss"}`, status)
+		}
+	},
+
 	// What is about a user, or about the whole server.
 	"POST /v1/users/{user}/messages": nil, "PUT /v1/direct/{user}": nil, "GET /v1/inbox": nil, "GET /v1/blocks": nil, "PUT /v1/blocks/{user}": nil, "GET /v1/blocks/{user}": nil, "DELETE /v1/blocks/{user}": nil, "POST /v1/inbox/ack": nil,
 	"GET /v1/devices": nil, "PUT /v1/devices/{device}": nil, "GET /v1/devices/{device}": nil, "DELETE /v1/devices/{device}": nil, "GET /v1/push/key": nil,

@@ -32,7 +32,9 @@ func routes(t *testing.T) []described {
 	var out []described
 	for _, template := range slices.Sorted(maps.Keys(doc.Paths.Map())) {
 		item := doc.Paths.Value(template)
-		for method, op := range item.Operations() {
+		operations := item.Operations()
+		for _, method := range slices.Sorted(maps.Keys(operations)) { // what reads comes before what puts
+			op := operations[method]
 			d := described{id: op.OperationID, method: method, template: template}
 			d.scope, _ = op.Extensions["x-scope"].(string)
 			for _, p := range op.Parameters {

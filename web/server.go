@@ -31,6 +31,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/profiles"
+	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/users"
@@ -100,6 +101,7 @@ type Services struct {
 	MemberData    *memberdata.Service
 	Blocks        *blocks.Service
 	Rules         *rules.Service
+	Reports       *reports.Service
 	Schedules     *schedule.Service
 	Announcements *announce.Service
 	Notifications *notify.Service

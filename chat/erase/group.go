@@ -51,7 +51,15 @@ func (e *eraser) group(ctx context.Context, f Found) error {
 	if err != nil {
 		return err
 	}
+	if err := e.reports(ctx, f); err != nil {
+		return err
+	}
 	return e.store.DropTraces(ctx, f.Group, e.record.User)
+}
+
+// reports erases what was reported of the person, and what they reported.
+func (e *eraser) reports(ctx context.Context, f Found) error {
+	return e.store.EraseReports(ctx, f.Group, f.Epoch, e.record.User, e.last)
 }
 
 // waits notes in a group under a legal hold that the erasure waits for its end.
@@ -266,6 +274,9 @@ func (e *eraser) released(ctx context.Context, group string, w Waiting) error {
 			return nil
 		}
 		err := e.log(ctx, f)
+		if err == nil {
+			err = e.reports(ctx, f)
+		}
 		if err == nil {
 			err = e.archivedIn(ctx, f.Group, f.Epoch)
 		}

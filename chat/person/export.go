@@ -17,6 +17,7 @@ import (
 	"github.com/chatd/chatd/chat/memberdata"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/profiles"
+	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/users"
 )
@@ -36,6 +37,7 @@ type Record struct {
 	Login    *accounts.Login    `json:"login,omitempty"`     // that holds, without its secret
 	Session  *users.Session     `json:"session,omitempty"`   // that is open now
 	Block    *blocks.Block      `json:"block,omitempty"`     // of another user by this one
+	Report   *reports.Report    `json:"report,omitempty"`    // that the user made in such a group and is open, without the message
 	Invite   *invite.Invite     `json:"invite,omitempty"`    // that the user made, without its code: to these groups, and without a group
 }
 
@@ -82,6 +84,7 @@ type Sources struct {
 	Exports       *exports.Service
 	MemberData    *memberdata.Service
 	Blocks        *blocks.Service
+	Reports       *reports.Service
 	Schedules     *schedule.Service
 	Notifications *notify.Service
 	Profiles      *profiles.Service
@@ -224,6 +227,9 @@ func (e *export) groups(ctx context.Context) error {
 		if err := e.invited(ctx, group); err != nil {
 			return err
 		}
+		if err := e.reports(ctx, group); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -237,6 +243,19 @@ func (e *export) invited(ctx context.Context, group string) error {
 	records := make([]Record, len(made))
 	for i := range made {
 		records[i].Invite = &made[i]
+	}
+	return e.write(records)
+}
+
+// reports writes what the user reported in a group.
+func (e *export) reports(ctx context.Context, group string) error {
+	made, err := e.from.Reports.MadeBy(ctx, e.by, group)
+	if err != nil || len(made) == 0 {
+		return err
+	}
+	records := make([]Record, len(made))
+	for i := range made {
+		records[i].Report = &made[i]
 	}
 	return e.write(records)
 }

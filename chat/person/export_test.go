@@ -20,6 +20,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/profiles"
+	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
@@ -168,7 +169,7 @@ func sources(b *chattest.Bench, p *profiles.Service, db person.Archive) person.S
 	return person.Sources{
 		Exports: exports.New(b.Service, b.Store), Blocks: blocks.New(b.Service, b.Store), MemberData: memberdata.New(b.Service, b.Store),
 		Schedules: schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), Notifications: notify.New(b.Service, b.Store, notify.Options{}),
-		Profiles: p, Invites: invite.New(b.Service, b.Store, b.Store, invite.Options{Now: time.Now, Log: log}), Users: decided, Archive: db,
+		Reports: reports.New(b.Service, b.Store, b.Store, nil, nil), Profiles: p, Invites: invite.New(b.Service, b.Store, b.Store, invite.Options{Now: time.Now, Log: log}), Users: decided, Archive: db,
 	}
 }
 

@@ -117,6 +117,38 @@ func (s *Service) purgePage(ctx context.Context, t PurgeTask) (done bool, err er
 	return done || from == 1, nil
 }
 
+// Delete deletes a text or data in the name of by, who manages the group by what the caller of it has checked, and need be no member.
+// One that is deleted or gone already stays so.
+func (s *Service) Delete(ctx context.Context, by chat.Caller, group string, id int64) error {
+	err := error(chat.ErrConflict)
+	for tries := 0; errors.Is(err, chat.ErrConflict) && tries < purgeTries; tries++ {
+		err = s.deleteOne(ctx, by, group, id)
+	}
+	if errors.Is(err, chat.ErrNotFound) {
+		return nil
+	}
+	return chat.AsError(err)
+}
+
+func (s *Service) deleteOne(ctx context.Context, by chat.Caller, group string, id int64) error {
+	page, end, err := s.logs.Range(ctx, group, id, 1, 0)
+	if err != nil || len(page) == 0 || page[0].ID != id {
+		return err
+	}
+	var e chat.Entry
+	if err := json.Unmarshal(page[0].JSON, &e); err != nil {
+		return fmt.Errorf("message %d of %s: %w", id, group, err)
+	}
+	if e.DeletedAt != nil {
+		return nil
+	}
+	infos, err := s.logs.Infos(ctx, e.From, []string{group})
+	if err == nil {
+		_, err = s.purgeOne(ctx, PurgeTask{Group: group, Epoch: end.Epoch, By: by.User, Via: by.Via}, page[0], infos[0])
+	}
+	return err
+}
+
 // purgeOne deletes a message and its edits in the name of who banned its author. ErrConflict: something has changed since it was read.
 func (s *Service) purgeOne(ctx context.Context, t PurgeTask, m chat.Message, info chat.Info) (id int64, err error) {
 	deletion := chat.Entry{Group: t.Group, From: t.By, Via: t.Via, Content: chat.Content{Kind: chat.Delete, Target: m.ID}}

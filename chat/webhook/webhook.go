@@ -17,19 +17,20 @@ type EventType string
 
 // The events.
 const (
-	EventMessageCreated EventType = "message.created"
-	EventMessageEdited  EventType = "message.edited"
-	EventMessageDeleted EventType = "message.deleted"
-	EventMemberJoined   EventType = "member.joined"
-	EventMemberLeft     EventType = "member.left"
-	EventMemberBanned   EventType = "member.banned"
-	EventMemberMuted    EventType = "member.muted"
-	EventGroupCreated   EventType = "group.created"
-	EventGroupDeleted   EventType = "group.deleted"
-	EventScheduleFailed EventType = "schedule.failed"
+	EventMessageCreated  EventType = "message.created"
+	EventMessageEdited   EventType = "message.edited"
+	EventMessageDeleted  EventType = "message.deleted"
+	EventMessageReported EventType = "message.reported"
+	EventMemberJoined    EventType = "member.joined"
+	EventMemberLeft      EventType = "member.left"
+	EventMemberBanned    EventType = "member.banned"
+	EventMemberMuted     EventType = "member.muted"
+	EventGroupCreated    EventType = "group.created"
+	EventGroupDeleted    EventType = "group.deleted"
+	EventScheduleFailed  EventType = "schedule.failed"
 )
 
-var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessageDeleted, EventMemberJoined, EventMemberLeft, EventMemberMuted, EventMemberBanned,
+var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessageDeleted, EventMessageReported, EventMemberJoined, EventMemberLeft, EventMemberMuted, EventMemberBanned,
 	EventGroupCreated, EventGroupDeleted, EventScheduleFailed}
 
 // Bounds of webhooks.

@@ -30,6 +30,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/profiles"
+	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
@@ -217,6 +218,8 @@ func (n *Node) openServices() {
 	})
 	webhooks.Profiles = shown.Names
 	invites := n.openInvites(core, shown)
+	decisions := rules.New(core, ruleStore{n.store.Groups, n.store.Tasks}, groups)
+	reported := reports.New(core, n.store.Reports, groups, decisions, webhooks)
 	n.services = web.Services{
 		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, blocked.Erase, n.endLogins),
 		Directory:     directory.New(core, directoryStore{n.store.Directory, n.store.Groups, n.store.Index, n.store.Tasks}),
@@ -226,7 +229,8 @@ func (n *Node) openServices() {
 		Live:          live.New(core, logs),
 		MemberData:    noted,
 		Blocks:        blocked,
-		Rules:         rules.New(core, ruleStore{n.store.Groups, n.store.Tasks}, groups),
+		Rules:         decisions,
+		Reports:       reported,
 		Schedules:     schedules,
 		Announcements: announce.New(core, announceStore{n.store.Announcements, n.store.Schedules}),
 		Notifications: notifications,
@@ -248,7 +252,7 @@ func (n *Node) openServices() {
 	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks(),
 		shown.Published(), n.services.Invites.Table(), hooks.Table(), listed.Table(), listed.Groups())
 	n.openAccounts()
-	n.services.Persons = person.New(core, person.Sources{Exports: exports, MemberData: noted, Blocks: blocked, Schedules: schedules, Notifications: notifications,
+	n.services.Persons = person.New(core, person.Sources{Exports: exports, MemberData: noted, Blocks: blocked, Reports: reported, Schedules: schedules, Notifications: notifications,
 		Profiles: shown, Accounts: n.services.Accounts, Invites: invites, Users: decided, Archive: written})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/queue"
@@ -49,6 +50,14 @@ var contents = map[string]content{
 	"member": {"the id of a user with a role and a time", func(_, name, value string) bool {
 		role, at, _ := strings.Cut(value, " ")
 		return chat.ValidUserID(name) && role != "" && whole(at)
+	}},
+	"report": {"an id and the JSON of a report", func(group, name, value string) bool {
+		var r reports.Report
+		return chat.ValidID(name) && json.Unmarshal([]byte(value), &r) == nil && r.ID == name && r.Group == group
+	}},
+	"reporter": {"an id, and the id of a message, two users, a time and who has taken the report until when", func(_, name, value string) bool {
+		f := strings.Split(value, " ")
+		return chat.ValidID(name) && len(f) == 6 && whole(f[0]) && validSender(f[1]) && validSender(f[2]) && whole(f[3]) && whole(f[4])
 	}},
 	"ban": {"the id of a user, an end, a time, a user and a reason", func(_, name, value string) bool {
 		ends, rest, _ := strings.Cut(value, " ")

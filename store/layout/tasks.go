@@ -9,6 +9,7 @@ import (
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
@@ -71,6 +72,8 @@ var Tasks = map[string]Task{
 	files.TaskRemoved:    {chat.QueueCore, "chat/files", WithGroup},
 	files.TaskExpire:     {chat.QueueCore, "chat/files", WithGroup},
 	files.TaskGone:       {chat.QueueCore, "chat/files", WithGroup},
+	reports.TaskReported: {chat.QueueCore, "chat/reports", WithGroup},
+	reports.TaskEnd:      {chat.QueueCore, "chat/reports", WithGroup},
 	rules.TaskPurge:      {chat.QueueCore, "chat/rules", WithGroup},
 	files.TaskCompare:    {chat.QueueCore, "chat/files", AtKind},
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/chatd/chatd/chat/memberdata"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/profiles"
+	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/table"
@@ -43,10 +44,10 @@ string blobs push_key g:*:id u:*:erasing u:*:files:bytes u:*:account q:*:paused
 list u:*:inbox a:*:to:* q:*:ready:critical q:*:ready:high q:*:ready:normal q:*:ready:low
 set reachable unused e:*:groups e:*:held
 hash layout health wants grown erased files invited avatars retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
-hash g:*:meta g:*:members g:*:bans g:*:data g:*:invites g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
+hash g:*:meta g:*:members g:*:bans g:*:data g:*:invites g:*:reports g:*:reporters g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
 hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:profile u:*:avatar u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
-zset public named users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
+zset public named reported users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
 zset g:*:banned g:*:mutes g:*:slow g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
 zset g:*:import:msgs g:*:import:skip g:*:import:reacted g:*:import:reactions
@@ -165,7 +166,7 @@ func TestEveryKeyOfAStore(t *testing.T) {
 }
 
 // people are the keys of users, credentials and invitations.
-var people = regexp.MustCompile(`^(tables|t:[^:]+(:used|:at|:gone)?|users|unused|names|named|invited|avatars|g:[^:]+:(meta|members|data|invites)|u:[^:]+:(profile|avatar|account))$`)
+var people = regexp.MustCompile(`^(tables|t:[^:]+(:used|:at|:gone)?|users|unused|names|named|invited|reported|avatars|g:[^:]+:(meta|members|data|invites|reports|reporters)|u:[^:]+:(profile|avatar|account))$`)
 
 // contents are what keys of people hold: what partitions have of a key together.
 func contents(t *testing.T, s *store.Store) map[string]map[string]string {
@@ -239,15 +240,18 @@ func (f filler) groups() {
 	hello := "hello @bob"
 	id := send(chat.Content{Body: &hello, Mentions: []string{"bob"}})
 	send(chat.Content{Kind: chat.Reaction, Target: id, Emoji: ":+1:"})
+	decided := rules.New(f.Service, f.Store, f.Store)
+	_, _, err := reports.New(f.Service, f.Store, f.Store, decided, f.webhooks).Put(f.Ctx, chattest.As("bob"), "g", id, reports.Draft{Reason: "spam"})
+	f.Must(err)
 	chattest.Done(f.T, f.Handlers()[chat.TaskMention], chat.MentionTask{Group: "g", Epoch: g.Epoch, ID: id, From: "alice", Users: []string{"bob"}})
 
-	_, _, err := f.Store.PutDevice(f.Ctx, "bob", notify.Device{ID: "phone", Kind: notify.DeviceWebhook, Address: "https://push.example/", Secret: "whsec_x", CreatedAt: chat.TimeMs(1)})
+	_, _, err = f.Store.PutDevice(f.Ctx, "bob", notify.Device{ID: "phone", Kind: notify.DeviceWebhook, Address: "https://push.example/", Secret: "whsec_x", CreatedAt: chat.TimeMs(1)})
 	f.Must(err)
 	_, err = memberdata.New(f.Service, f.Store).Merge(f.Ctx, chattest.As("alice"), "g", "carl", []byte(`{"desk":12}`))
 	f.Must(err)
-	_, err = rules.New(f.Service, f.Store, f.Store).Mute(f.Ctx, chattest.As("alice"), "g", "carl", []byte(`"9999-12-31T00:00:00.000Z"`))
+	_, err = decided.Mute(f.Ctx, chattest.As("alice"), "g", "carl", []byte(`"9999-12-31T00:00:00.000Z"`))
 	f.Must(err)
-	_, _, err = rules.New(f.Service, f.Store, f.Store).Ban(f.Ctx, chattest.As("alice"), "g", "troll", rules.BanDraft{Reason: "spam"})
+	_, _, err = decided.Ban(f.Ctx, chattest.As("alice"), "g", "troll", rules.BanDraft{Reason: "spam"})
 	f.Must(err)
 	f.MakeGroup(chat.GroupDraft{ID: "slow", SlowS: new(int64(60))}, "alice", "bob")
 	f.Say("bob", "slow", "once a minute")

@@ -26,6 +26,7 @@ import (
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/profiles"
+	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/users"
@@ -208,6 +209,21 @@ func (e MessageNotice) Valid() bool {
 	case MessageNoticeRole:
 		return true
 	case MessageNoticeSettings:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MessageReportedEventType.
+const (
+	MessageReported MessageReportedEventType = "message.reported"
+)
+
+// Valid indicates whether the value is a known member of the MessageReportedEventType enum.
+func (e MessageReportedEventType) Valid() bool {
+	switch e {
+	case MessageReported:
 		return true
 	default:
 		return false
@@ -1277,6 +1293,28 @@ type MessageNotice string
 // MessageDraft defines model for MessageDraft.
 type MessageDraft = wire.MessageDraft
 
+// MessageReportedEvent A member has reported a message. Nobody is named.
+type MessageReportedEvent struct {
+	Data struct {
+		At Time `json:"at"`
+
+		// Group Compared byte for byte.
+		Group GroupId `json:"group"`
+
+		// Id Compared byte for byte.
+		Id     Id     `json:"id"`
+		Reason string `json:"reason"`
+
+		// Target Id of the message.
+		Target int64 `json:"target"`
+	} `json:"data"`
+	Timestamp Time                     `json:"timestamp"`
+	Type      MessageReportedEventType `json:"type"`
+}
+
+// MessageReportedEventType defines model for MessageReportedEvent.Type.
+type MessageReportedEventType string
+
 // Misfire What happens to an occurrence that is more than 10 seconds late because no node was running: send it late (once for all that were missed), or skip it.
 type Misfire = schedule.Misfire
 
@@ -1470,6 +1508,34 @@ type Receipts struct {
 // RefreshToken defines model for RefreshToken.
 type RefreshToken struct {
 	Refresh *string `json:"refresh,omitempty"`
+}
+
+// Report defines model for Report.
+type Report = reports.Report
+
+// ReportDecision defines model for ReportDecision.
+type ReportDecision struct {
+	// Action `delete` deletes the message, `mute` and `ban` are about its author, `dismiss` does nothing.
+	Action reports.Action `json:"action"`
+
+	// Until When a mute or a ban ends; absent or null: never.
+	Until *string `json:"until,omitempty"`
+}
+
+// ReportDraft defines model for ReportDraft.
+type ReportDraft struct {
+	// Note More about it, for those who decide.
+	Note string `json:"note,omitempty"`
+
+	// Reason What is wrong with the message, such as `spam`.
+	Reason string `json:"reason"`
+}
+
+// ReportPage defines model for ReportPage.
+type ReportPage struct {
+	// Next The `cursor` of the next page; null at the end.
+	Next    *Next    `json:"next"`
+	Reports []Report `json:"reports"`
 }
 
 // Revocation defines model for Revocation.
@@ -2102,6 +2168,9 @@ type PeriodicParam = Id
 // QueueParam Compared byte for byte.
 type QueueParam = Id
 
+// ReportParam Compared byte for byte.
+type ReportParam = Id
+
 // ScheduleParam Compared byte for byte.
 type ScheduleParam = Id
 
@@ -2300,6 +2369,15 @@ type ListReceiptsParams struct {
 	WaitS *int64 `form:"wait_s,omitempty" json:"wait_s,omitempty"`
 }
 
+// ListGroupReportsParams defines parameters for ListGroupReports.
+type ListGroupReportsParams struct {
+	// Limit Maximum number of entries.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the previous page; empty for the first page.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // CreateHookParams defines parameters for CreateHook.
 type CreateHookParams struct {
 	// IdempotencyKey 1 to 64 printable ASCII characters, chosen by the client.
@@ -2358,6 +2436,15 @@ type RotateKeyParams struct {
 type UpdateMeParams struct {
 	// IfMatch The `ETag` that the user has to have still.
 	IfMatch *UserIfMatchParam `json:"If-Match,omitempty"`
+}
+
+// ListReportsParams defines parameters for ListReports.
+type ListReportsParams struct {
+	// Limit Maximum number of entries.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the previous page; empty for the first page.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListSchedulesParams defines parameters for ListSchedules.
@@ -2571,6 +2658,9 @@ type PutMemberJSONRequestBody = MemberDraft
 // SendMessageJSONRequestBody defines body for SendMessage for application/json ContentType.
 type SendMessageJSONRequestBody = MessageDraft
 
+// CreateReportJSONRequestBody defines body for CreateReport for application/json ContentType.
+type CreateReportJSONRequestBody = ReportDraft
+
 // PutNotifyJSONRequestBody defines body for PutNotify for application/json ContentType.
 type PutNotifyJSONRequestBody = NotifyDraft
 
@@ -2612,6 +2702,9 @@ type UpdateMeJSONRequestBody = MeChange
 
 // ChangePasswordJSONRequestBody defines body for ChangePassword for application/json ContentType.
 type ChangePasswordJSONRequestBody = PasswordChange
+
+// DecideReportJSONRequestBody defines body for DecideReport for application/json ContentType.
+type DecideReportJSONRequestBody = ReportDecision
 
 // CreateScheduleJSONRequestBody defines body for CreateSchedule for application/json ContentType.
 type CreateScheduleJSONRequestBody = ScheduleDraft
@@ -2904,6 +2997,9 @@ type ServerInterface interface {
 	// ListReceipts List who has seen and read a message
 	// (GET /v1/groups/{group}/messages/{id}/receipts)
 	ListReceipts(ctx echo.Context, group GroupParam, id int64, params ListReceiptsParams) error
+	// CreateReport Report a message
+	// (POST /v1/groups/{group}/messages/{id}/reports)
+	CreateReport(ctx echo.Context, group GroupParam, id int64) error
 	// GetNotify Get the notification level in a group
 	// (GET /v1/groups/{group}/notify)
 	GetNotify(ctx echo.Context, group GroupParam) error
@@ -2913,6 +3009,9 @@ type ServerInterface interface {
 	// ReadGroup Mark as read
 	// (POST /v1/groups/{group}/read)
 	ReadGroup(ctx echo.Context, group GroupParam) error
+	// ListGroupReports List the open reports of a group
+	// (GET /v1/groups/{group}/reports)
+	ListGroupReports(ctx echo.Context, group GroupParam, params ListGroupReportsParams) error
 	// UnreadGroup Mark as unread
 	// (POST /v1/groups/{group}/unread)
 	UnreadGroup(ctx echo.Context, group GroupParam) error
@@ -3006,6 +3105,12 @@ type ServerInterface interface {
 	// GetPushKey Get the server's VAPID public key
 	// (GET /v1/push/key)
 	GetPushKey(ctx echo.Context) error
+	// ListReports List the open reports of all groups
+	// (GET /v1/reports)
+	ListReports(ctx echo.Context, params ListReportsParams) error
+	// DecideReport Decide about a report
+	// (POST /v1/reports/{report})
+	DecideReport(ctx echo.Context, report ReportParam) error
 	// ListSchedules List the caller's schedules
 	// (GET /v1/schedules)
 	ListSchedules(ctx echo.Context, params ListSchedulesParams) error
@@ -4216,6 +4321,30 @@ func (w *ServerInterfaceWrapper) ListReceipts(ctx echo.Context) error {
 	return err
 }
 
+// CreateReport converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateReport(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id int64
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateReport(ctx, group, id)
+	return err
+}
+
 // GetNotify converts echo context to params.
 func (w *ServerInterfaceWrapper) GetNotify(ctx echo.Context) error {
 	var err error
@@ -4261,6 +4390,38 @@ func (w *ServerInterfaceWrapper) ReadGroup(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ReadGroup(ctx, group)
+	return err
+}
+
+// ListGroupReports converts echo context to params.
+func (w *ServerInterfaceWrapper) ListGroupReports(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListGroupReportsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListGroupReports(ctx, group, params)
 	return err
 }
 
@@ -4779,6 +4940,47 @@ func (w *ServerInterfaceWrapper) GetPushKey(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.GetPushKey(ctx)
+	return err
+}
+
+// ListReports converts echo context to params.
+func (w *ServerInterfaceWrapper) ListReports(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListReportsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListReports(ctx, params)
+	return err
+}
+
+// DecideReport converts echo context to params.
+func (w *ServerInterfaceWrapper) DecideReport(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "report" -------------
+	var report ReportParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "report", ctx.Param("report"), &report, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter report: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DecideReport(ctx, report)
 	return err
 }
 
@@ -5844,9 +6046,11 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/groups/:group/messages", wrapper.ListMessages, options.OperationMiddlewares["listMessages"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/messages", wrapper.SendMessage, options.OperationMiddlewares["sendMessage"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/messages/:id/receipts", wrapper.ListReceipts, options.OperationMiddlewares["listReceipts"]...)
+	router.POST(options.BaseURL+"/v1/groups/:group/messages/:id/reports", wrapper.CreateReport, options.OperationMiddlewares["createReport"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/notify", wrapper.GetNotify, options.OperationMiddlewares["getNotify"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/notify", wrapper.PutNotify, options.OperationMiddlewares["putNotify"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/read", wrapper.ReadGroup, options.OperationMiddlewares["readGroup"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/reports", wrapper.ListGroupReports, options.OperationMiddlewares["listGroupReports"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/unread", wrapper.UnreadGroup, options.OperationMiddlewares["unreadGroup"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/words", wrapper.GetGroupWords, options.OperationMiddlewares["getGroupWords"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/words", wrapper.PutGroupWords, options.OperationMiddlewares["putGroupWords"]...)
@@ -5879,6 +6083,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PUT(options.BaseURL+"/v1/me/password", wrapper.ChangePassword, options.OperationMiddlewares["changePassword"]...)
 	router.GET(options.BaseURL+"/v1/problems", wrapper.ListProblems, options.OperationMiddlewares["listProblems"]...)
 	router.GET(options.BaseURL+"/v1/push/key", wrapper.GetPushKey, options.OperationMiddlewares["getPushKey"]...)
+	router.GET(options.BaseURL+"/v1/reports", wrapper.ListReports, options.OperationMiddlewares["listReports"]...)
+	router.POST(options.BaseURL+"/v1/reports/:report", wrapper.DecideReport, options.OperationMiddlewares["decideReport"]...)
 	router.GET(options.BaseURL+"/v1/schedules", wrapper.ListSchedules, options.OperationMiddlewares["listSchedules"]...)
 	router.POST(options.BaseURL+"/v1/schedules", wrapper.CreateSchedule, options.OperationMiddlewares["createSchedule"]...)
 	router.DELETE(options.BaseURL+"/v1/schedules/:schedule", wrapper.CancelSchedule, options.OperationMiddlewares["cancelSchedule"]...)
@@ -8298,6 +8504,71 @@ func (response ListReceiptsdefaultApplicationProblemPlusJSONResponse) VisitListR
 	return err
 }
 
+type CreateReportRequestObject struct {
+	Group GroupParam `json:"group"`
+	Id    int64      `json:"id"`
+	Body  *CreateReportJSONRequestBody
+}
+
+type CreateReportResponseObject interface {
+	VisitCreateReportResponse(w http.ResponseWriter) error
+}
+
+type CreateReport200JSONResponse Report
+
+func (response CreateReport200JSONResponse) VisitCreateReportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateReport201JSONResponse Report
+
+func (response CreateReport201JSONResponse) VisitCreateReportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateReportdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateReportdefaultApplicationProblemPlusJSONResponse) VisitCreateReportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetNotifyRequestObject struct {
 	Group GroupParam `json:"group"`
 }
@@ -8427,6 +8698,56 @@ type ReadGroupdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ReadGroupdefaultApplicationProblemPlusJSONResponse) VisitReadGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGroupReportsRequestObject struct {
+	Group  GroupParam `json:"group"`
+	Params ListGroupReportsParams
+}
+
+type ListGroupReportsResponseObject interface {
+	VisitListGroupReportsResponse(w http.ResponseWriter) error
+}
+
+type ListGroupReports200JSONResponse ReportPage
+
+func (response ListGroupReports200JSONResponse) VisitListGroupReportsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGroupReportsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListGroupReportsdefaultApplicationProblemPlusJSONResponse) VisitListGroupReportsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -9964,6 +10285,99 @@ type GetPushKeydefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetPushKeydefaultApplicationProblemPlusJSONResponse) VisitGetPushKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListReportsRequestObject struct {
+	Params ListReportsParams
+}
+
+type ListReportsResponseObject interface {
+	VisitListReportsResponse(w http.ResponseWriter) error
+}
+
+type ListReports200JSONResponse ReportPage
+
+func (response ListReports200JSONResponse) VisitListReportsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListReportsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListReportsdefaultApplicationProblemPlusJSONResponse) VisitListReportsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DecideReportRequestObject struct {
+	Report ReportParam `json:"report"`
+	Body   *DecideReportJSONRequestBody
+}
+
+type DecideReportResponseObject interface {
+	VisitDecideReportResponse(w http.ResponseWriter) error
+}
+
+type DecideReport204Response struct {
+}
+
+func (response DecideReport204Response) VisitDecideReportResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DecideReportdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DecideReportdefaultApplicationProblemPlusJSONResponse) VisitDecideReportResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -12397,6 +12811,9 @@ type StrictServerInterface interface {
 	// ListReceipts List who has seen and read a message
 	// (GET /v1/groups/{group}/messages/{id}/receipts)
 	ListReceipts(ctx context.Context, request ListReceiptsRequestObject) (ListReceiptsResponseObject, error)
+	// CreateReport Report a message
+	// (POST /v1/groups/{group}/messages/{id}/reports)
+	CreateReport(ctx context.Context, request CreateReportRequestObject) (CreateReportResponseObject, error)
 	// GetNotify Get the notification level in a group
 	// (GET /v1/groups/{group}/notify)
 	GetNotify(ctx context.Context, request GetNotifyRequestObject) (GetNotifyResponseObject, error)
@@ -12406,6 +12823,9 @@ type StrictServerInterface interface {
 	// ReadGroup Mark as read
 	// (POST /v1/groups/{group}/read)
 	ReadGroup(ctx context.Context, request ReadGroupRequestObject) (ReadGroupResponseObject, error)
+	// ListGroupReports List the open reports of a group
+	// (GET /v1/groups/{group}/reports)
+	ListGroupReports(ctx context.Context, request ListGroupReportsRequestObject) (ListGroupReportsResponseObject, error)
 	// UnreadGroup Mark as unread
 	// (POST /v1/groups/{group}/unread)
 	UnreadGroup(ctx context.Context, request UnreadGroupRequestObject) (UnreadGroupResponseObject, error)
@@ -12499,6 +12919,12 @@ type StrictServerInterface interface {
 	// GetPushKey Get the server's VAPID public key
 	// (GET /v1/push/key)
 	GetPushKey(ctx context.Context, request GetPushKeyRequestObject) (GetPushKeyResponseObject, error)
+	// ListReports List the open reports of all groups
+	// (GET /v1/reports)
+	ListReports(ctx context.Context, request ListReportsRequestObject) (ListReportsResponseObject, error)
+	// DecideReport Decide about a report
+	// (POST /v1/reports/{report})
+	DecideReport(ctx context.Context, request DecideReportRequestObject) (DecideReportResponseObject, error)
 	// ListSchedules List the caller's schedules
 	// (GET /v1/schedules)
 	ListSchedules(ctx context.Context, request ListSchedulesRequestObject) (ListSchedulesResponseObject, error)
@@ -14113,6 +14539,55 @@ func (sh *strictHandler) ListReceipts(ctx echo.Context, group GroupParam, id int
 	return nil
 }
 
+// CreateReport operation middleware
+func (sh *strictHandler) CreateReport(ctx echo.Context, group GroupParam, id int64) error {
+	var request CreateReportRequestObject
+
+	request.Group = group
+	request.Id = id
+
+	var body CreateReportJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateReport(ctx.Request().Context(), request.(CreateReportRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateReport")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateReportResponseObject); ok {
+		return validResponse.VisitCreateReportResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetNotify operation middleware
 func (sh *strictHandler) GetNotify(ctx echo.Context, group GroupParam) error {
 	var request GetNotifyRequestObject
@@ -14228,6 +14703,32 @@ func (sh *strictHandler) ReadGroup(ctx echo.Context, group GroupParam) error {
 		return err
 	} else if validResponse, ok := response.(ReadGroupResponseObject); ok {
 		return validResponse.VisitReadGroupResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListGroupReports operation middleware
+func (sh *strictHandler) ListGroupReports(ctx echo.Context, group GroupParam, params ListGroupReportsParams) error {
+	var request ListGroupReportsRequestObject
+
+	request.Group = group
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListGroupReports(ctx.Request().Context(), request.(ListGroupReportsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListGroupReports")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListGroupReportsResponseObject); ok {
+		return validResponse.VisitListGroupReportsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -15259,6 +15760,79 @@ func (sh *strictHandler) GetPushKey(ctx echo.Context) error {
 		return err
 	} else if validResponse, ok := response.(GetPushKeyResponseObject); ok {
 		return validResponse.VisitGetPushKeyResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListReports operation middleware
+func (sh *strictHandler) ListReports(ctx echo.Context, params ListReportsParams) error {
+	var request ListReportsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListReports(ctx.Request().Context(), request.(ListReportsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListReports")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListReportsResponseObject); ok {
+		return validResponse.VisitListReportsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DecideReport operation middleware
+func (sh *strictHandler) DecideReport(ctx echo.Context, report ReportParam) error {
+	var request DecideReportRequestObject
+
+	request.Report = report
+
+	var body DecideReportJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DecideReport(ctx.Request().Context(), request.(DecideReportRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DecideReport")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DecideReportResponseObject); ok {
+		return validResponse.VisitDecideReportResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

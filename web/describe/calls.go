@@ -16,12 +16,12 @@ var (
 		"browse listPublicGroups", "search search", "users listUsers", "profile getUser", "me getMe", "updateMe updateMe",
 		"schedules.create createSchedule", "schedules.list listSchedules", "schedules.get getSchedule", "schedules.update updateSchedule",
 		"schedules.cancel cancelSchedule", "schedules.run runSchedule",
-		"blocks.put putBlock", "blocks.list listBlocks", "blocks.get getBlock", "blocks.delete deleteBlock",
+		"blocks.put putBlock", "blocks.list listBlocks", "blocks.get getBlock", "blocks.delete deleteBlock", "reports.list listReports", "reports.decide decideReport",
 		"invites.create createInvite", "invites.list listInvites", "invites.delete deleteInvite", "invites.check checkInvite", "invites.accept acceptInvite",
 		"push.key getPushKey", "push.list listDevices", "push.put putDevice", "push.delete deleteDevice",
 	}
 	groupCalls = []string{"members listMembers", "updateMember updateMember", "receipts listReceipts", "notify putNotify", "notifies getNotify",
-		"bans.list listBans", "bans.put putBan", "bans.delete deleteBan"}
+		"bans.list listBans", "bans.put putBan", "bans.delete deleteBan", "reports.create createReport", "reports.list listGroupReports"}
 )
 
 const groupPath = "/v1/groups/{group}"

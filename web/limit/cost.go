@@ -13,39 +13,43 @@ type Cost struct {
 // Every operation of the description and every command of the websocket that costs something else than one unit of User.
 // What a call carries in its body is added by Sync and Members.
 var costs = map[string]Cost{
-	"sendMessage":    {User: 1, Send: 1},
-	"send":           {User: 1, Send: 1},
-	"sendDirect":     {User: 1, Send: 1},
-	"updateGroup":    {User: 1, Send: 1}, // a notice
-	"putMember":      {User: 2, Send: 1}, // a notice, the index of the member, an item in their inbox
-	"updateMember":   {User: 2, Send: 1}, // a notice
-	"removeMember":   {User: 2, Send: 1},
-	"putBan":         {User: 2, Send: 1}, // the same
-	"listBans":       {User: 1, page: 100},
-	"putGroupWords":  {User: 5},          // the lists, and twice which groups have some
-	"changeMembers":  {User: 3, Send: 1}, // more for each ten: Members
-	"createGroup":    {User: 3, Send: 1},
-	"acceptInvite":   {User: 3, Send: 1}, // a member more
-	"listInvites":    {User: 2},
-	"putDirect":      {User: 3, Send: 1},
-	"putBlock":       {User: 3}, // in the direct group, too
-	"deleteBlock":    {User: 3},
-	"deleteGroup":    {User: 5, Send: 1}, // every member's index is updated
-	"batch":          {User: 1},          // each op costs what its call does
-	"listMessages":   {User: 1, page: 50},
-	"pullInbox":      {User: 1, page: 50},
-	"listMembers":    {User: 1, page: 100},
-	"listGroups":     {User: 1, page: 20, index: 1},               // several reads a group of the page
-	"listAllGroups":  {User: 2, page: 10},                         // several reads a group of the page, and looks at those that are sorted
-	"listHeldGroups": {User: 10, page: 10},                        // looks at thousands, and several reads a group of the page
-	"exportGroup":    {User: 20},                                  // a stream of pages
-	"exportMe":       {User: 100},                                 // the same of all groups of the caller, a few such at a time
-	"getUnread":      {User: 3, index: 1 + chat.PageLooks},        // of each with something unread its Info
-	"search":         {User: 10, page: 20, index: chat.PageLooks}, // asks the archive, a few such at a time
-	"listReceipts":   {User: 3},                                   // reads all members
-	"hello":          {User: 5, index: 2},                         // follows them, too
-	"openWebsocket":  {User: 1},
-	"sync":           {User: 2, index: 1}, // reads more of few only
+	"sendMessage":      {User: 1, Send: 1},
+	"send":             {User: 1, Send: 1},
+	"sendDirect":       {User: 1, Send: 1},
+	"updateGroup":      {User: 1, Send: 1}, // a notice
+	"putMember":        {User: 2, Send: 1}, // a notice, the index of the member, an item in their inbox
+	"updateMember":     {User: 2, Send: 1}, // a notice
+	"removeMember":     {User: 2, Send: 1},
+	"putBan":           {User: 2, Send: 1}, // the same
+	"listBans":         {User: 1, page: 100},
+	"createReport":     {User: 2, Send: 1}, // a webhook may hear of it
+	"listGroupReports": {User: 1, page: 50},
+	"listReports":      {User: 2, page: 50},
+	"decideReport":     {User: 4, Send: 1}, // a deletion, or a notice
+	"putGroupWords":    {User: 5},          // the lists, and twice which groups have some
+	"changeMembers":    {User: 3, Send: 1}, // more for each ten: Members
+	"createGroup":      {User: 3, Send: 1},
+	"acceptInvite":     {User: 3, Send: 1}, // a member more
+	"listInvites":      {User: 2},
+	"putDirect":        {User: 3, Send: 1},
+	"putBlock":         {User: 3}, // in the direct group, too
+	"deleteBlock":      {User: 3},
+	"deleteGroup":      {User: 5, Send: 1}, // every member's index is updated
+	"batch":            {User: 1},          // each op costs what its call does
+	"listMessages":     {User: 1, page: 50},
+	"pullInbox":        {User: 1, page: 50},
+	"listMembers":      {User: 1, page: 100},
+	"listGroups":       {User: 1, page: 20, index: 1},               // several reads a group of the page
+	"listAllGroups":    {User: 2, page: 10},                         // several reads a group of the page, and looks at those that are sorted
+	"listHeldGroups":   {User: 10, page: 10},                        // looks at thousands, and several reads a group of the page
+	"exportGroup":      {User: 20},                                  // a stream of pages
+	"exportMe":         {User: 100},                                 // the same of all groups of the caller, a few such at a time
+	"getUnread":        {User: 3, index: 1 + chat.PageLooks},        // of each with something unread its Info
+	"search":           {User: 10, page: 20, index: chat.PageLooks}, // asks the archive, a few such at a time
+	"listReceipts":     {User: 3},                                   // reads all members
+	"hello":            {User: 5, index: 2},                         // follows them, too
+	"openWebsocket":    {User: 1},
+	"sync":             {User: 2, index: 1}, // reads more of few only
 
 	"createFile": {User: 2, Send: 1}, // a message may come of it
 	"writeFile":  {User: 2},          // the lock, and a step for each piece

@@ -63,6 +63,15 @@ export interface ChatCalls {
         /** Unblock a user. */
         delete(user: string): Promise<null>;
     };
+    readonly reports: {
+        /** List the open reports of all groups. */
+        list(query?: {
+            limit?: number;
+            cursor?: string;
+        }): Promise<ReportPage>;
+        /** Decide about a report. */
+        decide(report: string, body: ReportDecision): Promise<null>;
+    };
     readonly invites: {
         /** Invite people. */
         create(body: InviteDraft): Promise<Invite>;
@@ -90,7 +99,7 @@ export interface ChatCalls {
         delete(device: string): Promise<null>;
     };
 }
-export declare const chatCalls = "browse GET /v1/groups/public|search GET /v1/search|users GET /v1/users|profile GET /v1/users/{}|me GET /v1/me|updateMe PATCH /v1/me|schedules.create POST /v1/schedules|schedules.list GET /v1/schedules|schedules.get GET /v1/schedules/{}|schedules.update PATCH /v1/schedules/{}|schedules.cancel DELETE /v1/schedules/{}|schedules.run POST /v1/schedules/{}/run|blocks.put PUT /v1/blocks/{}|blocks.list GET /v1/blocks|blocks.get GET /v1/blocks/{}|blocks.delete DELETE /v1/blocks/{}|invites.create POST /v1/invites|invites.list GET /v1/invites|invites.delete DELETE /v1/invites/{}|invites.check POST /v1/invites/check|invites.accept POST /v1/invites/accept|push.key GET /v1/push/key|push.list GET /v1/devices|push.put PUT /v1/devices/{}|push.delete DELETE /v1/devices/{}";
+export declare const chatCalls = "browse GET /v1/groups/public|search GET /v1/search|users GET /v1/users|profile GET /v1/users/{}|me GET /v1/me|updateMe PATCH /v1/me|schedules.create POST /v1/schedules|schedules.list GET /v1/schedules|schedules.get GET /v1/schedules/{}|schedules.update PATCH /v1/schedules/{}|schedules.cancel DELETE /v1/schedules/{}|schedules.run POST /v1/schedules/{}/run|blocks.put PUT /v1/blocks/{}|blocks.list GET /v1/blocks|blocks.get GET /v1/blocks/{}|blocks.delete DELETE /v1/blocks/{}|reports.list GET /v1/reports|reports.decide POST /v1/reports/{}|invites.create POST /v1/invites|invites.list GET /v1/invites|invites.delete DELETE /v1/invites/{}|invites.check POST /v1/invites/check|invites.accept POST /v1/invites/accept|push.key GET /v1/push/key|push.list GET /v1/devices|push.put PUT /v1/devices/{}|push.delete DELETE /v1/devices/{}";
 export interface GroupCalls {
     /** List members and their cursors. */
     members(query?: {
@@ -120,8 +129,17 @@ export interface GroupCalls {
         /** End a ban. */
         delete(user: string): Promise<null>;
     };
+    readonly reports: {
+        /** Report a message. */
+        create(id: number, body: ReportDraft): Promise<Report>;
+        /** List the open reports of a group. */
+        list(query?: {
+            limit?: number;
+            cursor?: string;
+        }): Promise<ReportPage>;
+    };
 }
-export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}";
+export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|reports.create POST /messages/{}/reports|reports.list GET /reports";
 export type Ban = {
     at: string;
     /** Who banned them: a user, or `key:<id>`. */
@@ -382,6 +400,40 @@ export type Receipts = {
         /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
         user: string;
     })[];
+};
+export type Report = {
+    at: string;
+    /** Who reports it. */
+    by: string;
+    /** Who wrote it. */
+    from: string;
+    /** Compared byte for byte. */
+    group: string;
+    /** Compared byte for byte. */
+    id: string;
+    /** As it read when it was reported, in the lists. Kept until the report is closed, at most 90 days. */
+    message?: Message;
+    note?: string;
+    reason: string;
+    /** Id of the message. */
+    target: number;
+};
+export type ReportDecision = {
+    /** `delete` deletes the message, `mute` and `ban` are about its author, `dismiss` does nothing. */
+    action: "dismiss" | "delete" | "mute" | "ban";
+    /** When a mute or a ban ends; absent or null: never. */
+    until?: string | null;
+};
+export type ReportDraft = {
+    /** More about it, for those who decide. */
+    note?: string;
+    /** What is wrong with the message, such as `spam`. */
+    reason: string;
+};
+export type ReportPage = {
+    /** The `cursor` of the next page; null at the end. */
+    next: string | null;
+    reports: Report[];
 };
 export type Schedule = Content & {
     at?: string;

@@ -3,7 +3,7 @@
 -- step, if the target reads as it did.
 --
 -- KEYS  last_id meta msgs seen read skip reactions reacted author_by wants files_named files_unused
---       erased_counts core:enqueue at...
+--       erased_counts reports reporters reported core:enqueue at...
 -- ARGV  user epoch kind mark rest sent_ms channel group trim_id below target emoji head edits json new_json unreact_id erasure_id
 --       erased(entry_id entry)...
 --   author_by  by: of the user
@@ -21,6 +21,7 @@
 -- include: log_grew
 -- include: file_unname
 -- include: unreact
+-- include: drop_reports
 -- include: task_unreact
 -- include: task_trim
 local has_epoch, keep, backlog_max, late = unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max', 'late'))
@@ -84,6 +85,7 @@ if kind == 'delete' then
   local deleted_at = string.match(rest, '"sent_at":"([^"]*)"}$')
   local next = unreact(target, target, deleted_at, nil, replaced)
   if next then enqueue_unreact(unreact_id, epoch, target, next, deleted_at, id, now_ms) end
+  drop_reports(function(r) return r.target == tonumber(target) end)
 end
 log_grew(epoch, id, now_ms)
 redis.call('HSET', meta, 'deleted', id)

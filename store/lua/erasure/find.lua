@@ -1,7 +1,7 @@
 -- Reads what a group has of a user, who need not be a member: traces besides the log, and the entries that may be theirs, from an
 -- id on. It looks at limit entries at most, until they are bytes_max long together. Only reads.
 --
--- KEYS  last_id meta members msgs senders invites sent by at
+-- KEYS  last_id meta members msgs senders invites reporters sent by at
 -- ARGV  user from limit:int bytes_max:int
 --   sent, by, at  of the user
 -- Returns {OK, epoch, last, lowest id that is stored, lowest id in the archive or 0, late, 1 under a legal hold, members,
@@ -16,6 +16,10 @@ local last = tonumber(redis.call('GET', last_id))
 local traces = redis.call('EXISTS', sent, by, at) > 0 or redis.call('ZSCORE', senders, user)
 for _, record in ipairs(traces and {} or redis.call('HVALS', invites)) do
   traces = traces or invitation_of(record).by == user
+end
+for _, record in ipairs(traces and {} or redis.call('HVALS', reporters)) do
+  local reporter, author = string.match(record, '^%S+ (%S+) (%S+)')
+  traces = traces or reporter == user or author == user
 end
 local out = {'OK', epoch, int(last), int(last - redis.call('ZCARD', msgs) + 1), archived_from or '0', late or '0',
   legal_hold() and 1 or 0, redis.call('HLEN', members), redis.call('HEXISTS', members, user), traces and 1 or 0, 0, {}}
