@@ -11,8 +11,8 @@ TEST_TIMEOUT ?= 60m
 build: ## the one binary
 	CGO_ENABLED=0 $(GO) build -trimpath -gcflags=all=-dwarf=false -ldflags="-s -w" -o bin/chatd ./cmd/chatd
 
-# Most tests wait for servers most of the time, so more of them run at once than there are cores.
-TEST_JOBS ?= $(shell echo $$((2 * $$(nproc))))
+# Some tests wait for servers, so one more runs at once than there are cores. With more, each takes longer, and the machine no less.
+TEST_JOBS ?= $(shell echo $$((1 + $$(nproc))))
 
 # Everything is compiled once, with the race detector: the tests, the binary that they start, bench, and what `make lint`
 # reads. Vet is part of lint alone. The modules beside this one, and what runs again behind nginx, need little of the
