@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/table"
 	"github.com/chatd/chatd/internal/chattest"
@@ -101,6 +102,19 @@ func TestANodeDiesWithinARename(t *testing.T) {
 	b.Must(<-ended)
 	b.Must(follower.Load(b.Ctx)) // as it does every few minutes
 	learns("the name that nobody wrote again", "Alina")
+}
+
+// TestTheFirstProfileIsReadAtOnce where it was written, though no signal has come.
+func TestTheFirstProfileIsReadAtOnce(t *testing.T) {
+	b := chattest.New(t)
+	one, _ := node(b, b.Store)
+	if _, err := one.Patch(b.Ctx, "alice", name("Alice"), nil); err != nil {
+		t.Fatal(err)
+	}
+	alice, err := one.User(b.Ctx, chat.Caller{User: "alice"}, "alice")
+	if err != nil || alice.Name != "Alice" || one.Name(b.Ctx, "alice") != "Alice" {
+		t.Errorf("got %+v, %v", alice, err)
+	}
 }
 
 // TestNothingIsReadWithoutProfiles: as long as nobody has one, a store is not even asked.

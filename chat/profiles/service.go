@@ -203,7 +203,11 @@ func (s *Service) putAll(ctx context.Context, writes []Write) (versions []int64,
 // publish has all nodes drop what they know of users, this one at once.
 func (s *Service) publish(ctx context.Context, users []string) error {
 	s.known.drop(users)
-	return chat.AsError(s.store.PublishChanges(ctx, TableName, users))
+	if err := s.store.PublishChanges(ctx, TableName, users); err != nil {
+		return chat.AsError(err)
+	}
+	s.published.Note()
+	return nil
 }
 
 // PutMax is how many users one call changes.

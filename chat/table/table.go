@@ -337,6 +337,7 @@ type Published struct {
 	changed func(ids []string)
 	all     func()
 	at      atomic.Int64
+	here    atomic.Bool // something is published by this node
 }
 
 // NewPublished makes a Published. changed is called with what has changed, and all where anything may have: also every few minutes, so that a
@@ -346,7 +347,10 @@ func NewPublished(name string, changed func(ids []string), all func()) *Publishe
 }
 
 // Any tells whether anything was ever published.
-func (t *Published) Any() bool { return t.at.Load() > 0 }
+func (t *Published) Any() bool { return t.here.Load() || t.at.Load() > 0 }
+
+// Note is called by a node that has published something: Any holds there at once, and not when the signal has come.
+func (t *Published) Note() { t.here.Store(true) }
 
 func (t *Published) name() string   { return t.table }
 func (t *Published) version() int64 { return t.at.Load() }
