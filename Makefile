@@ -4,15 +4,17 @@
 
 GO ?= go
 # The load and model tests take minutes under the race detector; they have a bound all the same.
-TEST_TIMEOUT ?= 60m
+TEST_TIMEOUT ?= 80m
 
 # Only a debugger needs DWARF: stack traces and profiles do not. Without it, a build from empty caches takes about a
 # seventh less processor time.
 build: ## the one binary
 	CGO_ENABLED=0 $(GO) build -trimpath -gcflags=all=-dwarf=false -ldflags="-s -w" -o bin/chatd ./cmd/chatd
 
-# Some tests wait for servers, so one more runs at once than there are cores. With more, each takes longer, and the machine no less.
+# Some tests wait for servers, so one package more runs at once than there are cores, and twice as many tests of each. With more,
+# those that take the processor held each other up until their leases and patience ran out.
 TEST_JOBS ?= $(shell echo $$((1 + $$(nproc))))
+TEST_PARALLEL ?= $(shell echo $$((2 * $$(nproc))))
 
 # Everything is compiled once, with the race detector: the tests, the binary that they start, bench, and what `make lint`
 # reads. Vet is part of lint alone. The modules beside this one, and what runs again behind nginx, need little of the
@@ -32,7 +34,7 @@ test: check-deps ## every test, with the race detector
 LONGEST := ./e2e ./web ./store ./store/dump ./chat/statemachine ./queue ./store/doctor ./store/archive ./store/blob ./web/ws ./chat
 test-packages:
 	flags="$$(scripts/race-flags)" && export GOFLAGS="$$flags" && \
-	$(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(TEST_JOBS) -parallel $(TEST_JOBS) $(LONGEST) ./...
+	$(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(TEST_JOBS) -parallel $(TEST_PARALLEL) $(LONGEST) ./...
 
 test-modules:
 	flags="$$(scripts/race-flags)" && export GOFLAGS="$$flags" && \
