@@ -58,7 +58,10 @@ var logTests = map[string]func(*fixture){
 		a.Key, a.Content, a.ReplyTo, a.Look = "k", "c", 1, true
 		done, err := w.Append(w.ctx, a)
 		w.ok(err)
-		w.equal(done, chat.Appended{})
+		if done.Epoch == "" {
+			w.Errorf("a look names no epoch")
+		}
+		w.equal(done, chat.Appended{Epoch: done.Epoch})
 		a.Look = false
 		first := w.send(a)
 		a.Look = true
