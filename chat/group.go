@@ -40,6 +40,23 @@ const (
 	PostNone    Posting = "none" // nobody posts or edits; announcements come
 )
 
+// Joining says who may add themself to a public group. Nobody adds themself to a private one.
+type Joining string
+
+const (
+	JoinOpen   Joining = "open"
+	JoinAsk    Joining = "ask" // those who manage the group decide
+	JoinClosed Joining = "closed"
+)
+
+// JoiningOf is that of a group that says nothing of it.
+func JoiningOf(v Visibility) Joining {
+	if v == Public {
+		return JoinOpen
+	}
+	return JoinClosed
+}
+
 // Overflow says what happens where a member falls behind.
 type Overflow string
 
@@ -71,7 +88,8 @@ type Group struct {
 	Post         Posting    `json:"post"`
 	History      bool       `json:"history"`
 	RetainDays   int64      `json:"retain_days"` // after how many days messages go; 0: never
-	SlowS        int64      `json:"slow_s"`      // seconds that a member waits between messages; 0: none
+	Join         Joining    `json:"join"`
+	SlowS        int64      `json:"slow_s"` // seconds that a member waits between messages; 0: none
 
 	Data    json.RawMessage `json:"data,omitempty"` // custom fields, see MergeData; nil: none
 	Version int64           `json:"-"`              // of name, settings and data, which each change raises

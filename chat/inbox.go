@@ -19,6 +19,7 @@ const (
 	ItemDirect         = "direct"
 	ItemAdded          = "added"
 	ItemRemoved        = "removed"
+	ItemRequest        = "request" // what came of asking to join Group
 	ItemMention        = "mention"
 	ItemAnnouncement   = "announcement"
 	ItemScheduleFailed = "schedule_failed"
@@ -38,6 +39,7 @@ type Item struct {
 	Body     *string         `json:"body,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty"`
 	ClientID string          `json:"client_id,omitempty"`
+	Accepted *bool           `json:"accepted,omitempty"` // of a request
 	SentAt   Time            `json:"sent_at"`
 	Via      string          `json:"via,omitempty"` // id of the key by which a program wrote it
 	// DeletedAt is when the content was erased with its sender. The store writes it, as the last field.

@@ -13,6 +13,7 @@ type Limits struct {
 	PageBytesMax       int // bytes of messages in one answer; has_more tells
 	GroupMembersMax    int // members of a group
 	GroupBannedMax     int // users who are banned from a group
+	GroupRequestsMax   int // open requests to join a group
 	GroupMutedMax      int // members of a group who are muted at a time
 	GroupReportsMax    int // open reports of messages in a group
 	MemberReportsMax   int // of these by one member
@@ -85,6 +86,7 @@ func DefaultLimits() Limits {
 		PageBytesMax:       1 << 20,
 		GroupMembersMax:    100_000,
 		GroupBannedMax:     10_000,
+		GroupRequestsMax:   1000,
 		GroupMutedMax:      10_000,
 		GroupReportsMax:    500,
 		MemberReportsMax:   50,

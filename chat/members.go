@@ -194,8 +194,8 @@ func (s *members) Joined(ctx context.Context, by Caller, group, epoch string, us
 	s.index.joined(ctx, users, UserGroup{Group: group, Seen: start, Invited: true, By: by.User}, epoch, last)
 }
 
-// Left has the index of a user whom someone removed from a group show that.
-func (s *members) Left(ctx context.Context, group, user string) {
+// Moved has the index of a user whom someone let into a group, or removed from it, show that.
+func (s *members) Moved(ctx context.Context, group, user string) {
 	_ = s.index.update(ctx, user, group, false, "")
 }
 

@@ -38,6 +38,7 @@ type GroupDraft struct {
 	Overflow     Overflow `json:",omitempty"`
 	BacklogBytes *int64   `json:",omitempty"`
 	SlowS        *int64   `json:",omitempty"`
+	Join         Joining  `json:",omitempty"`
 
 	Data json.RawMessage `json:",omitempty"`
 }

@@ -76,7 +76,7 @@ type NoticeEntry struct {
 
 // NewGroup is the record of a group to be created.
 type NewGroup struct {
-	Group            // ID, Name, Visibility, CreatedBy, CreatedAt, Epoch and the settings
+	Group            // ID, Name, Visibility, CreatedBy, CreatedAt, Epoch and the settings; Join may be empty: by Visibility
 	Key     string   // retry key hash, or empty: creating again with the same key is no error
 	Members []string // besides the owner, each once
 	// Notices are: created, then joined for each NoticeUsersMax of Members, in order.
@@ -103,6 +103,7 @@ type GroupChange struct {
 	History      *bool       `json:"history,omitempty"`
 	RetainDays   *int64      `json:"retain_days,omitempty"`
 	SlowS        *int64      `json:"slow_s,omitempty"`
+	Join         *Joining    `json:"join,omitempty"`
 
 	Data json.RawMessage `json:"data,omitempty"` // a JSON Merge Patch; in a notice, and for a store, all of it
 }
@@ -461,6 +462,12 @@ const (
 
 // MemberImported says that an import made the group: its members get no item.
 const MemberImported = "imported"
+
+// What came of a request to join, in a MemberTask.
+const (
+	MemberAccepted = "accepted"
+	MemberDeclined = "declined" // ID is when they asked
+)
 
 // MentionTask puts an item into the inboxes of members whom a message mentions.
 type MentionTask struct {

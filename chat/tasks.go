@@ -115,6 +115,8 @@ func (s *tasks) deliverMemberships(ctx context.Context, t MemberTask) error {
 		}
 	case NoticeRemoved:
 		item.Kind = ItemRemoved
+	case MemberAccepted, MemberDeclined:
+		item.Kind, item.Accepted = ItemRequest, new(t.What == MemberAccepted)
 	case NoticeLeft, MemberImported:
 	default:
 		return Invalid("a task has the unknown change %q", t.What)

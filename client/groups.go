@@ -210,6 +210,39 @@ func (c *Client) Bans(ctx context.Context, group string, page Page) (bans []Ban,
 	return answer.Bans, answer.Next, err
 }
 
+// JoinRequest is that a user asks to join a group.
+type JoinRequest struct {
+	User string    `json:"user"`
+	Note string    `json:"note"`
+	At   time.Time `json:"at"`
+}
+
+// AskToJoin asks those who manage a public group to let the caller in, where Join says ask. The answer is an item [ItemRequest].
+func (c *Client) AskToJoin(ctx context.Context, group, note string) (JoinRequest, error) {
+	return answerTo[JoinRequest](ctx, c, call{method: http.MethodPut, path: []string{"groups", group, "requests", "me"},
+		body: map[string]string{"note": note}, again: true})
+}
+
+// AskNoLonger takes back that the caller asked to join.
+func (c *Client) AskNoLonger(ctx context.Context, group string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group, "requests", "me"}}, nil)
+}
+
+// JoinRequests lists who asks to join a group, the oldest first. For the owner, admins and operators.
+func (c *Client) JoinRequests(ctx context.Context, group string, page Page) (requests []JoinRequest, next string, err error) {
+	var answer struct {
+		Requests []JoinRequest `json:"requests"`
+		Next     string        `json:"next"`
+	}
+	err = c.do(ctx, call{method: http.MethodGet, path: []string{"groups", group, "requests"}, query: page.query(), again: true}, &answer)
+	return answer.Requests, answer.Next, err
+}
+
+// AnswerRequest lets a user in who asked to join, or does not. It is not repeated if its outcome is unknown.
+func (c *Client) AnswerRequest(ctx context.Context, group, user string, accept bool) error {
+	return c.do(ctx, call{method: http.MethodPut, path: []string{"groups", group, "requests", user}, body: map[string]bool{"accept": accept}}, nil)
+}
+
 // RemoveMember removes user from the group; removing yourself leaves it. It is not repeated if its outcome is unknown.
 func (c *Client) RemoveMember(ctx context.Context, group, user string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group, "members", user}}, nil)

@@ -101,6 +101,7 @@ type Group struct {
 	Post         string    `json:"post"`   // members, admins or none
 	History      bool      `json:"history"`
 	RetainDays   int64     `json:"retain_days"` // after how many days messages go; 0: never
+	Join         string    `json:"join"`        // who may add themself: open, ask or closed
 	SlowS        int64     `json:"slow_s"`      // seconds that a member waits between messages; 0: none
 	MutedUntil   time.Time `json:"muted_until"` // when the caller may write again; zero: now
 	Hold         *Hold     `json:"hold"`        // nil unless the caller is an operator and the group is under legal hold
@@ -155,6 +156,7 @@ type GroupDraft struct {
 	History      *bool    `json:"history,omitempty"`
 	RetainDays   *int64   `json:"retain_days,omitempty"`
 	SlowS        *int64   `json:"slow_s,omitempty"`
+	Join         string   `json:"join,omitempty"`
 
 	Data json.RawMessage `json:"data,omitempty"` // custom fields, an object
 
@@ -173,6 +175,7 @@ type GroupChange struct {
 	Post         *string `json:"post,omitempty"`
 	History      *bool   `json:"history,omitempty"`
 	RetainDays   *int64  `json:"retain_days,omitempty"`
+	Join         *string `json:"join,omitempty"`
 	SlowS        *int64  `json:"slow_s,omitempty"`
 
 	Data json.RawMessage `json:"data,omitempty"` // a JSON Merge Patch (RFC 7396); in a notice, all of what is there now
@@ -244,6 +247,7 @@ const (
 	ItemDirect         = "direct"
 	ItemAdded          = "added"
 	ItemRemoved        = "removed"
+	ItemRequest        = "request" // what came of asking to join Group: Accepted
 	ItemMention        = "mention"
 	ItemAnnouncement   = "announcement"
 	ItemScheduleFailed = "schedule_failed"
@@ -261,6 +265,7 @@ type Item struct {
 	Body     string          `json:"body,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty"`
 	ClientID string          `json:"client_id,omitempty"`
+	Accepted *bool           `json:"accepted,omitempty"` // of an ItemRequest
 	SentAt   time.Time       `json:"sent_at"`
 	// DeletedAt is when the content of a direct message was erased together with its sender.
 	DeletedAt *time.Time `json:"deleted_at,omitempty"`

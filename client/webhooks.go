@@ -14,6 +14,7 @@ const (
 	EventMessageDeleted  = "message.deleted"
 	EventMessageReported = "message.reported"
 	EventMemberJoined    = "member.joined"
+	EventMemberRequested = "member.requested"
 	EventMemberBanned    = "member.banned"
 	EventMemberMuted     = "member.muted"
 	EventMemberLeft      = "member.left"

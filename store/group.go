@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,7 +48,7 @@ func (s *Groups) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 		Arg("name", g.Name).Arg("folded", fold.Fold(g.Name)).Arg("visibility", string(g.Visibility)).Arg("created_ms", g.CreatedAt.UnixMilli()).
 		Arg("keep", g.Keep).Arg("backlog_max", g.BacklogMax).
 		Arg("overflow", string(g.Overflow)).Arg("backlog_bytes", g.BacklogBytes).Arg("post", string(g.Post)).Arg("history", flag(g.History)).Arg("retain_days", g.RetainDays).
-		Arg("slow_s", g.SlowS).Arg("data", string(g.Data)).Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", g.ID).
+		Arg("slow_s", g.SlowS).Arg("join", string(g.Join)).Arg("data", string(g.Data)).Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", g.ID).
 		Arg("others", len(g.Members)).Arg("now", now).Arg("per", chat.NoticeUsersMax).List("invited", g.Members)
 	for _, n := range g.Notices[:notices(now)] {
 		c = c.MoreArgs("notices", "mark", n.Mark, "rest", n.Rest)
@@ -137,17 +138,18 @@ func asInfo(group string, r reply) chat.Info {
 		in.Direct = strings.Fields(direct)
 	}
 	in.Version, in.Data, in.SlowS = r.number(21), servedData(r.text(22)), r.number(23)
-	in.Last = r.number(25)
-	in.Held = in.Last - r.number(26) + 1
-	in.Group.Members, in.Archived = r.number(27), r.number(28)
+	in.Join = cmp.Or(chat.Joining(r.text(25)), chat.JoiningOf(in.Visibility))
+	in.Last = r.number(26)
+	in.Held = in.Last - r.number(27) + 1
+	in.Group.Members, in.Archived = r.number(28), r.number(29)
 	in.First = in.Held
 	if from := r.number(13); in.Archived > 0 && from > 0 {
 		in.First = min(from, in.Held)
 	}
-	in.Role, in.Joined = chat.Role(r.text(29)), r.number(31)
-	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(32), r.number(33), r.number(34), r.number(35)
-	in.Acted = r.number(36) == 1
-	in.MutedUntil, in.Blocked = mutedUntil(r.text(37)), r.number(37) == blockedMs
+	in.Role, in.Joined = chat.Role(r.text(30)), r.number(32)
+	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(33), r.number(34), r.number(35), r.number(36)
+	in.Acted = r.number(37) == 1
+	in.MutedUntil, in.Blocked = mutedUntil(r.text(38)), r.number(38) == blockedMs
 	return in
 }
 
@@ -328,6 +330,9 @@ func (s *Groups) UpdateGroup(ctx context.Context, by chat.Caller, group string, 
 	}
 	if change.SlowS != nil {
 		set("slow_s", strings.TrimPrefix(strconv.FormatInt(*change.SlowS, 10), "0"))
+	}
+	if change.Join != nil {
+		set("join", string(*change.Join))
 	}
 	if change.Data != nil {
 		set("data", storedData(change.Data))

@@ -42,6 +42,9 @@ var refusals = map[string]error{
 	"TABLEFULL":     &chat.Error{Code: chat.CodeQuotaFull, Message: "there are already the maximum number of these"},
 	"WEBHOOKSFULL":  webhook.ErrFull,
 	"BANS":          &chat.Error{Code: chat.CodeQuotaFull, Message: "the maximum number of users are banned from the group"},
+	"REQUESTS":      &chat.Error{Code: chat.CodeQuotaFull, Message: "the maximum number of users ask to join the group"},
+	"ISMEMBER":      &chat.Error{Code: chat.CodeConflict, Message: "you are a member already"},
+	"OPEN":          &chat.Error{Code: chat.CodeConflict, Message: "everybody may join this group: there is nothing to ask"},
 	"ISBANNED":      &chat.Error{Code: chat.CodeConflict, Message: "the user is banned from the group"},
 	"LAST":          &chat.Error{Code: chat.CodeConflict, Message: "it is the only member of the group"},
 	"MUTES":         &chat.Error{Code: chat.CodeQuotaFull, Message: "the maximum number of members of the group are muted"},
@@ -60,14 +63,16 @@ var refusals = map[string]error{
 
 // mayOnly says who may do what was refused, by the second element of `FORBIDDEN`.
 var mayOnly = map[string]error{
-	"members":   chat.ErrMembersOnly,
-	"managers":  chat.ErrManagersOnly,
-	"posters":   chat.ErrPostersOnly,
-	"nobody":    chat.ErrNobodyPosts,
-	"rank":      &chat.Error{Code: chat.CodeForbidden, Message: "the owner cannot be muted or banned, an admin only by the owner"},
-	"author":    chat.ErrDeletersOnly,
-	"owner":     &chat.Error{Code: chat.CodeForbidden, Message: "only the owner of the group may do this"},
-	"operators": &chat.Error{Code: chat.CodeForbidden, Message: "only operators (role admin) may remove the owner of a group"},
+	"members":     chat.ErrMembersOnly,
+	"managers":    chat.ErrManagersOnly,
+	"posters":     chat.ErrPostersOnly,
+	"nobody":      chat.ErrNobodyPosts,
+	"join_ask":    &chat.Error{Code: chat.CodeForbidden, Message: "those who manage the group decide who joins: ask them"},
+	"join_closed": &chat.Error{Code: chat.CodeForbidden, Message: "nobody joins this group but who is added or invited"},
+	"rank":        &chat.Error{Code: chat.CodeForbidden, Message: "the owner cannot be muted or banned, an admin only by the owner"},
+	"author":      chat.ErrDeletersOnly,
+	"owner":       &chat.Error{Code: chat.CodeForbidden, Message: "only the owner of the group may do this"},
+	"operators":   &chat.Error{Code: chat.CodeForbidden, Message: "only operators (role admin) may remove the owner of a group"},
 }
 
 func asReply(name string, value any) (reply, error) {

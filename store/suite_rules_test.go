@@ -279,6 +279,73 @@ var ruleTests = map[string]func(*fixture){
 		w.ban("g", "bob", rules.Ban{Until: &past}) // it ended by itself
 		w.join("g", "bob", "bob")
 	},
+	"requests": func(w *fixture) {
+		ask := func(user, note string) (rules.Request, bool) {
+			w.Helper()
+			r, created, err := w.Ask(w.ctx, "g", user, note, 1000)
+			w.ok(err)
+			return r, created
+		}
+		fails := func(group, user string, want chat.Code) {
+			w.Helper()
+			_, _, err := w.Ask(w.ctx, group, user, "", 1000)
+			w.equal(chat.CodeOf(err), want)
+		}
+		answer := func(by, user string, accept bool) chat.Code {
+			return chat.CodeOf(w.Answer(w.ctx, membership("g", user, by, ""), accept))
+		}
+		w.with(func(l *chat.Limits) { l.GroupRequestsMax = 3 })
+		w.group("g", []string{"bob"}, public)
+		w.group("private", []string{"bob"})
+		fails("g", "dora", chat.CodeConflict) // everybody may join
+		for _, join := range []chat.Joining{chat.JoinClosed, chat.JoinAsk} {
+			w.setGroup("g", chat.GroupChange{Join: &join})
+			w.equal(w.info("g", "alice").Join, join)
+			_, _, err := w.Join(w.ctx, membership("g", "dora", "dora", ""))
+			w.fails(err, chat.ErrForbidden)
+			if join == chat.JoinClosed {
+				fails("g", "dora", chat.CodeForbidden)
+			}
+		}
+		fails("g", "bob", chat.CodeConflict)
+		fails("private", "dora", chat.CodeNotFound)
+		fails("nothing", "dora", chat.CodeNotFound)
+		w.ban("g", "troll", rules.Ban{})
+		fails("g", "troll", chat.CodeBanned)
+
+		r, created := ask("dora", "let me in")
+		w.equal([]any{r, created}, []any{rules.Request{User: "dora", Note: "let me in", At: chat.TimeMs(1000)}, true})
+		r, created = ask("dora", "please")
+		w.equal([]any{r.Note, created}, []any{"please", false})
+		ask("emil", "")
+		ask("fred", "")
+		fails("g", "gina", chat.CodeQuotaFull)
+		list, next, err := w.Requests(w.ctx, chat.Caller{User: "alice"}, "g", "", 2)
+		w.ok(err)
+		w.equal([]any{list[0].User, list[1].User, next}, []any{"dora", "emil", "emil"})
+		list, next, err = w.Requests(w.ctx, chat.Caller{User: "alice"}, "g", next, 2)
+		w.ok(err)
+		w.equal([]any{len(list), list[0].User, next}, []any{1, "fred", ""})
+		_, _, err = w.Requests(w.ctx, chat.Caller{User: "bob"}, "g", "", 2)
+		w.fails(err, chat.ErrForbidden)
+
+		w.equal(answer("bob", "dora", true), chat.CodeForbidden)
+		w.equal(answer("alice", "dora", true), chat.Code(""))
+		w.equal(w.info("g", "dora").Role, chat.Ordinary)
+		w.equal(answer("alice", "dora", true), chat.CodeNotFound)
+		w.equal(answer("alice", "emil", false), chat.Code(""))
+		w.equal(answer("alice", "emil", false), chat.CodeNotFound)
+		w.equal(w.info("g", "emil").Role, chat.Role(""))
+		w.ban("g", "fred", rules.Ban{}) // drops it
+		w.equal(answer("alice", "fred", true), chat.CodeNotFound)
+		ask("gina", "")
+		w.ok(w.Unask(w.ctx, "g", "gina"))
+		w.fails(w.Unask(w.ctx, "g", "gina"), chat.ErrNotFound)
+		ask("gina", "")
+		_, _, err = w.Join(w.ctx, membership("g", "gina", "alice", chat.Ordinary)) // added meanwhile
+		w.ok(err)
+		w.equal(answer("alice", "gina", true), chat.CodeNotFound)
+	},
 	"who bans whom": func(w *fixture) {
 		w.group("g", []string{"ann", "ben", "bob"})
 		for _, admin := range []string{"ann", "ben"} {

@@ -43,6 +43,7 @@ var luaTasks = map[string]struct {
 	"enqueue_reported": {"report", `id, '{"id":"r","group":"g","target":7,"reason":"spam","at":"2026-01-02T03:04:05.678Z"}', 1`, reports.TaskReported,
 		chat.PriorityNormal, &reports.ReportedTask{}, nil},
 	"enqueue_reports_end": {"report", `id, 5, 1`, reports.TaskEnd, chat.PriorityLow, &reports.EndTask{}, nil},
+	"enqueue_requested":   {"requested", `id, 'e', 'ann', '"hi"', '5', 1`, rules.TaskRequested, chat.PriorityNormal, &rules.RequestedTask{}, nil},
 	"enqueue_purge":       {"purge", `id, 'e', 'ann', 'bob', 'k', 1, '9', 7200000`, rules.TaskPurge, chat.PriorityNormal, &rules.PurgeTask{}, nil},
 	"enqueue_unreact":     {"unreact", `id, 'e', '7', '8', '2026-01-02T03:04:05.678Z', '9', 1`, chat.TaskUnreact, chat.PriorityHigh, &chat.UnreactTask{}, nil},
 	"enqueue_mention":     {"mention", `id, 'e', '7', 'ann', {'bob', 'eve'}, 1`, chat.TaskMention, chat.PriorityHigh, &chat.MentionTask{}, nil},

@@ -40,6 +40,10 @@ var matrix = map[string]struct{ private, public string }{
 	"GET /v1/groups/{group}/bans":                   {"401 404 404 403 200 200 200", "401 403 403 403 200 200 200"},
 	"PUT /v1/groups/{group}/bans/{user}":            {"401 404 404 403 201 201 201", "401 403 403 403 201 201 201"},
 	"DELETE /v1/groups/{group}/bans/{user}":         {"401 404 404 403 404 404 404", "401 403 403 403 404 404 404"}, // other is not banned
+	"GET /v1/groups/{group}/requests":               {"401 404 404 403 200 200 200", "401 403 403 403 200 200 200"},
+	"PUT /v1/groups/{group}/requests/{user}":        {"401 404 404 403 404 404 404", "401 403 403 403 404 404 404"}, // other does not ask
+	"PUT /v1/groups/{group}/requests/me":            {"401 404 404 409 409 409 404", "401 409 409 409 409 409 409"}, // everybody may join
+	"DELETE /v1/groups/{group}/requests/me":         {"401 404 404 404 404 404 404", "401 404 404 404 404 404 404"},
 	"POST /v1/groups/{group}/messages":              {"401 404 404 201 201 201 403", "401 403 403 201 201 201 403"},
 	"GET /v1/groups/{group}/messages":               {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"POST /v1/groups/{group}/ack":                   {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},

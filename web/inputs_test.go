@@ -18,7 +18,7 @@ import (
 
 // optional are the calls whose body may be absent.
 var optional = map[string]bool{
-	"PUT /v1/groups/{group}/members/{user}": true, "PUT /v1/groups/{group}/bans/{user}": true, "POST /v1/users/{user}/revoke": true,
+	"PUT /v1/groups/{group}/members/{user}": true, "PUT /v1/groups/{group}/bans/{user}": true, "PUT /v1/groups/{group}/requests/me": true, "POST /v1/users/{user}/revoke": true,
 }
 
 // bodies are a right body for each POST, PUT and PATCH, empty for one that takes none; group, user and id are those of
@@ -43,6 +43,8 @@ var bodies = map[string]string{
 	"PUT /v1/groups/{group}/members":                `{"add":[{"user":"newcomer"}]}`,
 	"PUT /v1/groups/{group}/members/{user}":         `{"role":"member"}`,
 	"PUT /v1/groups/{group}/bans/{user}":            `{"reason":"spam"}`,
+	"PUT /v1/groups/{group}/requests/me":            `{"note":"hi"}`,
+	"PUT /v1/groups/{group}/requests/{user}":        `{"accept":true}`,
 	"PATCH /v1/groups/{group}/members/{user}":       `{"data":{"a":1}}`,
 	"POST /v1/groups/{group}/messages":              `{"body":"hi"}`,
 	"POST /v1/groups/{group}/ack":                   `{"id":1}`,

@@ -99,6 +99,35 @@ func (h memberHandlers) PutBan(ctx context.Context, r api.PutBanRequestObject) (
 	return api.PutBan200JSONResponse(ban), err
 }
 
+// ListRequests serves GET /v1/groups/{group}/requests.
+func (h memberHandlers) ListRequests(ctx context.Context, r api.ListRequestsRequestObject) (api.ListRequestsResponseObject, error) {
+	list, err := h.rules.Requests(ctx, callerOf(ctx), r.Group, limitOf(r.Params.Limit), deref(r.Params.Cursor))
+	return api.ListRequests200JSONResponse{Requests: orEmpty(list.Items), Next: next(list.Next)}, err
+}
+
+// PutRequest serves PUT /v1/groups/{group}/requests/me.
+func (h memberHandlers) PutRequest(ctx context.Context, r api.PutRequestRequestObject) (api.PutRequestResponseObject, error) {
+	var body api.JoinRequestDraft
+	if r.Body != nil {
+		body = *r.Body
+	}
+	request, created, err := h.rules.Ask(ctx, callerOf(ctx), r.Group, body.Note)
+	if created {
+		return api.PutRequest201JSONResponse(request), err
+	}
+	return api.PutRequest200JSONResponse(request), err
+}
+
+// DeleteRequest serves DELETE /v1/groups/{group}/requests/me.
+func (h memberHandlers) DeleteRequest(ctx context.Context, r api.DeleteRequestRequestObject) (api.DeleteRequestResponseObject, error) {
+	return api.DeleteRequest204Response{}, h.rules.Unask(ctx, callerOf(ctx), r.Group)
+}
+
+// AnswerRequest serves PUT /v1/groups/{group}/requests/{user}.
+func (h memberHandlers) AnswerRequest(ctx context.Context, r api.AnswerRequestRequestObject) (api.AnswerRequestResponseObject, error) {
+	return api.AnswerRequest204Response{}, h.rules.Answer(ctx, callerOf(ctx), r.Group, r.User, r.Body.Accept)
+}
+
 // DeleteBan serves DELETE /v1/groups/{group}/bans/{user}.
 func (h memberHandlers) DeleteBan(ctx context.Context, r api.DeleteBanRequestObject) (api.DeleteBanResponseObject, error) {
 	return api.DeleteBan204Response{}, h.rules.Unban(ctx, callerOf(ctx), r.Group, r.User)

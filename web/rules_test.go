@@ -191,3 +191,97 @@ func TestBans(t *testing.T) {
 	direct := s.must("alice", "PUT", "/v1/direct/carl", "").field("id").(string)
 	checkProblem(t, "a direct group", s.do(request{user: "root", role: "admin", method: "PUT", path: "/v1/groups/" + direct + "/bans/carl"}), 409, "conflict")
 }
+
+// TestRequests: where those who manage a group decide who joins, people ask, are answered once, and read what came of it.
+func TestRequests(t *testing.T) {
+	s := start(t, nil)
+	s.must("alice", "POST", "/v1/groups", `{"id":"ask","visibility":"public","join":"ask"}`)
+	s.must("alice", "POST", "/v1/groups", `{"id":"open","visibility":"public"}`)
+	s.must("alice", "POST", "/v1/groups", `{"id":"closed","visibility":"public","join":"closed"}`)
+	s.must("alice", "POST", "/v1/groups", `{"id":"private"}`)
+	for group, want := range map[string]string{"ask": "ask", "open": "open", "closed": "closed", "private": "closed"} {
+		if got := s.must("alice", "GET", "/v1/groups/"+group, "").field("join"); got != want {
+			t.Errorf("join of %s is %v", group, got)
+		}
+	}
+	for _, c := range []struct {
+		what, user, method, path, body string
+		status                         int
+		code                           string
+	}{
+		{"a join where one asks", "bob", "PUT", "/v1/groups/ask/members/bob", "", 403, "forbidden"},
+		{"a join of a closed group", "bob", "PUT", "/v1/groups/closed/members/bob", "", 403, "forbidden"},
+		{"a join of a private group", "bob", "PUT", "/v1/groups/private/members/bob", "", 404, "not_found"},
+		{"asking a closed group", "bob", "PUT", "/v1/groups/closed/requests/me", "", 403, "forbidden"},
+		{"asking a private group", "bob", "PUT", "/v1/groups/private/requests/me", "", 404, "not_found"},
+		{"asking no group", "bob", "PUT", "/v1/groups/none/requests/me", "", 404, "not_found"},
+		{"asking an open group", "bob", "PUT", "/v1/groups/open/requests/me", "", 409, "conflict"},
+		{"asking as a member", "alice", "PUT", "/v1/groups/ask/requests/me", "", 409, "conflict"},
+		{"a long note", "bob", "PUT", "/v1/groups/ask/requests/me", `{"note":"` + strings.Repeat("x", 501) + `"}`, 400, "invalid_request"},
+		{"taking back nothing", "bob", "DELETE", "/v1/groups/ask/requests/me", "", 404, "not_found"},
+		{"answering nobody", "alice", "PUT", "/v1/groups/ask/requests/bob", `{"accept":true}`, 404, "not_found"},
+		{"a word that is none", "alice", "PATCH", "/v1/groups/ask", `{"join":"sometimes"}`, 400, "invalid_request"},
+	} {
+		checkProblem(t, c.what, s.do(request{user: c.user, method: c.method, path: c.path, body: c.body}), c.status, c.code)
+	}
+
+	asked := s.do(request{user: "bob", method: "PUT", path: "/v1/groups/ask/requests/me", body: `{"note":"same class"}`})
+	if asked.status != 201 || asked.field("user") != "bob" || asked.field("note") != "same class" {
+		t.Fatalf("got %d %s", asked.status, asked.body)
+	}
+	if again := s.must("bob", "PUT", "/v1/groups/ask/requests/me", `{"note":"class of 2020"}`); again.status != 200 || again.field("at") != asked.field("at") {
+		t.Errorf("asking again: got %d %s", again.status, again.body)
+	}
+	for _, user := range []string{"carl", "dora", "eve"} {
+		s.must(user, "PUT", "/v1/groups/ask/requests/me", "")
+	}
+	s.must("eve", "DELETE", "/v1/groups/ask/requests/me", "")
+	checkProblem(t, "a stranger reads", s.do(request{user: "eve", method: "GET", path: "/v1/groups/ask/requests"}), 403, "forbidden")
+	checkProblem(t, "a stranger answers", s.do(request{user: "eve", method: "PUT", path: "/v1/groups/ask/requests/bob", body: `{"accept":true}`}), 403, "forbidden")
+	list := func(query string) (users []string, next any) {
+		t.Helper()
+		a := s.must("alice", "GET", "/v1/groups/ask/requests"+query, "")
+		var got struct{ Requests []struct{ User, Note string } }
+		if err := json.Unmarshal([]byte(a.body), &got); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range got.Requests {
+			users = append(users, strings.TrimSpace(r.User+" "+r.Note))
+		}
+		return users, a.field("next")
+	}
+	if users, next := list(""); !slices.Equal(users, []string{"bob class of 2020", "carl", "dora"}) || next != nil {
+		t.Errorf("the requests are %q, next %v", users, next)
+	}
+	users, next := list("?limit=2")
+	more, _ := list(fmt.Sprintf("?limit=2&cursor=%v", next))
+	if len(users) != 2 || !slices.Equal(more, []string{"dora"}) {
+		t.Errorf("pages are %q and %q", users, more)
+	}
+
+	s.must("alice", "PUT", "/v1/groups/ask/requests/bob", `{"accept":true}`)
+	s.must("alice", "PUT", "/v1/groups/ask/requests/carl", `{"accept":false}`)
+	for _, user := range []string{"bob", "carl"} {
+		checkProblem(t, "a second answer", s.do(request{user: "alice", method: "PUT", path: "/v1/groups/ask/requests/" + user, body: `{"accept":true}`}), 404, "not_found")
+	}
+	s.must("bob", "POST", "/v1/groups/ask/messages", `{"body":"hello"}`)
+	checkProblem(t, "who was declined", s.do(request{user: "carl", method: "POST", path: "/v1/groups/ask/messages", body: `{"body":"x"}`}), 403, "forbidden")
+	for user, accepted := range map[string]bool{"bob": true, "carl": false} {
+		want := fmt.Sprintf(`"accepted":%v`, accepted)
+		harness.Eventually(t, time.Minute, "the inbox of "+user, func() error {
+			if a := s.must(user, "GET", "/v1/inbox", ""); strings.Count(a.body, `"kind":"request"`) != 1 || !strings.Contains(a.body, want) {
+				return fmt.Errorf("it is %s", a.body)
+			}
+			return nil
+		})
+	}
+	s.must("carl", "PUT", "/v1/groups/ask/requests/me", "") // who was declined may ask again
+
+	// Who comes another way, or is banned, asks no longer.
+	s.must("alice", "PUT", "/v1/groups/ask/members/dora", "")
+	s.must("alice", "PUT", "/v1/groups/ask/bans/carl", "")
+	if users, _ := list(""); len(users) > 0 {
+		t.Errorf("%q still ask", users)
+	}
+	checkProblem(t, "asking while banned", s.do(request{user: "carl", method: "PUT", path: "/v1/groups/ask/requests/me"}), 403, "banned")
+}

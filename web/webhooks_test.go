@@ -140,7 +140,7 @@ func TestBodiesOfWebhooksAreDescribed(t *testing.T) {
 	s := start(t, func(c *node.Config) { c.EgressAllow, c.NotifyDelay = []string{"127.0.0.0/8"}, "1ms" })
 	described := map[string]string{
 		"message.created": "MessageEvent", "message.edited": "MessageEvent", "message.deleted": "MessageEvent", "message.reported": "MessageReportedEvent", "member.joined": "MessageEvent",
-		"member.left": "MessageEvent", "member.muted": "MessageEvent", "member.banned": "MessageEvent", "group.created": "MessageEvent", "group.deleted": "GroupDeletedEvent",
+		"member.left": "MessageEvent", "member.muted": "MessageEvent", "member.banned": "MessageEvent", "member.requested": "MemberRequestedEvent", "group.created": "MessageEvent", "group.deleted": "GroupDeletedEvent",
 		"schedule.failed": "ScheduleFailedEvent", "notification": "NotificationEvent",
 	}
 	a := s.do(request{method: "POST", path: "/v1/webhooks", body: `{"url":"` + receiver.URL + `"}`, user: "root", role: "admin"})
@@ -159,6 +159,8 @@ func TestBodiesOfWebhooksAreDescribed(t *testing.T) {
 	s.must("carl", "POST", "/v1/schedules", `{"group":"g","body":"x","at":"`+at+`"}`)
 	s.must("alice", "PATCH", "/v1/groups/g/members/carl", `{"muted_until":"9999-12-31T00:00:00.000Z"}`)
 	s.must("alice", "PUT", "/v1/groups/g/bans/carl", "")
+	s.must("alice", "POST", "/v1/groups", `{"id":"ask","visibility":"public","join":"ask"}`)
+	s.must("carl", "PUT", "/v1/groups/ask/requests/me", `{"note":"hi"}`)
 	left := maps.Clone(described)
 	for deadline := time.After(time.Minute); len(left) > 0; {
 		select {

@@ -285,7 +285,7 @@ func (c *change) remove(ctx context.Context, users []string) error {
 		}
 		c.result.Removed += len(removed)
 		_ = each.Of(ctx, removed, func(ctx context.Context, user string) error {
-			c.core.Left(ctx, c.group, user)
+			c.core.Moved(ctx, c.group, user)
 			return nil
 		})
 		alone = append(left, alone...)

@@ -130,8 +130,13 @@ func text(body string, change ...func(*chat.Content)) chat.Content {
 // TestErasure: everything that alice wrote and owned goes, and nothing of others.
 func TestErasure(t *testing.T) {
 	b := newBench(t)
-	_, err := b.webhooks.Create(b.Ctx, root, webhook.Draft{URL: "https://hooks.example/"})
+	b.MakeGroup(chat.GroupDraft{ID: "asked", Visibility: chat.Public, Join: chat.JoinAsk}, "bob")
+	_, _, err := b.Store.Ask(b.Ctx, "asked", "alice", secret, b.Options().Now())
 	b.Must(err)
+	_, err = b.webhooks.Create(b.Ctx, root, webhook.Draft{URL: "https://hooks.example/"})
+	b.Must(err)
+	b.Must(b.webhooks.Publish(b.Ctx, "asked", webhook.Event{Type: webhook.EventMemberRequested, Key: "asked", At: chat.TimeMs(b.Options().Now()),
+		Data: json.RawMessage(`{"group":"asked","user":"alice","note":"` + secret + `"}`)}))
 	for _, g := range []string{"general", "past", "other"} {
 		b.MakeGroup(chat.GroupDraft{ID: g}, "bob", "alice", "carol")
 	}

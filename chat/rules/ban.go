@@ -56,7 +56,7 @@ func (s *Service) Ban(ctx context.Context, by chat.Caller, group, user string, d
 	}
 	ban, created, left, err := s.store.Ban(ctx, remove, Ban{Reason: reason, Until: until}, hours, notice)
 	if left {
-		s.core.Left(ctx, group, user)
+		s.core.Moved(ctx, group, user)
 	}
 	return ban, created, chat.AsError(err)
 }

@@ -45,7 +45,7 @@ type Logs interface {
 
 // Handlers are the tasks of rules, by kind.
 func (s *Service) Handlers() map[string]chat.TaskKind {
-	return map[string]chat.TaskKind{TaskPurge: chat.Patient(s.purge)}
+	return map[string]chat.TaskKind{TaskPurge: chat.Patient(s.purge), TaskRequested: chat.Patient(s.requested)}
 }
 
 // purge goes from the newest message of a user to older ones. A run that is cut off begins again: what is deleted costs it one read.

@@ -63,7 +63,7 @@ func newBench(t *testing.T, archived bool) *bench {
 		b.serving = archive.Serve(b.Store, db, b.archiver.CatchUp, chat.DefaultLimits())
 		b.Service = chat.New(b.serving, b.Options())
 	}
-	b.rules = rules.New(b.Service, b.Store, b.serving)
+	b.rules = rules.New(b.Service, b.Store, b.serving, nil)
 	return b
 }
 
@@ -168,7 +168,7 @@ func TestBanDeletesAfterACrash(t *testing.T) {
 		task := b.ban(chattest.As("ann"), "g", "troll", 24)
 		for n := 0; ; n += 9 {
 			logs := &dying{Store: b.serving, n: n, late: n%2 == 0}
-			err := rules.New(b.Service, b.Store, logs).Handlers()[rules.TaskPurge].Run(b.Ctx, chat.TaskRun{Payload: chat.Encode(task)})
+			err := rules.New(b.Service, b.Store, logs, nil).Handlers()[rules.TaskPurge].Run(b.Ctx, chat.TaskRun{Payload: chat.Encode(task)})
 			if err == nil {
 				break
 			}

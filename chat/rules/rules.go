@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/webhook"
 )
 
 // Store keeps rules. Errors are those of chat.Store.
@@ -23,18 +24,36 @@ type Store interface {
 	Unban(ctx context.Context, by chat.Caller, group, user string) error
 	// Bans pages through the bans that hold, the newest first. after is next of the page before.
 	Bans(ctx context.Context, by chat.Caller, group, after string, limit int) (bans []Ban, next string, err error)
+	// Ask asks that user may join, or replaces the note. CodeBanned; ErrConflict: a member, or everybody may join; ErrForbidden: nobody
+	// may; CodeQuotaFull: Limits.GroupRequestsMax ask.
+	Ask(ctx context.Context, group, user, note string, atMs int64) (r Request, created bool, err error)
+	// Unask takes that back. ErrNotFound: there is no such request.
+	Unask(ctx context.Context, group, user string) error
+	// Requests pages through the open requests, the oldest first. after is next of the page before.
+	Requests(ctx context.Context, by chat.Caller, group, after string, limit int) (requests []Request, next string, err error)
+	// Answer ends a request, and makes m.User a member with m.Notice if accept. ErrNotFound: there is none.
+	Answer(ctx context.Context, m chat.Membership, accept bool) error
 	chat.TaskStore
+}
+
+// Events tells webhooks what is in no log.
+type Events interface {
+	// Publish is that of webhook.Service.
+	Publish(ctx context.Context, subject string, events ...webhook.Event) error
 }
 
 // Service changes rules. It may be used from many goroutines.
 type Service struct {
-	core  *chat.Service
-	store Store
-	logs  Logs
+	core   *chat.Service
+	store  Store
+	logs   Logs
+	events Events
 }
 
 // New makes a Service. logs are those that the core serves, with what is in the archive.
-func New(core *chat.Service, store Store, logs Logs) *Service { return &Service{core, store, logs} }
+func New(core *chat.Service, store Store, logs Logs, events Events) *Service {
+	return &Service{core, store, logs, events}
+}
 
 // Mute takes from a member of a group the right to write until a time, or gives it back: owner, admin, operator. The owner is muted
 // by nobody, an admin only by the owner or an operator. until is JSON: an RFC 3339 time, or null.

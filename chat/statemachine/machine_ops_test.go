@@ -59,6 +59,9 @@ func (m *machine) put(t *rapid.T, user, group string) {
 	case had == nil && g.rules.banned[target] && (manages || user == target && g.public):
 		expect(t, "put who is banned", err, map[bool]chat.Code{true: chat.CodeBanned, false: chat.CodeConflict}[user == target])
 		return
+	case by == nil && user == target && g.public && g.rules.join != chat.JoinOpen:
+		expect(t, "join where one asks", err, chat.CodeForbidden)
+		return
 	case by == nil && user == target && g.public && (role == "" || role == chat.Ordinary):
 		expect(t, "join", err, "")
 	case by == nil:
@@ -124,6 +127,7 @@ func (m *machine) admitted(t *rapid.T, user, target, group string, role chat.Rol
 		}
 	}
 	g.members[target] = w
+	delete(g.rules.asked, target)
 	g.free()
 }
 

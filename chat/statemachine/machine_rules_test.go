@@ -16,6 +16,8 @@ type modelRules struct {
 	slowed map[string]bool // who has sent since then
 	muted  map[string]bool
 	banned map[string]bool // for ever
+	join   chat.Joining    // what counts where the group is public
+	asked  map[string]bool // to be let in
 }
 
 // forbids is the code with which the rules refuse an entry of a member; empty: they do not.
@@ -48,7 +50,7 @@ func (m *machine) rule(t *rapid.T, user, group string) {
 	}
 	by := g.members[user]
 	manages := by != nil && by.role.Manages()
-	switch evenly(t, "rule", 6) {
+	switch evenly(t, "rule", 9) {
 	case 0, 1:
 		m.mute(t, user, group)
 		return
@@ -60,6 +62,17 @@ func (m *machine) rule(t *rapid.T, user, group string) {
 		}
 	case 4, 5:
 		m.ban(t, user, group)
+	case 6, 7:
+		m.ask(t, user, group)
+	case 8:
+		join := oneOf(t, "join", chat.JoinOpen, chat.JoinAsk, chat.JoinAsk, chat.JoinClosed)
+		if !g.public {
+			return // nobody adds themself there, whatever it says
+		}
+		_, err := m.service.UpdateGroup(m.ctx, caller(user), group, chat.GroupChange{Join: &join})
+		if m.ruled(t, user, group, manages, g.rules.join != join, err) {
+			g.rules.join = join
+		}
 	case 3:
 		post := oneOf(t, "post", chat.PostMembers, chat.PostMembers, chat.PostNone)
 		_, err := m.service.UpdateGroup(m.ctx, caller(user), group, chat.GroupChange{Post: &post})
@@ -151,6 +164,7 @@ func (m *machine) ban(t *rapid.T, user, group string) {
 		t.Fatalf("%s was banned from %s: %v, and is said to be banned now: %v", target, group, !created, created)
 	}
 	g.rules.banned[target] = true
+	delete(g.rules.asked, target)
 	switch {
 	case had != nil:
 		delete(g.members, target)
@@ -160,5 +174,59 @@ func (m *machine) ban(t *rapid.T, user, group string) {
 		m.notices(t, user, group, chat.NoticeBanned)
 	default:
 		m.notices(t, user, group)
+	}
+}
+
+// ask asks to be let in, takes that back, or answers somebody who asks.
+func (m *machine) ask(t *rapid.T, user, group string) {
+	g := m.groups[group]
+	target := oneOf(t, "target", machineUsers...)
+	by := g.members[user]
+	manages := by != nil && by.role.Manages()
+	switch evenly(t, "asking", 5) {
+	case 0, 1:
+		_, created, err := m.rules.Ask(m.ctx, caller(user), group, "")
+		switch {
+		case by != nil:
+			expect(t, "a member asks", err, chat.CodeConflict)
+		case !g.public:
+			expect(t, "ask a private group", err, chat.CodeNotFound)
+		case g.rules.banned[user]:
+			expect(t, "ask while banned", err, chat.CodeBanned)
+		case g.rules.join == chat.JoinClosed:
+			expect(t, "ask a closed group", err, chat.CodeForbidden)
+		case g.rules.join == chat.JoinOpen:
+			expect(t, "ask an open group", err, chat.CodeConflict)
+		default:
+			expect(t, "ask", err, "")
+			if created == g.rules.asked[user] {
+				t.Fatalf("%s had asked %s: %v, and is said to ask anew: %v", user, group, !created, created)
+			}
+			g.rules.asked[user] = true
+		}
+	case 2:
+		err := m.rules.Unask(m.ctx, caller(user), group)
+		if !g.rules.asked[user] {
+			expect(t, "take back nothing", err, chat.CodeNotFound)
+			return
+		}
+		expect(t, "take back", err, "")
+		delete(g.rules.asked, user)
+	default:
+		accept := oneOf(t, "accept", true, true, false)
+		err := m.rules.Answer(m.ctx, caller(user), group, target, accept)
+		switch {
+		case !manages:
+			expect(t, "answer without rights", err, m.outsider(group), chat.CodeForbidden)
+			return
+		case !g.rules.asked[target]:
+			expect(t, "answer who does not ask", err, chat.CodeNotFound)
+			return
+		}
+		expect(t, "answer", err, "")
+		delete(g.rules.asked, target)
+		if accept {
+			m.admitted(t, user, target, group, "", chat.NoticeJoined)
+		}
 	}
 }

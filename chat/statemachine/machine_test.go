@@ -72,7 +72,7 @@ func newMachine(ctx context.Context, open func() opened) *machine {
 
 func (m *machine) use(o opened) {
 	m.service, m.stores, m.archive = o.service, o.stores, o.archive
-	m.rules, m.blocks = rules.New(o.service, o.stores, o.stores), blocks.New(o.service, o.stores)
+	m.rules, m.blocks = rules.New(o.service, o.stores, o.stores, nil), blocks.New(o.service, o.stores)
 	if m.archive != nil {
 		m.live = live.New(o.service, archivedStore{o.stores, o.archive.serving})
 	} else {
@@ -201,7 +201,7 @@ func (m *machine) create(t *rapid.T, user, group string) {
 	}
 	m.epochs[got.Epoch] = true
 	g := &modelGroup{epoch: got.Epoch, before: m.lives[group], archived: m.archive != nil, marks: map[int64]string{}, keep: keep, backlogMax: backlog, history: history, public: visibility == chat.Public,
-		rules: modelRules{slowed: map[string]bool{}, muted: map[string]bool{}, banned: map[string]bool{}}, messages: map[int64]*modelMessage{}, members: map[string]*modelMember{}, sent: map[string]modelSend{}, reacted: map[string]int64{}}
+		rules: modelRules{slowed: map[string]bool{}, muted: map[string]bool{}, banned: map[string]bool{}, join: chat.JoinOpen, asked: map[string]bool{}}, messages: map[int64]*modelMessage{}, members: map[string]*modelMember{}, sent: map[string]modelSend{}, reacted: map[string]int64{}}
 	m.groups[group], m.lives[group] = g, got.Epoch
 	g.last = 1
 	g.messages[1] = &modelMessage{from: user, kind: chat.Notice}

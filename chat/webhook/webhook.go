@@ -24,13 +24,14 @@ const (
 	EventMemberJoined    EventType = "member.joined"
 	EventMemberLeft      EventType = "member.left"
 	EventMemberBanned    EventType = "member.banned"
+	EventMemberRequested EventType = "member.requested"
 	EventMemberMuted     EventType = "member.muted"
 	EventGroupCreated    EventType = "group.created"
 	EventGroupDeleted    EventType = "group.deleted"
 	EventScheduleFailed  EventType = "schedule.failed"
 )
 
-var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessageDeleted, EventMessageReported, EventMemberJoined, EventMemberLeft, EventMemberMuted, EventMemberBanned,
+var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessageDeleted, EventMessageReported, EventMemberJoined, EventMemberLeft, EventMemberMuted, EventMemberBanned, EventMemberRequested,
 	EventGroupCreated, EventGroupDeleted, EventScheduleFailed}
 
 // Bounds of webhooks.

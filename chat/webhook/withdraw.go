@@ -69,7 +69,9 @@ func (s *Service) withdrawGroup(ctx context.Context, group, epoch string, at cha
 
 // WithdrawAuthored takes the content of all entries of a person out of their deliveries, of any group.
 func (s *Service) WithdrawAuthored(ctx context.Context, user string) error {
-	return s.withdrawAll(ctx, "", chat.TimeMs(s.opt.Now()), true, func(_ StoredDelivery, e chat.Entry) bool { return e.From == user })
+	return s.withdrawAll(ctx, "", chat.TimeMs(s.opt.Now()), true, func(_ StoredDelivery, e chat.Entry) bool {
+		return e.From == user || e.From == "" && e.User == user // who asks to join is no author
+	})
 }
 
 // withdrawRemoved takes the content of all entries out of the deliveries to webhooks that were removed, dead letters above all: nobody
@@ -114,16 +116,30 @@ func (s *Service) withdraw(ctx context.Context, list []StoredDelivery, at chat.T
 		if json.Unmarshal(d.Body, &body) != nil || json.Unmarshal(body.Data, &e) != nil {
 			continue // of another kind of event, or version
 		}
-		reports := body.Type == EventMessageCreated || body.Type == EventMessageEdited || body.Type == EventMessageDeleted
-		if !reports || !wanted(d, e) {
+		switch body.Type {
+		case EventMessageCreated, EventMessageEdited, EventMessageDeleted:
+			body.Data = left(e, authored, at)
+		case EventMemberRequested:
+			body.Data = withoutNote(body.Data)
+		default:
 			continue
 		}
-		body.Data = left(e, authored, at)
+		if !wanted(d, e) {
+			continue
+		}
 		if err := s.store.RewriteDelivery(ctx, d, chat.Encode(body)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// withoutNote is what stays of a request to join.
+func withoutNote(data json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(data, &fields) // an object: it was read as an entry
+	delete(fields, "note")
+	return chat.Encode(fields)
 }
 
 // left is what stays of an entry that lost its content, or its author with it.

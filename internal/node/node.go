@@ -218,7 +218,7 @@ func (n *Node) openServices() {
 	})
 	webhooks.Profiles = shown.Names
 	invites := n.openInvites(core, shown)
-	decisions := rules.New(core, ruleStore{n.store.Groups, n.store.Tasks}, groups)
+	decisions := rules.New(core, ruleStore{n.store.Groups, n.store.Tasks}, groups, webhooks)
 	reported := reports.New(core, n.store.Reports, groups, decisions, webhooks)
 	n.services = web.Services{
 		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, blocked.Erase, n.endLogins),

@@ -64,6 +64,10 @@ var contents = map[string]content{
 		at, rest, _ := strings.Cut(rest, " ")
 		return chat.ValidUserID(name) && whole(ends) && whole(at) && validSender(head(rest))
 	}},
+	"request": {"the id of a user, a time and a note", func(_, name, value string) bool {
+		at, _, _ := strings.Cut(value, " ")
+		return chat.ValidUserID(name) && whole(at)
+	}},
 	"custom":   {"the id of a user and a JSON object", func(_, name, value string) bool { return chat.ValidUserID(name) && value != "" && customData(value) }},
 	"stranger": {"the id of a user and a number of bytes", func(_, name, value string) bool { return validSender(head(name)) && whole(value) }},
 	"added": {"the id of a group", func(_, name, _ string) bool {

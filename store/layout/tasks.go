@@ -74,6 +74,7 @@ var Tasks = map[string]Task{
 	files.TaskGone:       {chat.QueueCore, "chat/files", WithGroup},
 	reports.TaskReported: {chat.QueueCore, "chat/reports", WithGroup},
 	reports.TaskEnd:      {chat.QueueCore, "chat/reports", WithGroup},
+	rules.TaskRequested:  {chat.QueueCore, "chat/rules", WithGroup},
 	rules.TaskPurge:      {chat.QueueCore, "chat/rules", WithGroup},
 	files.TaskCompare:    {chat.QueueCore, "chat/files", AtKind},
 }

@@ -44,12 +44,12 @@ string blobs push_key g:*:id u:*:erasing u:*:files:bytes u:*:account q:*:paused
 list u:*:inbox a:*:to:* q:*:ready:critical q:*:ready:high q:*:ready:normal q:*:ready:low
 set reachable unused e:*:groups e:*:held
 hash layout health wants grown erased files invited avatars retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
-hash g:*:meta g:*:members g:*:bans g:*:data g:*:invites g:*:reports g:*:reporters g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
+hash g:*:meta g:*:members g:*:bans g:*:requests g:*:data g:*:invites g:*:reports g:*:reporters g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
 hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:profile u:*:avatar u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
 zset public named reported users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
-zset g:*:banned g:*:mutes g:*:slow g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
+zset g:*:banned g:*:asked g:*:mutes g:*:slow g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
 zset g:*:import:msgs g:*:import:skip g:*:import:reacted g:*:import:reactions
 zset u:*:groups u:*:blocks u:*:inbox:server u:*:inbox:by:* u:*:inbox:mentions:* u:*:inbox:senders u:*:schedules u:*:firings u:*:keys:at
 zset q:*:delayed q:*:leased q:*:dead q:*:parked q:*:rates q:*:kept q:*:lines q:*:expiring`
@@ -240,7 +240,7 @@ func (f filler) groups() {
 	hello := "hello @bob"
 	id := send(chat.Content{Body: &hello, Mentions: []string{"bob"}})
 	send(chat.Content{Kind: chat.Reaction, Target: id, Emoji: ":+1:"})
-	decided := rules.New(f.Service, f.Store, f.Store)
+	decided := rules.New(f.Service, f.Store, f.Store, nil)
 	_, _, err := reports.New(f.Service, f.Store, f.Store, decided, f.webhooks).Put(f.Ctx, chattest.As("bob"), "g", id, reports.Draft{Reason: "spam"})
 	f.Must(err)
 	chattest.Done(f.T, f.Handlers()[chat.TaskMention], chat.MentionTask{Group: "g", Epoch: g.Epoch, ID: id, From: "alice", Users: []string{"bob"}})
@@ -252,6 +252,9 @@ func (f filler) groups() {
 	_, err = decided.Mute(f.Ctx, chattest.As("alice"), "g", "carl", []byte(`"9999-12-31T00:00:00.000Z"`))
 	f.Must(err)
 	_, _, err = decided.Ban(f.Ctx, chattest.As("alice"), "g", "troll", rules.BanDraft{Reason: "spam"})
+	f.Must(err)
+	f.MakeGroup(chat.GroupDraft{ID: "ask", Visibility: chat.Public, Join: chat.JoinAsk}, "alice")
+	_, _, err = decided.Ask(f.Ctx, chattest.As("bob"), "ask", "same class")
 	f.Must(err)
 	f.MakeGroup(chat.GroupDraft{ID: "slow", SlowS: new(int64(60))}, "alice", "bob")
 	f.Say("bob", "slow", "once a minute")

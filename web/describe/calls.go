@@ -21,7 +21,8 @@ var (
 		"push.key getPushKey", "push.list listDevices", "push.put putDevice", "push.delete deleteDevice",
 	}
 	groupCalls = []string{"members listMembers", "updateMember updateMember", "receipts listReceipts", "notify putNotify", "notifies getNotify",
-		"bans.list listBans", "bans.put putBan", "bans.delete deleteBan", "reports.create createReport", "reports.list listGroupReports"}
+		"bans.list listBans", "bans.put putBan", "bans.delete deleteBan", "reports.create createReport", "reports.list listGroupReports",
+		"requests.list listRequests", "requests.ask putRequest", "requests.withdraw deleteRequest", "requests.answer answerRequest"}
 )
 
 const groupPath = "/v1/groups/{group}"

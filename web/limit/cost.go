@@ -20,6 +20,9 @@ var costs = map[string]Cost{
 	"putMember":        {User: 2, Send: 1}, // a notice, the index of the member, an item in their inbox
 	"updateMember":     {User: 2, Send: 1}, // a notice
 	"removeMember":     {User: 2, Send: 1},
+	"putRequest":       {User: 2},
+	"answerRequest":    {User: 2, Send: 1},
+	"listRequests":     {User: 1, page: 100},
 	"putBan":           {User: 2, Send: 1}, // the same
 	"listBans":         {User: 1, page: 100},
 	"createReport":     {User: 2, Send: 1}, // a webhook may hear of it

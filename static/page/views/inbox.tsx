@@ -94,6 +94,7 @@ function headOf(i: InboxItem, from: string): string {
     case "reply": return say(`${from} replied to you`, `${from} 回复了您`);
     case "added": return say(`${from} added you`, `${from} 将您加入了群组`);
     case "removed": return say(`${from} removed you`, `${from} 将您移出了群组`);
+    case "request": return i.accepted ? say(`${from} let you in`, `${from} 通过了您的加入申请`) : say(`${from} declined your request to join`, `${from} 未通过您的加入申请`);
     case "announcement": return i.from ? say(`Announcement from ${from}`, `来自 ${from} 的公告`) : say("Announcement", "公告");
     case "schedule_failed": return say("A scheduled message could not be sent", "一条定时消息未能发送");
     default: return i.kind.replaceAll("_", " ");

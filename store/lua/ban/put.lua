@@ -1,7 +1,7 @@
 -- Keeps a user out of a group until a time, and removes a member in the same step: an owner, an admin or an operator does.
 --
 -- KEYS  last_id meta members member_data joined managers seen read msgs skip reactions reacted core:enqueue wants levels notified
---       waiting bans banned files files_unused files_named gone_files at
+--       waiting bans banned requests asked files files_unused files_named gone_files at
 -- ARGV  user caller operator:flag via until_ms:int reason hours:int at_ms bans_max:int mark rest ban_mark ban_rest channel task_id
 --       trim_id purge_id group
 --   at                  of the user
@@ -16,6 +16,7 @@
 -- Refuses NOTFOUND, FORBIDDEN, BANS; LAST for the only member
 -- include: manage
 -- include: drop_member
+-- include: asked
 -- include: notice
 -- include: log_grew
 -- include: prune
@@ -24,8 +25,8 @@
 -- include: task_purge
 -- include: task_trim
 -- include: file_trimmed
-local epoch, visibility, keep, backlog_max, archived_from =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'archived_from'))
+local epoch, visibility, keep, backlog_max, archived_from, has_asked =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'archived_from', 'asked'))
 if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
 if refused then return refused end
@@ -57,6 +58,7 @@ redis.call('HSET', bans, user, ban)
 redis.call('ZADD', banned, at_ms, user)
 redis.call('HSET', meta, 'banned', '1')
 redis.call('ZREM', waiting, user)
+drop_request(has_asked, user)
 local first
 if role then
   drop_member(user)

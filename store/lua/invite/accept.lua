@@ -1,6 +1,6 @@
 -- Makes a user a member by an invitation, and counts the use.
 --
--- KEYS  last_id meta members bans joined managers seen read msgs skip reactions reacted core:enqueue wants invites
+-- KEYS  last_id meta members bans requests asked joined managers seen read msgs skip reactions reacted core:enqueue wants invites
 -- ARGV  user invite hash at_ms mark rest members_max:int channel task_id group trim_id
 --   invite      its id
 --   hash        of the code
@@ -10,11 +10,13 @@
 -- Refuses NOTFOUND, INVITEGONE, TOOMANY, BANNED until ms
 -- include: base
 -- include: banned
+-- include: asked
 -- include: invitation
 -- include: join
 -- include: log_grew
 -- include: task_member
-local epoch, history, keep, backlog_max, banned = unpack(redis.call('HMGET', meta, 'epoch', 'history', 'keep', 'backlog_max', 'banned'))
+local epoch, history, keep, backlog_max, banned, has_asked =
+  unpack(redis.call('HMGET', meta, 'epoch', 'history', 'keep', 'backlog_max', 'banned', 'asked'))
 local record = redis.call('HGET', invites, invite)
 if not epoch or not record then return {'NOTFOUND'} end
 local i, now_ms = invitation_of(record), clock_ms()
@@ -28,6 +30,7 @@ if redis.call('HLEN', members) >= members_max then return {'TOOMANY'} end
 i.used = int(tonumber(i.used) + 1)
 redis.call('HSET', invites, invite, invitation_text(i))
 local id = join(epoch, history, user, i.role, at_ms, mark, rest)
+drop_request(has_asked, user)
 log_grew(epoch, id, now_ms)
 enqueue_member(task_id, epoch, id, user, 'joined', {user}, at_ms, now_ms)
 local last = tonumber(id)

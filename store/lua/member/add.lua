@@ -1,6 +1,6 @@
 -- Adds users as members, with one notice for all: an owner, an admin or an operator does.
 --
--- KEYS  last_id meta members bans joined managers seen read msgs skip reactions reacted core:enqueue wants
+-- KEYS  last_id meta members bans requests asked joined managers seen read msgs skip reactions reacted core:enqueue wants
 -- ARGV  caller operator:flag at_ms mark head tail members_max:int channel task_id group trim_id users(user role)...
 --   mark, head, tail  of the notice, before and after whom it concerns
 --   trim_id           of a task that continues if there is more to trim
@@ -9,12 +9,13 @@
 -- Refuses NOTFOUND, FORBIDDEN
 -- include: manage
 -- include: banned
+-- include: asked
 -- include: add_members
 -- include: notice_users
 -- include: log_grew
 -- include: task_member
-local epoch, visibility, history, keep, backlog_max, banned =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'history', 'keep', 'backlog_max', 'banned'))
+local epoch, visibility, history, keep, backlog_max, banned, has_asked =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'history', 'keep', 'backlog_max', 'banned', 'asked'))
 if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
 if refused then return refused end
@@ -38,6 +39,7 @@ last = add_members(epoch, history, out[3], at_ms, {invited})
 local id = int(last)
 out[4] = id
 for i, user in ipairs(invited.users) do
+  drop_request(has_asked, user)
   if invited.roles[i] == 'admin' then redis.call('ZADD', managers, id, user) end
 end
 advance(caller, id)

@@ -52,11 +52,13 @@ export function read(frame: Schema["ServerFrame"]): string | number {
 
 // The type tells which event a webhook or a device got.
 export function event(
-  body: Schema["MessageEvent"] | Schema["GroupDeletedEvent"] | Schema["ScheduleFailedEvent"] | Schema["NotificationEvent"],
+  body: Schema["MessageEvent"] | Schema["GroupDeletedEvent"] | Schema["MemberRequestedEvent"] | Schema["ScheduleFailedEvent"] | Schema["NotificationEvent"],
 ): string | number {
   switch (body.type) {
     case "group.deleted":
       return body.data.deleted_at;
+    case "member.requested":
+      return body.data.user;
     case "schedule.failed":
       return body.data.code;
     case "notification":
