@@ -460,15 +460,6 @@ const (
 	TaskUnreact = "unreact" // UnreactTask: the other reactions to a deleted message
 )
 
-// MemberImported says that an import made the group: its members get no item.
-const MemberImported = "imported"
-
-// What came of a request to join, in a MemberTask.
-const (
-	MemberAccepted = "accepted"
-	MemberDeclined = "declined" // ID is when they asked
-)
-
 // MentionTask puts an item into the inboxes of members whom a message mentions.
 type MentionTask struct {
 	Group string   `json:"group"`

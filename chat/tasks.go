@@ -96,6 +96,13 @@ func (s *tasks) deliverMentions(ctx context.Context, t MentionTask) error {
 	})
 }
 
+// What a MemberTask says besides notices.
+const (
+	MemberImported = "imported" // an import made the group: its members get no item
+	MemberAccepted = "accepted" // they had asked to join
+	MemberDeclined = "declined" // the same; ID is when they asked
+)
+
 // deliverMemberships updates the index of users to the state of a group, and puts an item into the inbox of those whom
 // someone else added or removed. Those whom someone added whom they block are taken out again, if they have done nothing there.
 func (s *tasks) deliverMemberships(ctx context.Context, t MemberTask) error {
