@@ -308,6 +308,9 @@ func (c *GroupChange) reduce(g Group) (renamed, settings bool, err error) {
 	}
 	c.Name = changed(c.Name, g.Name)
 	c.Visibility = changed(c.Visibility, g.Visibility)
+	if c.Visibility == nil && g.Visibility == Public { // else what the group has may be by its visibility, and go with it
+		c.Join = changed(c.Join, g.Join)
+	}
 	c.Keep = changed(c.Keep, g.Keep)
 	c.BacklogMax = changed(c.BacklogMax, g.BacklogMax)
 	c.Overflow = changed(c.Overflow, g.Overflow)

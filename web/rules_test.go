@@ -225,6 +225,20 @@ func TestRequests(t *testing.T) {
 		checkProblem(t, c.what, s.do(request{user: c.user, method: c.method, path: c.path, body: c.body}), c.status, c.code)
 	}
 
+	// What a private group is told counts once it is public, told before or with that.
+	for i, changes := range [][]string{{`{"visibility":"public","join":"closed"}`}, {`{"join":"closed"}`, `{"visibility":"public"}`}} {
+		group := fmt.Sprintf("/v1/groups/turns%d", i)
+		s.must("alice", "POST", "/v1/groups", fmt.Sprintf(`{"id":"turns%d"}`, i))
+		for _, change := range changes {
+			s.must("alice", "PATCH", group, change)
+		}
+		checkProblem(t, changes[0], s.do(request{user: "bob", method: "PUT", path: group + "/members/bob"}), 403, "forbidden")
+		last := s.must("alice", "GET", group, "").field("last")
+		if again := s.must("alice", "PATCH", group, `{"join":"closed"}`); again.field("last") != last {
+			t.Errorf("a change to what is so already: %s", again.body)
+		}
+	}
+
 	asked := s.do(request{user: "bob", method: "PUT", path: "/v1/groups/ask/requests/me", body: `{"note":"same class"}`})
 	if asked.status != 201 || asked.field("user") != "bob" || asked.field("note") != "same class" {
 		t.Fatalf("got %d %s", asked.status, asked.body)
