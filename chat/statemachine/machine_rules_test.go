@@ -2,6 +2,8 @@ package statemachine_test
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -50,7 +52,7 @@ func (m *machine) rule(t *rapid.T, user, group string) {
 	}
 	by := g.members[user]
 	manages := by != nil && by.role.Manages()
-	switch evenly(t, "rule", 9) {
+	switch evenly(t, "rule", 7) {
 	case 0, 1:
 		m.mute(t, user, group)
 		return
@@ -62,9 +64,7 @@ func (m *machine) rule(t *rapid.T, user, group string) {
 		}
 	case 4, 5:
 		m.ban(t, user, group)
-	case 6, 7:
-		m.ask(t, user, group)
-	case 8:
+	case 6:
 		join := oneOf(t, "join", chat.JoinOpen, chat.JoinAsk, chat.JoinAsk, chat.JoinClosed)
 		if !g.public {
 			return // nobody adds themself there, whatever it says
@@ -180,10 +180,30 @@ func (m *machine) ban(t *rapid.T, user, group string) {
 // ask asks to be let in, takes that back, or answers somebody who asks.
 func (m *machine) ask(t *rapid.T, user, group string) {
 	g := m.groups[group]
-	target := oneOf(t, "target", machineUsers...)
+	if m.faults {
+		return
+	}
+	what, target := evenly(t, "of asking", 5), oneOf(t, "target", machineUsers...)
+	if oneOf(t, "as it fits", true, true, false) { // members ask and outsiders answer, most of the time, if nothing is done about it
+		var outside, managers []string
+		for _, u := range machineUsers {
+			if w := g.members[u]; w == nil {
+				outside = append(outside, u)
+			} else if w.role.Manages() {
+				managers = append(managers, u)
+			}
+		}
+		asking := slices.Sorted(maps.Keys(g.rules.asked))
+		switch {
+		case what < 2 && len(outside) > 0:
+			user = oneOf(t, "outside", outside...)
+		case what > 2 && len(asking) > 0 && len(managers) > 0:
+			user, target = oneOf(t, "manager", managers...), oneOf(t, "asking", asking...)
+		}
+	}
 	by := g.members[user]
 	manages := by != nil && by.role.Manages()
-	switch evenly(t, "asking", 5) {
+	switch what {
 	case 0, 1:
 		_, created, err := m.rules.Ask(m.ctx, caller(user), group, "")
 		switch {

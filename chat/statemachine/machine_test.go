@@ -162,7 +162,7 @@ func (m *machine) step(t *rapid.T) {
 		{2, "unread", m.markUnread}, {7, "put", m.put}, {3, "remove", m.remove}, {5, "edit", m.edit},
 		{3, "delete", m.delete}, {7, "react", m.react}, {3, "trim", m.trim}, {2, "settings", m.settings},
 		{1, "restart", m.restarted}, {1, "deleteGroup", m.deleteGroup}, {3, "sync", m.sync}, {2, "list", m.list},
-		{2, "receipts", m.receipts}, {3, "operator", m.operate}, {3, "rule", m.rule}, {2, "block", m.block}, {2, "tasks", m.tasks},
+		{2, "receipts", m.receipts}, {3, "operator", m.operate}, {3, "rule", m.rule}, {3, "ask", m.ask}, {2, "block", m.block}, {2, "tasks", m.tasks},
 	}
 	if m.archive != nil {
 		actions = append(actions, m.archiveActions()...)
@@ -186,7 +186,10 @@ func (m *machine) create(t *rapid.T, user, group string) {
 	keep := rapid.Int64Range(0, 6).Draw(t, "keep")
 	backlog := rapid.Int64Range(5, 25).Draw(t, "backlog")
 	history := m.faults || oneOf(t, "history", true, false)
-	visibility := oneOf(t, "visibility", chat.Private, chat.Public)
+	visibility, join := oneOf(t, "visibility", chat.Private, chat.Public), chat.JoinOpen
+	if visibility == chat.Public && !m.faults { // see rule
+		join = oneOf(t, "join", chat.JoinOpen, chat.JoinAsk)
+	}
 	var others []string
 	for _, u := range machineUsers {
 		if u != user && !m.blocked[block{u, user}] && oneOf(t, "with "+u, true, true, true, false) {
@@ -194,14 +197,14 @@ func (m *machine) create(t *rapid.T, user, group string) {
 		}
 	}
 	got, err := m.service.CreateGroup(m.ctx, caller(user), chat.GroupDraft{ID: group, Name: "The " + group, Members: others,
-		Visibility: visibility, Keep: &keep, BacklogMax: &backlog, History: &history})
+		Visibility: visibility, Join: join, Keep: &keep, BacklogMax: &backlog, History: &history})
 	expect(t, "create", err, "")
 	if m.epochs[got.Epoch] || got.Epoch == "" {
 		t.Fatalf("create %s: epoch %q was used before", group, got.Epoch)
 	}
 	m.epochs[got.Epoch] = true
 	g := &modelGroup{epoch: got.Epoch, before: m.lives[group], archived: m.archive != nil, marks: map[int64]string{}, keep: keep, backlogMax: backlog, history: history, public: visibility == chat.Public,
-		rules: modelRules{slowed: map[string]bool{}, muted: map[string]bool{}, banned: map[string]bool{}, join: chat.JoinOpen, asked: map[string]bool{}}, messages: map[int64]*modelMessage{}, members: map[string]*modelMember{}, sent: map[string]modelSend{}, reacted: map[string]int64{}}
+		rules: modelRules{slowed: map[string]bool{}, muted: map[string]bool{}, banned: map[string]bool{}, join: join, asked: map[string]bool{}}, messages: map[int64]*modelMessage{}, members: map[string]*modelMember{}, sent: map[string]modelSend{}, reacted: map[string]int64{}}
 	m.groups[group], m.lives[group] = g, got.Epoch
 	g.last = 1
 	g.messages[1] = &modelMessage{from: user, kind: chat.Notice}
