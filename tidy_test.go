@@ -448,7 +448,7 @@ const (
 	packageLinesMax = 5000
 	chatLinesMax    = 5400
 	webLinesMax     = 6300
-	storeLinesMax   = 8200
+	storeLinesMax   = 8300
 	queueLinesMax   = 6200
 	clientLinesMax  = 5800
 )

@@ -22,7 +22,7 @@ var (
 	}
 	groupCalls = []string{"members listMembers", "updateMember updateMember", "receipts listReceipts", "notify putNotify", "notifies getNotify",
 		"bans.list listBans", "bans.put putBan", "bans.delete deleteBan", "reports.create createReport", "reports.list listGroupReports",
-		"requests.list listRequests", "requests.ask putRequest", "requests.withdraw deleteRequest", "requests.answer answerRequest"}
+		"requests.list listRequests", "requests.put putRequest", "requests.delete deleteRequest", "requests.answer answerRequest"}
 )
 
 const groupPath = "/v1/groups/{group}"
