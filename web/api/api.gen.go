@@ -120,6 +120,7 @@ const (
 	ItemKindDirect         ItemKind = "direct"
 	ItemKindMention        ItemKind = "mention"
 	ItemKindRemoved        ItemKind = "removed"
+	ItemKindRequest        ItemKind = "request"
 	ItemKindScheduleFailed ItemKind = "schedule_failed"
 )
 
@@ -135,6 +136,8 @@ func (e ItemKind) Valid() bool {
 	case ItemKindMention:
 		return true
 	case ItemKindRemoved:
+		return true
+	case ItemKindRequest:
 		return true
 	case ItemKindScheduleFailed:
 		return true
@@ -565,10 +568,13 @@ type ChangedSettings struct {
 	BacklogMax   *int64 `json:"backlog_max,omitempty"`
 
 	// Data Custom fields, a JSON object of at most 4 KiB without white space. Absent where there are none.
-	Data     CustomData `json:"data,omitempty"`
-	History  *bool      `json:"history,omitempty"`
-	Keep     *int64     `json:"keep,omitempty"`
-	Overflow Overflow   `json:"overflow,omitempty"`
+	Data    CustomData `json:"data,omitempty"`
+	History *bool      `json:"history,omitempty"`
+
+	// Join Who may add themself to a public group: `open`: everybody; `ask`: those who manage it decide; `closed`: nobody. A private group is joined only by invitation, or by being added. Default: `open` for a public group, `closed` for a private one.
+	Join     Joining  `json:"join,omitempty"`
+	Keep     *int64   `json:"keep,omitempty"`
+	Overflow Overflow `json:"overflow,omitempty"`
 
 	// Post Who may post and edit. `none`: nobody, managers included; announcements still come.
 	Post       Posting    `json:"post,omitempty"`
@@ -802,6 +808,9 @@ type GroupDraft struct {
 	// Id Compared byte for byte.
 	Id GroupId `json:"id,omitempty"`
 
+	// Join Who may add themself to a public group: `open`: everybody; `ask`: those who manage it decide; `closed`: nobody. A private group is joined only by invitation, or by being added. Default: `open` for a public group, `closed` for a private one.
+	Join Joining `json:"join,omitempty"`
+
 	// Keep How many of the newest messages stay though all have seen them. Default: 100.
 	Keep    *int64    `json:"keep,omitempty"`
 	Members *[]UserId `json:"members,omitempty"`
@@ -1015,7 +1024,9 @@ type InviteShown = invite.Shown
 
 // Item defines model for Item.
 type Item struct {
-	Body *string `json:"body,omitempty"`
+	// Accepted Of a `request` to join `group`: whether it was accepted.
+	Accepted *bool   `json:"accepted,omitempty"`
+	Body     *string `json:"body,omitempty"`
 
 	// ClientId A key chosen by the client that makes the call safe to repeat.
 	ClientId *ClientId `json:"client_id,omitempty"`
@@ -1052,6 +1063,31 @@ type Item struct {
 
 // ItemKind defines model for Item.Kind.
 type ItemKind string
+
+// JoinAnswer defines model for JoinAnswer.
+type JoinAnswer struct {
+	// Accept Whether the user becomes a member.
+	Accept bool `json:"accept"`
+}
+
+// JoinRequest defines model for JoinRequest.
+type JoinRequest = rules.Request
+
+// JoinRequestDraft defines model for JoinRequestDraft.
+type JoinRequestDraft struct {
+	// Note For those who decide.
+	Note string `json:"note,omitempty"`
+}
+
+// JoinRequestPage defines model for JoinRequestPage.
+type JoinRequestPage struct {
+	// Next The `cursor` of the next page; null at the end.
+	Next     *Next         `json:"next"`
+	Requests []JoinRequest `json:"requests"`
+}
+
+// Joining Who may add themself to a public group: `open`: everybody; `ask`: those who manage it decide; `closed`: nobody. A private group is joined only by invitation, or by being added. Default: `open` for a public group, `closed` for a private one.
+type Joining = chat.Joining
 
 // Key defines model for Key.
 type Key = keys.View
@@ -2378,6 +2414,15 @@ type ListGroupReportsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListRequestsParams defines parameters for ListRequests.
+type ListRequestsParams struct {
+	// Limit Maximum number of entries.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the previous page; empty for the first page.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // CreateHookParams defines parameters for CreateHook.
 type CreateHookParams struct {
 	// IdempotencyKey 1 to 64 printable ASCII characters, chosen by the client.
@@ -2666,6 +2711,12 @@ type PutNotifyJSONRequestBody = NotifyDraft
 
 // ReadGroupJSONRequestBody defines body for ReadGroup for application/json ContentType.
 type ReadGroupJSONRequestBody = PositionMark
+
+// PutRequestJSONRequestBody defines body for PutRequest for application/json ContentType.
+type PutRequestJSONRequestBody = JoinRequestDraft
+
+// AnswerRequestJSONRequestBody defines body for AnswerRequest for application/json ContentType.
+type AnswerRequestJSONRequestBody = JoinAnswer
 
 // UnreadGroupJSONRequestBody defines body for UnreadGroup for application/json ContentType.
 type UnreadGroupJSONRequestBody = Mark
@@ -3012,6 +3063,18 @@ type ServerInterface interface {
 	// ListGroupReports List the open reports of a group
 	// (GET /v1/groups/{group}/reports)
 	ListGroupReports(ctx echo.Context, group GroupParam, params ListGroupReportsParams) error
+	// ListRequests Who asks to join
+	// (GET /v1/groups/{group}/requests)
+	ListRequests(ctx echo.Context, group GroupParam, params ListRequestsParams) error
+	// DeleteRequest Ask no longer
+	// (DELETE /v1/groups/{group}/requests/me)
+	DeleteRequest(ctx echo.Context, group GroupParam) error
+	// PutRequest Ask to join
+	// (PUT /v1/groups/{group}/requests/me)
+	PutRequest(ctx echo.Context, group GroupParam) error
+	// AnswerRequest Answer who asks to join
+	// (PUT /v1/groups/{group}/requests/{user})
+	AnswerRequest(ctx echo.Context, group GroupParam, user UserParam) error
 	// UnreadGroup Mark as unread
 	// (POST /v1/groups/{group}/unread)
 	UnreadGroup(ctx echo.Context, group GroupParam) error
@@ -4422,6 +4485,94 @@ func (w *ServerInterfaceWrapper) ListGroupReports(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListGroupReports(ctx, group, params)
+	return err
+}
+
+// ListRequests converts echo context to params.
+func (w *ServerInterfaceWrapper) ListRequests(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRequestsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListRequests(ctx, group, params)
+	return err
+}
+
+// DeleteRequest converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteRequest(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteRequest(ctx, group)
+	return err
+}
+
+// PutRequest converts echo context to params.
+func (w *ServerInterfaceWrapper) PutRequest(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutRequest(ctx, group)
+	return err
+}
+
+// AnswerRequest converts echo context to params.
+func (w *ServerInterfaceWrapper) AnswerRequest(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "user" -------------
+	var user UserParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", ctx.Param("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AnswerRequest(ctx, group, user)
 	return err
 }
 
@@ -6051,6 +6202,10 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PUT(options.BaseURL+"/v1/groups/:group/notify", wrapper.PutNotify, options.OperationMiddlewares["putNotify"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/read", wrapper.ReadGroup, options.OperationMiddlewares["readGroup"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/reports", wrapper.ListGroupReports, options.OperationMiddlewares["listGroupReports"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/requests", wrapper.ListRequests, options.OperationMiddlewares["listRequests"]...)
+	router.PUT(options.BaseURL+"/v1/groups/:group/requests/:user", wrapper.AnswerRequest, options.OperationMiddlewares["answerRequest"]...)
+	router.DELETE(options.BaseURL+"/v1/groups/:group/requests/me", wrapper.DeleteRequest, options.OperationMiddlewares["deleteRequest"]...)
+	router.PUT(options.BaseURL+"/v1/groups/:group/requests/me", wrapper.PutRequest, options.OperationMiddlewares["putRequest"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/unread", wrapper.UnreadGroup, options.OperationMiddlewares["unreadGroup"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/words", wrapper.GetGroupWords, options.OperationMiddlewares["getGroupWords"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/words", wrapper.PutGroupWords, options.OperationMiddlewares["putGroupWords"]...)
@@ -8748,6 +8903,208 @@ type ListGroupReportsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListGroupReportsdefaultApplicationProblemPlusJSONResponse) VisitListGroupReportsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRequestsRequestObject struct {
+	Group  GroupParam `json:"group"`
+	Params ListRequestsParams
+}
+
+type ListRequestsResponseObject interface {
+	VisitListRequestsResponse(w http.ResponseWriter) error
+}
+
+type ListRequests200JSONResponse JoinRequestPage
+
+func (response ListRequests200JSONResponse) VisitListRequestsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRequestsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListRequestsdefaultApplicationProblemPlusJSONResponse) VisitListRequestsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteRequestRequestObject struct {
+	Group GroupParam `json:"group"`
+}
+
+type DeleteRequestResponseObject interface {
+	VisitDeleteRequestResponse(w http.ResponseWriter) error
+}
+
+type DeleteRequest204Response struct {
+}
+
+func (response DeleteRequest204Response) VisitDeleteRequestResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteRequestdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteRequestdefaultApplicationProblemPlusJSONResponse) VisitDeleteRequestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutRequestRequestObject struct {
+	Group GroupParam `json:"group"`
+	Body  *PutRequestJSONRequestBody
+}
+
+type PutRequestResponseObject interface {
+	VisitPutRequestResponse(w http.ResponseWriter) error
+}
+
+type PutRequest200JSONResponse JoinRequest
+
+func (response PutRequest200JSONResponse) VisitPutRequestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutRequest201JSONResponse JoinRequest
+
+func (response PutRequest201JSONResponse) VisitPutRequestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutRequestdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PutRequestdefaultApplicationProblemPlusJSONResponse) VisitPutRequestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AnswerRequestRequestObject struct {
+	Group GroupParam `json:"group"`
+	User  UserParam  `json:"user"`
+	Body  *AnswerRequestJSONRequestBody
+}
+
+type AnswerRequestResponseObject interface {
+	VisitAnswerRequestResponse(w http.ResponseWriter) error
+}
+
+type AnswerRequest204Response struct {
+}
+
+func (response AnswerRequest204Response) VisitAnswerRequestResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type AnswerRequestdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AnswerRequestdefaultApplicationProblemPlusJSONResponse) VisitAnswerRequestResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -12826,6 +13183,18 @@ type StrictServerInterface interface {
 	// ListGroupReports List the open reports of a group
 	// (GET /v1/groups/{group}/reports)
 	ListGroupReports(ctx context.Context, request ListGroupReportsRequestObject) (ListGroupReportsResponseObject, error)
+	// ListRequests Who asks to join
+	// (GET /v1/groups/{group}/requests)
+	ListRequests(ctx context.Context, request ListRequestsRequestObject) (ListRequestsResponseObject, error)
+	// DeleteRequest Ask no longer
+	// (DELETE /v1/groups/{group}/requests/me)
+	DeleteRequest(ctx context.Context, request DeleteRequestRequestObject) (DeleteRequestResponseObject, error)
+	// PutRequest Ask to join
+	// (PUT /v1/groups/{group}/requests/me)
+	PutRequest(ctx context.Context, request PutRequestRequestObject) (PutRequestResponseObject, error)
+	// AnswerRequest Answer who asks to join
+	// (PUT /v1/groups/{group}/requests/{user})
+	AnswerRequest(ctx context.Context, request AnswerRequestRequestObject) (AnswerRequestResponseObject, error)
 	// UnreadGroup Mark as unread
 	// (POST /v1/groups/{group}/unread)
 	UnreadGroup(ctx context.Context, request UnreadGroupRequestObject) (UnreadGroupResponseObject, error)
@@ -14729,6 +15098,157 @@ func (sh *strictHandler) ListGroupReports(ctx echo.Context, group GroupParam, pa
 		return err
 	} else if validResponse, ok := response.(ListGroupReportsResponseObject); ok {
 		return validResponse.VisitListGroupReportsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListRequests operation middleware
+func (sh *strictHandler) ListRequests(ctx echo.Context, group GroupParam, params ListRequestsParams) error {
+	var request ListRequestsRequestObject
+
+	request.Group = group
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRequests(ctx.Request().Context(), request.(ListRequestsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRequests")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListRequestsResponseObject); ok {
+		return validResponse.VisitListRequestsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteRequest operation middleware
+func (sh *strictHandler) DeleteRequest(ctx echo.Context, group GroupParam) error {
+	var request DeleteRequestRequestObject
+
+	request.Group = group
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteRequest(ctx.Request().Context(), request.(DeleteRequestRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteRequest")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteRequestResponseObject); ok {
+		return validResponse.VisitDeleteRequestResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutRequest operation middleware
+func (sh *strictHandler) PutRequest(ctx echo.Context, group GroupParam) error {
+	var request PutRequestRequestObject
+
+	request.Group = group
+
+	var body PutRequestJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutRequest(ctx.Request().Context(), request.(PutRequestRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutRequest")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutRequestResponseObject); ok {
+		return validResponse.VisitPutRequestResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AnswerRequest operation middleware
+func (sh *strictHandler) AnswerRequest(ctx echo.Context, group GroupParam, user UserParam) error {
+	var request AnswerRequestRequestObject
+
+	request.Group = group
+	request.User = user
+
+	var body AnswerRequestJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AnswerRequest(ctx.Request().Context(), request.(AnswerRequestRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AnswerRequest")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AnswerRequestResponseObject); ok {
+		return validResponse.VisitAnswerRequestResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -124,6 +124,7 @@ export type InboxItem = {
     readonly id?: number;
     readonly body?: string;
     readonly data?: Json;
+    readonly accepted?: boolean;
     readonly sent_at: string;
 };
 export type Profile = {

@@ -96,9 +96,19 @@ export interface GroupCalls {
     /** List the open reports of a group. */
     list(query?: { limit?: number; cursor?: string; }): Promise<ReportPage>;
   };
+  readonly requests: {
+    /** Who asks to join. */
+    list(query?: { limit?: number; cursor?: string; }): Promise<JoinRequestPage>;
+    /** Ask to join. */
+    put(body: JoinRequestDraft): Promise<JoinRequest>;
+    /** Ask no longer. */
+    delete(): Promise<null>;
+    /** Answer who asks to join. */
+    answer(user: string, body: JoinAnswer): Promise<null>;
+  };
 }
 
-export const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|reports.create POST /messages/{}/reports|reports.list GET /reports";
+export const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
 
 export type Ban = {
   at: string;
@@ -188,6 +198,8 @@ export type Group = {
   hold?: Hold;
   /** Compared byte for byte. */
   id: string;
+  /** Who may add themself to a public group: `open`: everybody; `ask`: those who manage it decide; `closed`: nobody. A private group is joined only by invitation, or by being added. Default: `open` for a public group, `closed` for a private one. */
+  join: "open" | "ask" | "closed";
   keep: number;
   last: number;
   members: number;
@@ -215,6 +227,8 @@ export type GroupDraft = {
   history?: boolean;
   /** Chosen by the server when absent; `public` is none. */
   id?: string;
+  /** Who may add themself to a public group: `open`: everybody; `ask`: those who manage it decide; `closed`: nobody. A private group is joined only by invitation, or by being added. Default: `open` for a public group, `closed` for a private one. */
+  join?: "open" | "ask" | "closed";
   /** How many of the newest messages stay though all have seen them. Default: 100. */
   keep?: number;
   members?: string[];
@@ -278,6 +292,29 @@ export type InviteShown = {
   members?: number;
   /** Address of this server. */
   server: string;
+};
+
+export type JoinAnswer = {
+  /** Whether the user becomes a member. */
+  accept: boolean;
+};
+
+export type JoinRequest = {
+  at: string;
+  note?: string;
+  /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+  user: string;
+};
+
+export type JoinRequestDraft = {
+  /** For those who decide. */
+  note?: string;
+};
+
+export type JoinRequestPage = {
+  /** The `cursor` of the next page; null at the end. */
+  next: string | null;
+  requests: JoinRequest[];
 };
 
 export type Me = {
