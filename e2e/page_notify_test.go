@@ -377,8 +377,8 @@ func TestPageSaysWhyItCannotNotify(t *testing.T) {
 			t.Errorf("%s: there are %d buttons", state, n)
 		}
 	}
-	missing := "/v1/push/key"
-	n.front.missing.Store(&missing)
+	key, worker := "/v1/push/key", "/sw.js"
+	n.front.missing.Store(&key)
 	n.switchOn()
 	said("on", "Only while chatd is open in some window. This server sends no push messages.")
 	n.click("button[name=alerts-off]")
@@ -388,7 +388,7 @@ func TestPageSaysWhyItCannotNotify(t *testing.T) {
 	n.visits("/me")
 	said("denied", "Allow them in the browser’s settings")
 	n.allow(browser.PermissionSettingPrompt)
-	missing = "/sw.js"
+	n.front.missing.Store(&worker)
 	n.do(chromedp.Navigate(n.front.URL + "/docs")) // the page may still be registering it, which keeps one that is about to go
 	if !ask[bool](n.person, `navigator.serviceWorker.ready.then((r) => r.unregister())`) {
 		n.t.Error("there was no service worker")

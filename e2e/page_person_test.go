@@ -188,12 +188,17 @@ func (p *person) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
+// isGone says that an expression ran in the document before, which has just gone.
+func isGone(err error) bool {
+	return strings.Contains(err.Error(), "Cannot find context") || strings.Contains(err.Error(), "navigated or closed")
+}
+
 // see waits until a condition of the page holds.
 func (p *person) see(expression string) {
 	p.t.Helper()
 	poll := chromedp.Poll[chromedp.Void]("!!("+expression+")", chromedp.WithPollingInterval(waitEvery), chromedp.WithPollingTimeout(waitTimeout))
 	_, err := chromedp.Run(p.ctx, poll)
-	for err != nil && strings.Contains(err.Error(), "Cannot find context") { // that of the document before, which has just gone
+	for err != nil && isGone(err) {
 		_, err = chromedp.Run(p.ctx, poll)
 	}
 	if err != nil {
@@ -255,11 +260,19 @@ func (p *person) enter(modifiers ...chromedp.Modifier) {
 	}
 }
 
-// click presses the middle of an element once it no longer moves.
+// click presses the middle of an element once it no longer moves, and again where it moved all the same.
 func (p *person) click(selector string) {
 	p.t.Helper()
-	p.see(still(fmt.Sprintf(`document.querySelector(%q)`, selector)))
-	p.do(chromedp.Click(chromedp.CSS(selector)))
+	for missed := true; missed; {
+		p.see(still(fmt.Sprintf(`document.querySelector(%q)`, selector)))
+		p.script(`window.missed = false, ["pointerdown", "click"].forEach((kind) =>
+			window.addEventListener(kind, (e) => { window.missed = !e.target.closest(%q); }, { capture: true, once: true }))`, selector)
+		p.do(chromedp.Click(chromedp.CSS(selector)))
+		var err error
+		if missed, err = chromedp.Run(p.ctx, chromedp.Evaluate[bool](`window.missed === true`)); err != nil && !isGone(err) {
+			p.t.Fatalf("%s clicks %s: %v", p.name, selector, err)
+		}
+	}
 }
 
 // still is the expression that an element is in view and stands where it stood when this was last asked.
