@@ -71,7 +71,7 @@ func TestPageRoutes(t *testing.T) {
 
 	// Each view by its address, and a group that is not one's own.
 	for path, shown := range map[string]string{
-		"/": ".home", "/inbox": ".item, .nothing", "/search?q=text": ".hit mark", "/c/one/3": ".messages", "/c/one/members": ".panel", "/c/nothere": ".nothing h1",
+		"/": ".home", "/inbox": ".item, .nothing", "/search?q=text": ".hit mark", "/c/one/3": ".messages", "/c/one/members": ".panel",
 	} {
 		alice.do(chromedp.Navigate(node.URL() + "" + path))
 		alice.see(fmt.Sprintf("document.querySelector(%q)", shown))
@@ -98,4 +98,6 @@ func TestPageRoutes(t *testing.T) {
 	}
 	alice.see(`document.querySelector(".nothing h1") && !document.querySelector(".write")`)
 	alice.at("/c/one", "")
+	alice.do(chromedp.Navigate(node.URL() + "/c/nothere"))
+	alice.see(shows(".nothing h1", "You’re not in this group"))
 }

@@ -17,6 +17,7 @@ import (
 type stop struct {
 	name, path, shows string
 	do                func(p *person)
+	refused           bool // the server knows nothing of it
 }
 
 // furnish gives alice something of everything that the page shows.
@@ -61,7 +62,7 @@ func stops() []stop {
 		{name: "me", path: "/me", shows: "[data-list=sessions] li"},
 		{name: "new", path: "/new", shows: "form[name=new-group]"},
 		{name: "browse", path: "/browse", shows: "li[data-public]"},
-		{name: "not a member", path: "/c/nothere", shows: ".nothing h1"},
+		{name: "not a member", path: "/c/nothere", shows: ".nothing h1", refused: true},
 		{name: "direct", path: "/dm/carol", shows: ".write textarea"},
 		{name: "group", path: "/c/team", shows: ".message"},
 		{name: "message", path: "/c/team/4", shows: ".message.found, .message:focus"},
@@ -94,6 +95,10 @@ func (p *person) goTo(s stop) {
 		}
 	}
 	p.see(`!document.querySelector("dialog[open], :popover-open")`)
+	if s.refused {
+		p.refused(true)
+		defer p.refused(false)
+	}
 	p.script(`history.pushState({}, "", %q), dispatchEvent(new PopStateEvent("popstate"))`, s.path)
 	if s.do != nil {
 		p.see(`document.querySelector(".home, .message")`)

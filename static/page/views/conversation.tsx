@@ -2,7 +2,7 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { GroupState } from "@chatd/client";
 import type { Target } from "../drafts.ts";
-import { useKnown, useSnapshot } from "../hooks.ts";
+import { useSnapshot } from "../hooks.ts";
 import { close, openPanel, pathOf, useRoute, type Panel } from "../route.ts";
 import { usePeople } from "../people.ts";
 import { peerOf, titleOf } from "../groups.ts";
@@ -11,6 +11,7 @@ import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { star, useStarred } from "../starred.ts";
 import type { IconName } from "../ui/icons.ts";
+import { lazy } from "../ui/lazy.tsx";
 import { memo } from "../ui/memo.ts";
 import { Avatar, Face, Icon, IconButton } from "../ui/parts.tsx";
 import { useRoving } from "../ui/roving.ts";
@@ -19,6 +20,8 @@ import { Level } from "./level.tsx";
 import { Held } from "./held.tsx";
 import { Timeline } from "./timeline.tsx";
 import { Typing } from "./typing.tsx";
+
+const Outside = lazy(() => import("./people.tsx").then((m) => m.Outside));
 
 const FACES = 3;
 
@@ -37,7 +40,9 @@ export function Conversation({ group: id, at }: { group: string; at?: number | u
   // A message changes the group, and nothing of this.
   const { post, members, slow_s, muted_until } = group ?? {};
   const written = useMemo((): Written => ({ id, post, slow_s, muted_until, members: members ?? 0 }), [id, post, slow_s, muted_until, members]);
-  if (!group) return <NotIn id={id} />;
+  const member = useRef("");
+  if (group) member.current = id;
+  if (!group) return <Outside group={id} left={member.current === id} />;
   const title = titleOf(group, me, people);
   const peer = peerOf(group, me);
   return (
@@ -92,19 +97,6 @@ function Tools({ group, direct }: { group: string; direct: boolean }) {
       {panel("files", "file", say("Files", "文件"))}
       {panel("members", "people", say("Members", "成员"))}
       {!direct && panel("settings", "gear", say("Group settings", "群组设置"))}
-    </div>
-  );
-}
-
-/** The address names a group that the person is not in, or that is gone. */
-function NotIn({ id }: { id: string }) {
-  const known = useKnown();
-  if (!known) return <div class="nothing" />;
-  return (
-    <div class="nothing">
-      <h1>{say("You’re not in this group", "您不在此群组中")}</h1>
-      <p class="quiet">{say("There is no group", "没有群组")} <bdi>{id}</bdi> {say("among yours. It may be private, or gone.", "。它可能是私密的，或已被删除。")}</p>
-      <p class="buttons"><a class="button" href={pathOf({ view: "browse" })}>{say("Browse public groups", "浏览公开群组")}</a></p>
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { useSession } from "../session.ts";
 import { problemOf } from "../ui/confirm.tsx";
 import { Face, Icon, Problem } from "../ui/parts.tsx";
 import { nobody, PeopleField, usersOf } from "../ui/people-field.tsx";
+import { Enter } from "./outside.tsx";
 
 const PAGE = 50;
 
@@ -81,20 +82,11 @@ export function Public() {
   const [next, setNext] = useState<string | null>("");
   const [problem, setProblem] = useState("");
   const [filter, setFilter] = useState("");
-  const [joining, setJoining] = useState("");
   const load = (cursor: string) => chat.browse({ limit: PAGE, ...(cursor && { cursor }) }).then((page) => {
     setGroups((was) => (cursor ? [...was, ...page.groups] : page.groups));
     setNext(page.next);
   }, (err) => setProblem(problemOf(err)));
   useEffect(() => { void load(""); }, []);
-  function join(id: string): void {
-    setJoining(id);
-    setProblem("");
-    chat.join(id).then(() => go({ view: "group", group: id }), (err) => {
-      setProblem(problemOf(err));
-      setJoining("");
-    });
-  }
   const words = filter.trim().toLowerCase();
   const shown = groups.filter((g) => `${g.name} ${g.id}`.toLowerCase().includes(words));
   const ids = new Set(mine.map((g) => g.id));
@@ -115,7 +107,7 @@ export function Public() {
                 <span class="person"><bdi class="name">{g.name || g.id}</bdi><small>{counted(g.members, "member", "members", "名成员")}</small></span>
                 {ids.has(g.id)
                   ? <a class="button" href={groupPath(g.id)} aria-label={say(`Open ${g.name}`, `打开 ${g.name}`)}>{say("Open", "打开")}</a>
-                  : <button type="button" class="button primary" disabled={joining !== ""} aria-label={say(`Join ${g.name}`, `加入 ${g.name}`)} onClick={() => join(g.id)}>{say("Join", "加入")}</button>}
+                  : <Enter group={g} onProblem={setProblem} />}
               </li>
             ))}
           </ul>

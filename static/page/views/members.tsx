@@ -14,6 +14,7 @@ import { nobody, PeopleField, usersOf } from "../ui/people-field.tsx";
 import { Windowed } from "../ui/windowed.tsx";
 import { Invites } from "./invites.tsx";
 import { MuteDialog, unmute } from "./mute.tsx";
+import { Requests } from "./requests.tsx";
 import { isForEver, whenText } from "./when.ts";
 
 const ROW = 48;
@@ -41,6 +42,7 @@ function Shown({ group }: { group: GroupState }) {
   const ids = useMemo(() => new Set(members.map((m) => m.user)), [members]);
   return (
     <div class="stack">
+      {manages && <Requests group={group} />}
       {manages && <Add group={group} has={(u) => ids.has(u)} />}
       {manages && <Invites group={group} />}
       <input type="search" name="member-search" dir="auto" aria-label={say("Search members", "搜索成员")} placeholder={say("Search members", "搜索成员")} value={filter}

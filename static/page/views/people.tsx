@@ -3,6 +3,7 @@ import "../whole.ts";
 
 export { Create, Public } from "./create.tsx";
 export { Members } from "./members.tsx";
+export { Outside } from "./outside.tsx";
 export { MuteDialog } from "./mute.tsx";
 export { You } from "./me/you.tsx";
 export { Receipts } from "./receipts.tsx";

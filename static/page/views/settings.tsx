@@ -12,10 +12,16 @@ import { Confirm, problemOf, type Question } from "../ui/confirm.tsx";
 import { Problem } from "../ui/parts.tsx";
 import { lasting } from "./when.ts";
 
-type Setting = "name" | "visibility" | "post" | "slow_s" | "history" | "keep" | "retain_days" | "overflow" | "backlog_max";
+type Setting = "name" | "visibility" | "join" | "post" | "slow_s" | "history" | "keep" | "retain_days" | "overflow" | "backlog_max";
 /** Lengths of slow mode that are offered, in seconds. */
 const SLOW_S = [0, 5, 10, 30, 60, 300, 900, 3600, 21_600];
 type Values = Pick<Wire.Group, Setting>;
+/** Who can join, as one question: `visibility` and `join` together. Nobody adds themself to a private group, whatever its `join` is. */
+type Joining = "private" | "public" | "ask" | "closed";
+const joiningOf = ({ visibility, join }: Values): Joining => (visibility === "private" ? "private" : join === "open" ? "public" : join);
+const SETTINGS_OF: Record<Joining, Partial<Values>> = {
+  private: { visibility: "private" }, public: { visibility: "public", join: "open" }, ask: { visibility: "public", join: "ask" }, closed: { visibility: "public", join: "closed" },
+};
 
 export function Settings({ group: id }: { group: string }) {
   const { chat } = useSession();
@@ -40,7 +46,7 @@ export function Settings({ group: id }: { group: string }) {
   return (
     <div class="stack settings">
       {!group.direct && !manages && <p class="hint">{say("Only the owner and admins change these.", "只有群主和管理员可以更改这些设置。")}</p>}
-      {!group.direct && <Form key={JSON.stringify([group.name, group.visibility, group.post, group.slow_s, group.history, group.keep, group.retain_days, group.overflow, group.backlog_max])} group={group} archive={archive} manages={manages} />}
+      {!group.direct && <Form key={JSON.stringify([group.name, group.visibility, group.join, group.post, group.slow_s, group.history, group.keep, group.retain_days, group.overflow, group.backlog_max])} group={group} archive={archive} manages={manages} />}
       {group.direct && <p class="quiet">{say("A conversation of two has no settings: its two people stay, and so does what they wrote.", "两人会话没有设置：成员固定，消息保留。")}</p>}
       {!group.direct && <Danger group={group} owner={mine === "owner"} />}
     </div>
@@ -52,8 +58,10 @@ function Form({ group, archive, manages }: { group: Wire.Group; archive: boolean
   const [now, setNow] = useState<Values>(group);
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
-  const names: Setting[] = ["name", "visibility", "post", "slow_s", "history", "keep", "retain_days", "overflow", "backlog_max"];
-  const change = Object.fromEntries(names.filter((n) => now[n] !== group[n]).map((n) => [n, now[n]]));
+  const names: Setting[] = ["name", "visibility", "join", "post", "slow_s", "history", "keep", "retain_days", "overflow", "backlog_max"];
+  // What a private group says of join may be by its visibility, and go with it.
+  const differs = (n: Setting) => now[n] !== group[n] || (n === "join" && now.visibility === "public" && group.visibility === "private");
+  const change = Object.fromEntries(names.filter(differs).map((n) => [n, now[n]]));
   const changed = Object.keys(change).length > 0;
   const set = <K extends Setting>(name: K, value: Values[K]) => setNow({ ...now, [name]: value });
   async function submit(e: Event): Promise<void> {
@@ -88,9 +96,11 @@ function Form({ group, archive, manages }: { group: Wire.Group; archive: boolean
             {[...new Set([...SLOW_S, group.slow_s])].sort((a, b) => a - b).map((s) => <option key={s} value={s}>{s === 0 ? say("Off", "关闭") : say(`One message every ${lasting(s)}`, `每 ${lasting(s)}一条消息`)}</option>)}
           </select>
           <small>{say("How long a member waits between messages. The owner and admins don’t.", "成员两条消息之间须等待的时间，群主和管理员不受限制。")}</small></label>
-        <Choice name="visibility" legend={say("Who can join", "谁可以加入")} value={now.visibility} onValue={(v) => set("visibility", v)} options={[
+        <Choice name="visibility" legend={say("Who can join", "谁可以加入")} value={joiningOf(now)} onValue={(v) => setNow({ ...now, join: group.join, ...SETTINGS_OF[v] })} options={[
           ["private", say("Only who is invited", "仅受邀者"), say("People are added by the owner and admins, or come by an invite link.", "由群主和管理员添加，或通过邀请链接加入。")],
-          ["public", say("Anyone on this server", "此服务器上的任何人"), say("The group is listed under public groups, and anyone can enter it.", "群组会列在公开群组中，任何人都可以加入。")]]} />
+          ["public", say("Anyone on this server", "此服务器上的任何人"), say("The group is listed under public groups, and anyone can enter it.", "群组会列在公开群组中，任何人都可以加入。")],
+          ["ask", say("Anyone who is let in", "申请并获准者"), say("The group is listed, and people ask to join. The owner and admins answer under “Members”.", "群组会公开列出，加入须经申请，由群主和管理员在“成员”中答复。")],
+          ["closed", say("Listed, by invitation", "公开列出，仅限受邀"), say("The group is listed, and people come only when added or invited.", "群组会公开列出，但只能被添加或受邀加入。")]]} />
         <Choice name="history" legend={say("What new members see", "新成员可以看到什么")} value={String(now.history) as "true" | "false"} onValue={(v) => set("history", v === "true")} options={[
           ["true", say("What was said before", "以前的消息"), say("They can scroll back to the oldest message there is.", "可以向上翻看到最早的消息。")],
           ["false", say("Only what comes after they join", "仅加入之后的消息"), say("Earlier messages stay hidden from them, also in search.", "更早的消息对其隐藏，搜索也找不到。")]]} />
