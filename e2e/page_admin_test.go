@@ -66,4 +66,8 @@ func TestPageAdmin(t *testing.T) {
 	page.click(`tr[data-key=alice] button`)
 	page.click(`[data-act=disconnect] button`)
 	page.see(`document.querySelector("[data-act=disconnect] button").textContent.endsWith("✓")`)
+
+	page.click(`a[href="/"]`)
+	page.click(`a.admin-open`)
+	page.see(`location.pathname === "/admin" && document.querySelectorAll(".figures li").length === 6`)
 }

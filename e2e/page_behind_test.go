@@ -41,6 +41,7 @@ func TestPageBehindTheScenes(t *testing.T) {
 	alice.stands("answer 5")
 	alice.see(`[...document.querySelectorAll(".frame[data-way=net]")].some((f) => f.dataset.what === "lost an answer")`)
 	alice.click("input[name=lose]")
+	alice.see(`!document.querySelector(".admin-open")`) // she is no operator
 
 	alice.click("input[name=refuse]")
 	alice.see(`document.querySelector(".link-state").dataset.by === "poll"`)

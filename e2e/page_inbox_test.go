@@ -47,4 +47,10 @@ func TestPageInboxEmpties(t *testing.T) {
 		}
 		return nil
 	})
+
+	// What is said to alice alone stands under one heading, whoever says it.
+	for _, from := range []string{"bob", "carol"} {
+		must(node.Client(from).SendDirect(ctx, "alice", client.Direct{Body: "hello from " + from}))(t)
+	}
+	alice.see(`document.querySelectorAll(".item[data-kind=direct]").length === 2 && document.querySelectorAll(".inbox-group").length === 1`)
 }

@@ -1,10 +1,10 @@
-/** Opens the drawer behind the scenes, for whom it is for: in development mode everybody, else operators. */
+/** The ways to what only some see: the administration for operators, and behind the scenes for them, in development mode for everybody. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useEvent } from "../hooks.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
-import { IconButton } from "../ui/parts.tsx";
+import { Icon, IconButton } from "../ui/parts.tsx";
 
 type View = ComponentType<{ onClose: () => void }>;
 
@@ -16,8 +16,8 @@ export function BehindGate() {
   const [View, setView] = useState<{ view: View } | null>(null);
   const [shown, setShown] = useState(false);
   useEffect(() => {
-    if (!dev) chat.request("GET", "/v1/me").then((person) => setOperator(person.role === "admin"), () => {}); // offline: not this time
-  }, [chat, dev]);
+    chat.request("GET", "/v1/me").then((person) => setOperator(person.role === "admin"), () => {}); // offline: not this time
+  }, [chat]);
 
   async function toggle(): Promise<void> {
     if (shown || View) return setShown(!shown);
@@ -37,6 +37,7 @@ export function BehindGate() {
   if (!allowed) return null;
   return (
     <>
+      {operator && <a class="rail-link admin-open" href="/admin" title={say("Administration", "管理")} aria-label={say("Administration", "管理")}><Icon name="shield" /></a>}
       <span class="behind-open"><IconButton icon="pulse" label={say("Behind the scenes", "幕后")} title={say("Behind the scenes (Ctrl+.)", "幕后（Ctrl+.）")} aria-expanded={shown} onClick={() => void toggle()} /></span>
       {shown && View && <View.view onClose={() => setShown(false)} />}
     </>

@@ -47,7 +47,7 @@ function Conversations({ items }: { items: readonly InboxItem[] }) {
   const groups = useGroups();
   const by = new Map<string, InboxItem[]>();
   for (const i of items.toReversed()) {
-    const key = i.group ? `g ${i.group}` : `u ${i.from ?? ""}`;
+    const key = i.group ?? "";
     by.set(key, [...(by.get(key) ?? []), i]);
   }
   return (

@@ -8,13 +8,16 @@ import { groupPath } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { Dialog, Problem } from "../ui/parts.tsx";
-import { fieldOf, nextTimes, whenText, zone } from "./when.ts";
+import { fieldOf, repeatText, timeIn, whenText, zone } from "./when.ts";
 
 type Schedule = Wire.Schedule;
 const PAGE = 100;
 /** After the time of the next one, ms: the server has sent it then. */
 const AFTER_MS = 2000;
 const TIMER_MAX_MS = 2 ** 31 - 1;
+
+/** The next one first; those without a time last. */
+const bySoonest = (a: Schedule, b: Schedule): number => (a.next_at ? Date.parse(a.next_at) : Infinity) - (b.next_at ? Date.parse(b.next_at) : Infinity) || 0;
 
 export function Scheduled() {
   const { chat, toast } = useSession();
@@ -61,7 +64,7 @@ export function Scheduled() {
   return (
     <>
       <header class="pane-head"><h1>{say("Scheduled", "定时消息")}</h1></header>
-      <div class="pane-body">
+      <div class="pane-body narrow">
         <Problem text={problem} />
         {all === null ? !problem && <p class="quiet" role="status">{say("Loading…", "正在加载…")}</p>
           : all.length === 0 ? (
@@ -69,7 +72,7 @@ export function Scheduled() {
               <h2>{say("Nothing is scheduled", "没有定时消息")}</h2>
               <p class="quiet">{say("Write a message, then choose a time with the arrow beside Send.", "写好消息后，点发送按钮旁的箭头选择时间。")}</p>
             </div>
-          ) : <ul class="scheduled">{all.map((s) => (
+          ) : <ul class="scheduled">{all.toSorted(bySoonest).map((s) => (
             <Row key={s.id} schedule={s} onEdit={() => setChanging(s)}
               onPause={() => void change(() => chat.schedules.update(s.id, { paused: s.state !== "paused" }))}
               onRun={() => void change(() => chat.schedules.run(s.id), say("Sent", "已发送"))}
@@ -91,17 +94,18 @@ function Row({ schedule: s, onEdit, onPause, onRun, onDelete }: RowProps) {
   const group = useSnapshot((now) => now.groups.find((g) => g.id === s.group));
   const [asked, setAsked] = useState(false);
   const to = group ? titleOf(group, me, people) : s.group ?? textOf(people, s.user ?? "");
-  const times = s.next_at ? nextTimes(new Date(s.next_at), s.cron, s.timezone) : [];
+  const times = (s.next_times ?? (s.next_at ? [s.next_at] : [])).map((at) => new Date(at));
+  const there = s.timezone && s.timezone !== zone() && s.next_at ? timeIn(new Date(s.next_at), s.timezone) : "";
   return (
     <li class="schedule" data-schedule={s.id} data-state={s.state}>
       <header>
-        <strong>{times.length > 0 ? times.map((t) => whenText(t)).join(" · ") : say("No time", "无时间")}</strong>
+        <strong>{times.length > 0 ? times.map((at) => whenText(at)).join(" · ") : say("No time", "无时间")}</strong>
         {s.group ? <a href={groupPath(s.group)} dir="auto">{to}</a> : <bdi>{to}</bdi>}
         {s.state !== "pending" && <span class="state">{s.state === "paused" ? say("Paused", "已暂停") : say("Failed", "失败")}</span>}
       </header>
       <p class="text" dir="auto">{s.body ?? say("Data", "数据")}</p>
-      {s.cron && <p class="quiet">{say(`Repeats: ${s.cron} (${s.timezone ?? "UTC"})`, `重复：${s.cron}（${s.timezone ?? "UTC"}）`)}</p>}
-      {s.timezone && s.timezone !== zone() && s.next_at && <p class="quiet">{say(`There it is ${new Date(s.next_at).toLocaleString(undefined, { timeZone: s.timezone })}`, `当地时间 ${new Date(s.next_at).toLocaleString(undefined, { timeZone: s.timezone })}`)}</p>}
+      {s.cron && <p class="quiet">{repeatText(s.cron)} · {s.timezone ?? "UTC"}</p>}
+      {there && <p class="quiet">{say(`There: ${there}`, `当地时间：${there}`)}</p>}
       {s.last_error && <p class="problem">{say(`Not sent: ${s.last_error}`, `未发送：${s.last_error}`)}</p>}
       <footer>
         {asked ? <>

@@ -17,6 +17,9 @@ export function whenText(at: Date, now = new Date()): string {
   return at.getFullYear() === now.getFullYear() ? format.format(at) : dated.format(at);
 }
 
+/** The same moment on the clocks of another zone. */
+export const timeIn = (at: Date, timeZone: string): string => new Intl.DateTimeFormat(language, { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit", timeZone }).format(at);
+
 const LENGTHS = [["day", 86_400], ["hour", 3600], ["minute", 60], ["second", 1]] as const;
 
 /** A length of time, in the largest unit that it has: "30 seconds", "2 hours". */
@@ -44,23 +47,12 @@ export function fieldOf(at: Date): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
-export type Repeat = "" | "daily" | "weekdays" | "weekly";
-
-/** How often a rule of the server's fires, where it is as simple as these; null: it has another form. */
-export function repeatOf(cron: string): { repeat: Repeat; days: number[] } | null {
-  const found = /^(\d+) (\d+) \* \* (\*|1-5|[0-7])$/.exec(cron);
-  if (!found) return null;
-  if (found[3] === "*") return { repeat: "daily", days: [0, 1, 2, 3, 4, 5, 6] };
-  return found[3] === "1-5" ? { repeat: "weekdays", days: [1, 2, 3, 4, 5] } : { repeat: "weekly", days: [Number(found[3]) % 7] };
-}
-
-/** The next three times, from the first on, which the server says; later ones where the rule is a simple one of this zone. */
-export function nextTimes(first: Date, cron: string | undefined, timezone: string | undefined): Date[] {
-  const rule = cron && timezone === zone() ? repeatOf(cron) : null;
-  const times = [first];
-  for (let day = 1; rule && times.length < 3 && day < 22; day++) {
-    const at = new Date(first.getFullYear(), first.getMonth(), first.getDate() + day, first.getHours(), first.getMinutes());
-    if (rule.days.includes(at.getDay())) times.push(at);
+/** A rule of the server's in words, where it is a simple one; else as it is written. */
+export function repeatText(cron: string): string {
+  switch (/^\d+ \d+ \* \* (\*|1-5|[0-7])$/.exec(cron)?.[1]) {
+    case undefined: return say(`Repeats: ${cron}`, `重复：${cron}`);
+    case "*": return say("Every day", "每天");
+    case "1-5": return say("Monday to Friday", "周一至周五");
+    default: return say("Every week", "每周");
   }
-  return times;
 }
