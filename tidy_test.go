@@ -444,13 +444,13 @@ func TestModuleHasNoReplace(t *testing.T) {
 // with its scripts beside it, queue is one state machine whose features all meet in the same steps, and client has a method for
 // each call of the contract.
 const (
-	methodsMax      = 45
+	methodsMax      = 47
 	packageLinesMax = 5000
 	chatLinesMax    = 5400
 	webLinesMax     = 6300
-	storeLinesMax   = 8300
+	storeLinesMax   = 8800
 	queueLinesMax   = 6200
-	clientLinesMax  = 5800
+	clientLinesMax  = 5900
 )
 
 // TestInterfacesAndPackagesAreSmall counts the methods of an interface with those that it embeds from the same package; what

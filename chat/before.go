@@ -27,8 +27,8 @@ const AskMax = 15 * time.Second
 type Before interface {
 	// Asks tells whether anything is to be decided about messages to a group; empty: about direct messages.
 	Asks(group string) bool
-	// Ask returns the content to store in the place of that of q, checked. CodeRefused: nothing is to be stored. It takes at most
-	// AskMax.
+	// Ask returns the content to store in the place of that of q, checked. CodeRefused: nothing is to be stored; InReview: a
+	// moderator is to see the content first. It takes at most AskMax.
 	Ask(ctx context.Context, q Question) (Content, error)
 }
 
@@ -72,6 +72,10 @@ func (s *sends) decided(ctx context.Context, by Caller, a Append, e Entry) (Entr
 		return e, a, first, err
 	}
 	e.Content, err = s.Ask(ctx, Question{By: by, Group: e.Group, Epoch: first.Epoch, Key: e.ClientID, Content: e.Content})
+	if r, ok := IsInReview(err); ok {
+		first, err = s.review(ctx, by, a, e, r.Reason)
+		return e, a, first, err
+	}
 	if err != nil {
 		return e, a, Appended{}, err
 	}

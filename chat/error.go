@@ -168,10 +168,13 @@ var (
 // one, because its text is not meant for clients.
 func AsError(err error) error {
 	var e *Error
+	var r *InReview
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &e):
+		return err
+	case errors.As(err, &r):
 		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Unavailable(err)

@@ -23,6 +23,7 @@ const (
 	ItemMention        = "mention"
 	ItemAnnouncement   = "announcement"
 	ItemScheduleFailed = "schedule_failed"
+	ItemReview         = "review"
 )
 
 // systemSender is the sender of the server's own inbox items. It is not a valid user id.
@@ -152,7 +153,15 @@ func (s *inboxes) SendDirect(ctx context.Context, by Caller, to string, d Direct
 		if it, known, err := s.firstDirect(ctx, by, to, c); known || err != nil {
 			return it, known, AsError(err)
 		}
-		if c, err = s.Ask(ctx, Question{By: by, To: to, Key: c.ClientID, Content: c}); err != nil {
+		c, err = s.Ask(ctx, Question{By: by, To: to, Key: c.ClientID, Content: c})
+		if r, ok := IsInReview(err); ok {
+			err = s.Review(ctx, Review{To: to, From: by.User, Via: by.Via, Operator: by.Admin, Reason: r.Reason, At: TimeMs(s.opt.Now()), Message: c}, asked.ClientID, directHash(asked))
+			if err == nil {
+				it, duplicate, err = s.firstDirect(ctx, by, to, asked)
+			}
+			return it, duplicate, AsError(err)
+		}
+		if err != nil {
 			return Item{}, false, err
 		}
 	}

@@ -14,6 +14,8 @@ type Limits struct {
 	GroupMembersMax    int // members of a group
 	GroupBannedMax     int // users who are banned from a group
 	GroupRequestsMax   int // open requests to join a group
+	GroupReviewsMax    int // messages that wait for a moderator in a group, or for one inbox
+	SenderReviewsMax   int // those of one sender among them
 	GroupMutedMax      int // members of a group who are muted at a time
 	GroupReportsMax    int // open reports of messages in a group
 	MemberReportsMax   int // of these by one member
@@ -87,6 +89,8 @@ func DefaultLimits() Limits {
 		GroupMembersMax:    100_000,
 		GroupBannedMax:     10_000,
 		GroupRequestsMax:   1000,
+		GroupReviewsMax:    1000,
+		SenderReviewsMax:   20,
 		GroupMutedMax:      10_000,
 		GroupReportsMax:    500,
 		MemberReportsMax:   50,

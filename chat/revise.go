@@ -37,10 +37,11 @@ func (s *sends) firstAnswer(ctx context.Context, a Append, refusal error) (Appen
 		return Appended{}, refusal
 	}
 	done, err := s.store.Revise(ctx, a, unchanged(a), false)
+	_, waits := IsInReview(err)
 	switch {
 	case err == nil && done.Duplicate:
 		return done, nil
-	case errors.Is(err, ErrKeyReused), errors.Is(err, ErrUnavailable):
+	case errors.Is(err, ErrKeyReused), errors.Is(err, ErrUnavailable), waits:
 		return Appended{}, err
 	}
 	return Appended{}, refusal

@@ -101,8 +101,9 @@ type Service struct {
 
 // base is what the parts have in common: the limits, the log and the clock, and how a caller stands to a group.
 type base struct {
-	opt    Options
-	reader InfoStore
+	opt     Options
+	reader  InfoStore
+	reviews ReviewStore
 }
 
 // New makes a Service over stores. Its loops run in Run.
@@ -122,7 +123,7 @@ func New(stores Store, opt Options) *Service {
 	if opt.Now == nil {
 		opt.Now = func() int64 { return time.Now().UnixMilli() }
 	}
-	b := &base{opt: opt, reader: stores}
+	b := &base{opt: opt, reader: stores, reviews: stores}
 	hints, known := newHints(stores, opt.Log), newKnown(stores)
 	index, strangers := &index{b, stores}, &strangers{b, stores}
 	groups := &groups{b, stores, stores, index, strangers}

@@ -204,13 +204,12 @@ type Append struct {
 	Decided    bool       // of a deletion: by who managed the group then; From need not be a member
 	Durability Durability // empty: memory
 	Files      []string   // ids of the files that Rest shows
-	// Look checks a text or data and appends nothing: the answer is the first one where the Key is known, and else has no ID.
-	Look      bool
-	FilesGone bool // they cannot be named: only a Key that is known is answered, and CodeInvalid otherwise
+	Look       bool       // checks a text or data, and appends nothing: the first answer where the Key is known, else no ID
+	Release    *ReviewEnd // the entry was reviewed: the review ends with it, and slow mode does not count
+	FilesGone  bool       // they cannot be named: only a Key that is known is answered, and CodeInvalid otherwise
 }
 
-// Below is how a target stood that is in the archive, when it was read there. ErrConflict: an entry in the archive has changed
-// since.
+// Below is how a target stood in the archive when it was read there. ErrConflict: an entry in the archive has changed since.
 type Below struct {
 	Epoch string // of the log
 	Late  int64  // Info.Late
@@ -398,16 +397,16 @@ type NewItem struct {
 	From        string // the sender; "$chat" for the server's own
 	Rest        []byte // JSON of the item after `{"seq":N,`
 	SentAtMs    int64
-	Key         string // client_id, or the server's own key; empty: no deduplication
-	Content     string // hash of the content
-	System      bool   // an item of the server: it displaces others of its like instead of being refused
-	Cause       string // the user who caused it: an inbox holds at most Limits.InboxSenderMax unacked items per cause; empty: nobody
-	Author      string // on whose account it comes: ErrBlocked where To blocks them, or nothing happens if it is of the server
-	ToStrangers bool   // To may be a user who has never used the server, without counting against the sender
-	Mention     bool   // it counts against Limits.InboxMentionsMax instead
-	Look        bool   // put nothing in: the answer is the first one where the Key is known, and else has no seq
-	// Notify, high or low, is how urgently to notify an offline owner of the item; empty: not at all.
-	Notify Priority
+	Key         string     // client_id, or the server's own key; empty: no deduplication
+	Content     string     // hash of the content
+	System      bool       // an item of the server: it displaces others of its like instead of being refused
+	Cause       string     // the user who caused it: an inbox holds at most Limits.InboxSenderMax unacked items per cause; empty: nobody
+	Author      string     // on whose account it comes: ErrBlocked where To blocks them, or nothing happens if it is of the server
+	ToStrangers bool       // To may be a user who has never used the server, without counting against the sender
+	Mention     bool       // it counts against Limits.InboxMentionsMax instead
+	Look        bool       // put nothing in: the answer is the first one where the Key is known, and else has no seq
+	Release     *ReviewEnd // the item was reviewed: the review ends with it
+	Notify      Priority   // how urgently to notify an offline owner of the item; empty: not at all
 }
 
 // InboxStore keeps inboxes.
@@ -449,6 +448,7 @@ type Store interface {
 	IndexStore
 	InboxStore
 	KeyStore
+	ReviewStore
 }
 
 // Kinds of the tasks that a store's steps enqueue and Service.Handlers runs, with the JSON of their payload.

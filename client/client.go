@@ -223,6 +223,11 @@ func (c *Client) exchange(ctx context.Context, call call, token string, body []b
 	case call.tag != nil:
 		*call.tag = answer.Header.Get("ETag")
 	}
+	if answer.StatusCode == http.StatusAccepted {
+		if held := inReview(data); held != "" {
+			return waits(answer.StatusCode, held)
+		}
+	}
 	if out == nil || len(data) == 0 {
 		return nil
 	}

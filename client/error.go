@@ -31,6 +31,7 @@ const (
 	CodeBacklogFull     = "backlog_full"
 	CodeInternal        = "internal"
 	CodeUnavailable     = "unavailable"
+	CodeInReview        = "review" // no error of the server: what was sent waits for a moderator, see Client.Reviews
 )
 
 // Error is an error that the server returned. Over the websocket, Status is 0 if the server sends only a code.
@@ -40,6 +41,7 @@ type Error struct {
 	Detail     string        // for people
 	RetryAfter time.Duration // how long the server asks to wait; 0 if it does not say
 	Reason     string        // with CodeRefused: why, if that was said
+	Review     string        // with CodeInReview: the id
 	Until      time.Time     // with CodeMuted and CodeBanned: when it ends; zero: never
 	Blockers   []Blocker     // with CodeBacklogFull: the members that a send has to wait for, the slowest first
 }

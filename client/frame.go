@@ -56,11 +56,15 @@ type reply struct {
 	ID        int64     `json:"id"`
 	SentAt    time.Time `json:"sent_at"`
 	Duplicate bool      `json:"duplicate"`
+	review    string    // that the answer names in the place of ID
 	Progress
 }
 
 // err returns the error in a reply.
 func (r reply) err() *Error {
+	if r.review != "" {
+		return waits(0, r.review)
+	}
 	return &Error{Code: r.Code, Detail: r.Detail, RetryAfter: time.Duration(r.RetryMS) * time.Millisecond, Blockers: r.Blockers, Until: r.Until, Reason: r.Reason}
 }
 
@@ -74,7 +78,12 @@ func decodeFrame(data []byte) (any, error) {
 	switch op {
 	case "welcome":
 		return into[welcome](data)
-	case "ok", "error":
+	case "ok":
+		if held := inReview(data); held != "" {
+			return inReviewReply(data, held)
+		}
+		return into[reply](data)
+	case "error":
 		return into[reply](data)
 	case "messages":
 		return into[batch](data)

@@ -11,6 +11,7 @@ import (
 const (
 	OnErrorAllow  = "allow"
 	OnErrorRefuse = "refuse"
+	OnErrorReview = "review" // it waits for a moderator
 )
 
 // HookDraft is a program that is asked before a message is stored. What is left out has its default.
@@ -18,7 +19,7 @@ type HookDraft struct {
 	URL       string   `json:"url,omitempty"`
 	Groups    []string `json:"groups,omitempty"`     // ids, and beginnings with a star; empty: all groups, and direct messages
 	TimeoutMS int64    `json:"timeout_ms,omitempty"` // how long an answer may take: 50 to 5,000, by default 1,500
-	OnError   string   `json:"on_error,omitempty"`   // OnErrorAllow or OnErrorRefuse
+	OnError   string   `json:"on_error,omitempty"`   // OnErrorAllow, OnErrorRefuse or OnErrorReview
 	InFlight  int64    `json:"in_flight,omitempty"`  // questions at once, of each node; by default 64
 
 	// Key makes repeated requests create only one hook (1 to 64 printable ASCII); generated if empty.

@@ -251,6 +251,7 @@ const (
 	ItemMention        = "mention"
 	ItemAnnouncement   = "announcement"
 	ItemScheduleFailed = "schedule_failed"
+	ItemReview         = "review" // what became of a message that waited for a moderator
 )
 
 // Item is an entry of the caller's inbox.

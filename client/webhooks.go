@@ -21,6 +21,7 @@ const (
 	EventGroupCreated    = "group.created"
 	EventGroupDeleted    = "group.deleted"
 	EventScheduleFailed  = "schedule.failed"
+	EventMessageHeld     = "message.held"
 )
 
 // WebhookDraft is an address of a backend, and the events that it wants: all if none is named.

@@ -9,6 +9,7 @@ import (
 type Words struct {
 	Refuse []string `json:"refuse"` // a message with one is refused
 	Mask   []string `json:"mask"`   // these are replaced by stars
+	Review []string `json:"review"` // a message with one waits for a moderator
 }
 
 // Words reads the lists. For operators.

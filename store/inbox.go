@@ -33,7 +33,7 @@ type Inboxes struct {
 // InboxAppend puts an item into an inbox. If it has a key, it is repeated once after the connection broke.
 func (s *Inboxes) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAtMs int64, duplicate bool, err error) {
 	k := s.keys.user(item.To)
-	c := s.inboxCall(inboxAppendScript.On(k), k, item).Arg("look", item.Look)
+	c := releasing(s.inboxCall(inboxAppendScript.On(k), k, item).Arg("look", item.Look), item.Release)
 	run := s.run
 	if item.Key != "" {
 		run = s.runSafe
@@ -51,6 +51,9 @@ func (s *Inboxes) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sent
 		return s.InboxAppend(ctx, item)
 	}
 	if err != nil {
+		return 0, 0, false, err
+	}
+	if err := inReview(r.text(6)); err != nil {
 		return 0, 0, false, err
 	}
 	s.forgetInboxSender(ctx, item.To, r.text(4))

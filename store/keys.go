@@ -72,6 +72,7 @@ func (p *partKeys) named() string          { return p.base + "named" }
 func (p *partKeys) reported() string       { return p.base + "reported" }
 func (p *partKeys) users() string          { return p.base + "users" }
 func (p *partKeys) invited() string        { return p.base + "invited" }
+func (p *partKeys) reviewed() string       { return p.base + "reviewed" }
 func (p *partKeys) lastSeen() string       { return p.base + "last_seen" }
 func (p *partKeys) unused() string         { return p.base + "unused" }
 func (p *partKeys) avatars() string        { return p.base + "avatars" }
@@ -131,6 +132,7 @@ func (g groupKeys) meta() string            { return g.base + ":meta" }
 func (g groupKeys) members() string         { return g.base + ":members" }
 func (g groupKeys) memberData() string      { return g.base + ":data" }
 func (g groupKeys) mutes() string           { return g.base + ":mutes" }
+func (g groupKeys) reviews() string         { return g.base + ":reviews" }
 func (g groupKeys) joined() string          { return g.base + ":joined" }
 func (g groupKeys) seen() string            { return g.base + ":seen" }
 func (g groupKeys) read() string            { return g.base + ":read" }
@@ -198,6 +200,7 @@ func (u userKeys) inboxSent(sender string) string {
 }
 func (u userKeys) blocks() string    { return u.base + ":blocks" }
 func (u userKeys) schedules() string { return u.base + ":schedules" }
+func (u userKeys) reviews() string   { return u.base + ":reviews" }
 func (u userKeys) devices() string   { return u.base + ":devices" }
 func (u userKeys) strangers() string { return u.base + ":strangers" }
 func (u userKeys) added() string     { return u.base + ":added" }

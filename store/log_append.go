@@ -32,7 +32,7 @@ func (s *Logs) append(ctx context.Context, a chat.Append) (chat.Appended, error)
 	if a.Look {
 		return s.look(ctx, a)
 	}
-	if len(a.Files) == 0 && plain(&a) && !conn.Durability(a.Durability).Waits() {
+	if len(a.Files) == 0 && a.Release == nil && plain(&a) && !conn.Durability(a.Durability).Waits() {
 		if out := s.appendJoined(ctx, a); !out.alone && !(conn.Broken(out.err) && a.Key != "" && ctx.Err() == nil) {
 			return out.done, out.err
 		}
@@ -43,14 +43,14 @@ func (s *Logs) append(ctx context.Context, a chat.Append) (chat.Appended, error)
 // appendAlone appends an entry by a separate call.
 func (s *Logs) appendAlone(ctx context.Context, a chat.Append) (chat.Appended, error) {
 	k := s.keys.group(a.Group)
-	if len(a.Files) > 0 {
+	if len(a.Files) > 0 || a.Release != nil {
 		return s.appendNaming(ctx, k, a)
 	}
 	return s.runAppend(ctx, s.appendCall(appendScript.Sized(k, rowArgs+len(a.Mentions)), k, &a), a)
 }
 
-// lookKind has lib/append.lua check an entry, and append nothing.
-const lookKind chat.Kind = "look"
+// lookKind has lib/append.lua check an entry, and append nothing; releaseKind has it not look at slow mode.
+const lookKind, releaseKind chat.Kind = "look", "release"
 
 // look tells what Append would answer about a text or data.
 func (s *Logs) look(ctx context.Context, a chat.Append) (chat.Appended, error) {
@@ -78,7 +78,7 @@ const rowArgs = 6
 
 // plain tells whether an entry needs none of the parts of lib/append.lua that only some need. It does not look at files.
 func plain(a *chat.Append) bool {
-	return a.Kind != chat.Reaction && a.Kind != lookKind && len(a.Mentions) == 0 && a.ReplyTo == 0
+	return a.Kind != chat.Reaction && a.Kind != lookKind && a.Release == nil && len(a.Mentions) == 0 && a.ReplyTo == 0
 }
 
 // appendCall gives a call what lib/append.lua needs: entries of one group, of which one that is not plain comes alone.
@@ -115,7 +115,11 @@ func (s *Logs) moreText(k groupKeys, a *chat.Append) string {
 			same = fmt.Sprint(a.Below.Same.ID, " ", a.Below.Same.Mark)
 		}
 	}
-	return fmt.Sprintf("%s %d %d %d %d %s %s %s %s", a.Kind, a.ReplyTo, a.Target, s.limits.EmojisMax, removed, task, below, same, a.Emoji)
+	kind := a.Kind
+	if a.Release != nil {
+		kind = releaseKind
+	}
+	return fmt.Sprintf("%s %d %d %d %d %s %s %s %s", kind, a.ReplyTo, a.Target, s.limits.EmojisMax, removed, task, below, same, a.Emoji)
 }
 
 // appendOutcome is what became of an entry. alone: it has to be sent alone, because the server's memory is full. refused: the
@@ -165,6 +169,9 @@ func appendOutcomeOf(r reply, i int, epoch string, a *chat.Append) (out appendOu
 		mark, content, _ := strings.Cut(rest, " ")
 		if content != shortHash(a.Content) {
 			return appendOutcome{err: chat.ErrKeyReused}
+		}
+		if err := inReview(mark); err != nil {
+			return appendOutcome{err: err}
 		}
 		out.done.Mark, out.done.SentAtMs, out.done.Duplicate = mark, number(ms), true
 	}

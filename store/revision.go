@@ -71,6 +71,7 @@ func (s *Logs) reviseCall(revise *script.Step[memberKeys], a chat.Append, change
 		Arg("edits_max", s.limits.EditsMax).Arg("group", a.Group).
 		Arg("below", belowText(a.Below)).Arg("bare", !earlier && len(changes) > 1).
 		Arg("unreact_id", k.taskID())
+	call = releasing(call, a.Release)
 	for _, user := range target.Mentions {
 		call = call.More("at", k.at(user))
 	}

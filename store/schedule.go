@@ -114,8 +114,8 @@ func (s *Schedules) CreateSchedule(ctx context.Context, n schedule.NewSchedule) 
 	if err != nil {
 		return schedule.Record{}, false, err
 	}
-	r, err = s.runSafe(ctx, scheduleCreateScript.On(k).Arg("schedule_id", id).Arg("plan", plan).
-		Arg("content", shortHash(n.Content)).Arg("created_ms", r.number(1)).Arg("next_ms", n.NextMs))
+	r, err = s.runSafe(ctx, releasing(scheduleCreateScript.On(k).Key("reviews", s.reviewsOf(n.Plan.Group, n.Plan.User)).Arg("schedule_id", id).Arg("plan", plan).
+		Arg("content", shortHash(n.Content)).Arg("created_ms", r.number(1)).Arg("next_ms", n.NextMs).Arg("owner", target(n.Plan)), n.Release))
 	if err != nil {
 		return schedule.Record{}, false, err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func fill(template, group, user string) string {
-	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent", "{periodic}", "absent", "{schedule}", "p00-absent", "{device}", "absent", "{webhook}", "absent", "{hook}", "absent", "{invite}", "absent", "{report}", "absent", "{key}", "absent", "{login}", "absent", "{announcement}", "a-absent", "{erasure}", "p00-absent", "{file}", "ABSENT-0").Replace(template)
+	return strings.NewReplacer("{group}", group, "{user}", user, "{id}", "1", "{queue}", "egress", "{task}", "p00-absent", "{periodic}", "absent", "{schedule}", "p00-absent", "{device}", "absent", "{webhook}", "absent", "{hook}", "absent", "{invite}", "absent", "{review}", strings.Repeat("0", 40), "{report}", "absent", "{key}", "absent", "{login}", "absent", "{announcement}", "a-absent", "{erasure}", "p00-absent", "{file}", "ABSENT-0").Replace(template)
 }
 
 // Who calls, in the order of the columns of the matrix.
@@ -65,6 +65,8 @@ var matrix = map[string]struct{ private, public string }{
 	"DELETE /v1/invites/{invite}":                   {"401 404 404 404 404 404 404", ""},
 	"POST /v1/invites/accept":                       {"401 404 404 404 404 404 404", ""},
 	"PUT /v1/direct/{user}":                         {"401 201 201 201 201 201 201", ""},
+	"GET /v1/reviews":                               {"401 404 404 403 200 200 200", "401 403 403 403 200 200 200"},
+	"POST /v1/reviews/{review}":                     {"401 404 404 404 404 404 404", ""},
 	"GET /v1/blocks":                                {"401 200 200 200 200 200 200", ""},
 	"PUT /v1/blocks/{user}":                         {"401 201 201 201 201 201 201", ""},
 	"GET /v1/blocks/{user}":                         {"401 404 404 404 404 404 404", ""},
@@ -165,7 +167,7 @@ var matrix = map[string]struct{ private, public string }{
 }
 
 // queries are those of routes that need one.
-var queries = map[string]string{"GET /v1/search": "?q=word&group={group}", "GET /v1/invites": "?group={group}", "GET /v1/users": "?ids=other"}
+var queries = map[string]string{"GET /v1/search": "?q=word&group={group}", "GET /v1/invites": "?group={group}", "GET /v1/reviews": "?group={group}", "GET /v1/users": "?ids=other"}
 
 // TestAuthorisation calls every route of the description as everyone. A route without a row fails.
 func TestAuthorisation(t *testing.T) {

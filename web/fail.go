@@ -23,6 +23,10 @@ func (s *Server) fail(err error, c echo.Context) {
 		refuseOverload(c, s.metrics)
 		return
 	}
+	if r, ok := chat.IsInReview(err); ok && !c.Response().Committed {
+		_ = writeInReview(c.Response(), r) // fails where the client is gone
+		return
+	}
 	e, status := translate(err)
 	s.metrics.errors.WithLabelValues(string(e.Code)).Inc()
 	if c.Response().Committed {

@@ -30,6 +30,7 @@ type handlers struct {
 	memberHandlers
 	messageHandlers
 	reportHandlers
+	reviewHandlers
 	scheduleHandlers
 	searchHandlers
 	syncHandlers
@@ -62,6 +63,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		memberHandlers:       memberHandlers{of.MemberData, of.Rules, of.Chat, of.Members},
 		messageHandlers:      messageHandlers{of.Chat, of.Schedules, of.Profiles, s.opt.Durability, &s.opt.Meter.Messages},
 		reportHandlers:       reportHandlers{of.Reports},
+		reviewHandlers:       reviewHandlers{of.Reviews},
 		scheduleHandlers:     scheduleHandlers{of.Chat, of.Schedules},
 		searchHandlers:       searchHandlers{of.Search},
 		syncHandlers:         syncHandlers{of.Live, of.Profiles, s.polls, &s.opt.Limits},

@@ -34,6 +34,7 @@ var bodies = map[string]string{
 	"POST /v1/users/{user}/revoke":                  `{"before":"2026-11-20T10:00:00Z"}`,
 	"POST /v1/users/{user}/disconnect":              "",
 	"PUT /v1/direct/{user}":                         "",
+	"POST /v1/reviews/{review}":                     `{"action":"drop"}`,
 	"PUT /v1/blocks/{user}":                         "",
 	"POST /v1/invites":                              `{"uses":1}`,
 	"POST /v1/invites/check":                        `{"code":"x"}`,

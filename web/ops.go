@@ -290,8 +290,11 @@ func resultOf(answer answering) json.RawMessage {
 	return append(out, '}')
 }
 
-// failed is the result of an op that was refused, or failed.
+// failed is the result of an op that was refused, waits for a moderator, or failed.
 func (h batchHandlers) failed(ctx context.Context, err error) json.RawMessage {
+	if r, ok := chat.IsInReview(err); ok {
+		return resultOf(func(w http.ResponseWriter) error { return writeInReview(w, r) })
+	}
 	e, status := translate(err)
 	h.metrics.errors.WithLabelValues(string(e.Code)).Inc()
 	if status >= http.StatusInternalServerError && ctx.Err() == nil {

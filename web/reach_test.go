@@ -179,6 +179,21 @@ var reaches = map[string]func(s *bounded){
 		code := s.must("owner", "POST", "/v1/invites", `{"group":"`+beyond+`0"}`).field("code").(string)
 		s.want("member", "POST", "/v1/invites/accept", `{"code":"`+code+`"}`, 403)
 	},
+	"GET /v1/reviews": func(s *bounded) {
+		s.reviewed()
+		s.want("", "GET", "/v1/reviews?group=in:0", "", 200, `"body":"odd"`)
+		s.want("", "GET", "/v1/reviews?group="+beyond+"0", "", 403)
+		s.want("", "GET", "/v1/reviews", "", 403)
+	},
+	"POST /v1/reviews/{review}": func(s *bounded) {
+		for path, id := range s.reviewed() {
+			status := 404
+			if path == "/v1/groups/in:0/messages" {
+				status = 200
+			}
+			s.want("", "POST", "/v1/reviews/"+id, `{"action":"drop"}`, status)
+		}
+	},
 	"POST /v1/keys": func(s *bounded) {
 		for _, groups := range []string{``, `,"groups":["in*"]`, `,"groups":["in:*","` + beyond + `"]`} {
 			a := s.by(s.key, "", request{method: "POST", path: "/v1/keys", body: `{"name":"n","scopes":["read"],"as":["m"]` + groups + `}`})
@@ -218,6 +233,22 @@ var reaches = map[string]func(s *bounded){
 	"POST /v1/tasks/queues/{queue}/resume": nil, "GET /v1/tasks/days": nil, "GET /v1/tasks/limits": nil, "GET /v1/tasks/periodic": nil,
 	"DELETE /v1/tasks/periodic/{periodic}": nil, "POST /v1/tasks/periodic/{periodic}/pause": nil, "POST /v1/tasks/periodic/{periodic}/resume": nil,
 	"POST /v1/tasks/periodic/{periodic}/run": nil, "GET /v1/tasks/{task}": nil, "DELETE /v1/tasks/{task}": nil, "POST /v1/tasks/{task}/retry": nil, "GET /v1/tasks/{task}/payload": nil,
+}
+
+// reviewed has a message of the member wait for a moderator in a group of the key, in one beyond, and for an inbox, by what it is sent to.
+func (s *bounded) reviewed() map[string]string {
+	s.t.Helper()
+	if a := s.do(request{method: "PUT", path: "/v1/words", user: "operator", role: "admin", body: `{"review":["odd"]}`}); a.status != http.StatusOK {
+		s.t.Fatalf("got %d %s", a.status, a.body)
+	}
+	ids := map[string]string{}
+	for path, body := range map[string]string{"/v1/groups/in:0/messages": "odd", "/v1/groups/" + beyond + "0/messages": "odd " + secretWord, "/v1/users/owner/messages": "odd " + secretWord} {
+		a := s.do(request{method: "POST", path: path, user: "member", body: `{"body":"` + body + `"}`})
+		if ids[path], _ = a.field("id").(string); a.status != http.StatusAccepted {
+			s.t.Fatalf("%s: got %d %s", path, a.status, a.body)
+		}
+	}
+	return ids
 }
 
 func (s *bounded) schedules(method, more, body string) {

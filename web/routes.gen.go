@@ -139,6 +139,11 @@ func describedRoutes() routes {
 			"cursor": {lengthMax: 1024},
 			"limit":  {integer: true, min: 1},
 		}},
+		"GET /v1/reviews": {id: "listReviews", method: "GET", template: "/v1/reviews", scope: "moderate", query: map[string]parameter{
+			"cursor": {lengthMax: 1024},
+			"group":  {lengthMin: 1, lengthMax: 128},
+			"limit":  {integer: true, min: 1},
+		}},
 		"GET /v1/schedules": {id: "listSchedules", method: "GET", template: "/v1/schedules", scope: "read", query: map[string]parameter{
 			"all":     {enum: []string{"1"}},
 			"cursor":  {lengthMax: 1024},
@@ -232,6 +237,7 @@ func describedRoutes() routes {
 		"POST /v1/keys":                               {id: "createKey", method: "POST", template: "/v1/keys", admin: true, scope: "keys"},
 		"POST /v1/keys/:key/rotate":                   {id: "rotateKey", method: "POST", template: "/v1/keys/{key}/rotate", admin: true, scope: "keys", path: []string{"key"}},
 		"POST /v1/reports/:report":                    {id: "decideReport", method: "POST", template: "/v1/reports/{report}", scope: "moderate", path: []string{"report"}},
+		"POST /v1/reviews/:review":                    {id: "decideReview", method: "POST", template: "/v1/reviews/{review}", scope: "moderate", path: []string{"review"}},
 		"POST /v1/schedules":                          {id: "createSchedule", method: "POST", template: "/v1/schedules", scope: "send"},
 		"POST /v1/schedules/:schedule/run":            {id: "runSchedule", method: "POST", template: "/v1/schedules/{schedule}/run", scope: "send", path: []string{"schedule"}},
 		"POST /v1/sync":                               {id: "sync", method: "POST", template: "/v1/sync", scope: "read"},

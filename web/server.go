@@ -32,6 +32,7 @@ import (
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/reports"
+	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/users"
@@ -100,6 +101,7 @@ type Services struct {
 	Live          *live.Service
 	MemberData    *memberdata.Service
 	Blocks        *blocks.Service
+	Reviews       *reviews.Service
 	Rules         *rules.Service
 	Reports       *reports.Service
 	Schedules     *schedule.Service

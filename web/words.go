@@ -19,7 +19,7 @@ func (h wordHandlers) GetWords(ctx context.Context, _ api.GetWordsRequestObject)
 
 // PutWords serves PUT /v1/words.
 func (h wordHandlers) PutWords(ctx context.Context, r api.PutWordsRequestObject) (api.PutWordsResponseObject, error) {
-	lists, err := h.words.Replace(ctx, callerOf(ctx), words.Lists{Refuse: deref(r.Body.Refuse), Mask: deref(r.Body.Mask)})
+	lists, err := h.words.Replace(ctx, callerOf(ctx), words.Lists{Refuse: deref(r.Body.Refuse), Mask: deref(r.Body.Mask), Review: deref(r.Body.Review)})
 	return api.PutWords200JSONResponse(lists), err
 }
 
@@ -31,6 +31,6 @@ func (h wordHandlers) GetGroupWords(ctx context.Context, r api.GetGroupWordsRequ
 
 // PutGroupWords serves PUT /v1/groups/{group}/words.
 func (h wordHandlers) PutGroupWords(ctx context.Context, r api.PutGroupWordsRequestObject) (api.PutGroupWordsResponseObject, error) {
-	lists, err := h.words.ReplaceOfGroup(ctx, callerOf(ctx), r.Group, words.Lists{Refuse: deref(r.Body.Refuse), Mask: deref(r.Body.Mask)})
+	lists, err := h.words.ReplaceOfGroup(ctx, callerOf(ctx), r.Group, words.Lists{Refuse: deref(r.Body.Refuse), Mask: deref(r.Body.Mask), Review: deref(r.Body.Review)})
 	return api.PutGroupWords200JSONResponse(lists), err
 }

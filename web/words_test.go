@@ -13,7 +13,7 @@ import (
 // TestWords: lists of words decide about a message by any way, before a hook is asked, and a retry gets its first answer.
 func TestWords(t *testing.T) {
 	h := startHooked(t)
-	if a := h.root("GET", "/v1/words", ""); a.status != 200 || strings.TrimSpace(a.body) != `{"refuse":[],"mask":[]}` {
+	if a := h.root("GET", "/v1/words", ""); a.status != 200 || strings.TrimSpace(a.body) != `{"refuse":[],"mask":[],"review":[]}` {
 		t.Errorf("got %d %s", a.status, a.body)
 	}
 	if a := h.root("PUT", "/v1/words", `{"refuse":["buy now","casino*"],"mask":["damn"]}`); a.status != 200 {
@@ -97,11 +97,11 @@ func TestGroupWords(t *testing.T) {
 	sends("other")
 	before := sends("other")
 	p.mute(true)
-	if got := a.must("ann", "GET", "/v1/groups/g/words", ""); strings.TrimSpace(got.body) != `{"refuse":[],"mask":[]}` {
+	if got := a.must("ann", "GET", "/v1/groups/g/words", ""); strings.TrimSpace(got.body) != `{"refuse":[],"mask":[],"review":[]}` {
 		t.Errorf("got %s", got.body)
 	}
 	put("alice", `{"refuse":["casino"],"mask":["damn"]}`)
-	if got := b.must("ann", "GET", "/v1/groups/g/words", ""); strings.TrimSpace(got.body) != `{"refuse":["casino"],"mask":["damn"]}` {
+	if got := b.must("ann", "GET", "/v1/groups/g/words", ""); strings.TrimSpace(got.body) != `{"refuse":["casino"],"mask":["damn"],"review":[]}` {
 		t.Errorf("got %s", got.body)
 	}
 	refused("a new list")

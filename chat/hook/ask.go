@@ -2,9 +2,11 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -25,6 +27,7 @@ const (
 	outcomeAllow   = "allow"
 	outcomeRewrite = "rewrite"
 	outcomeRefuse  = "refuse"
+	outcomeReview  = "review"
 	outcomeTimeout = "timeout" // no answer in time
 	outcomeInvalid = "invalid" // an answer that is none
 	outcomeFailed  = "failed"  // no answer
@@ -33,7 +36,7 @@ const (
 )
 
 // Outcomes are all that a question can come to.
-var Outcomes = []string{outcomeAllow, outcomeRewrite, outcomeRefuse, outcomeTimeout, outcomeInvalid, outcomeFailed, outcomeFull, outcomeAway}
+var Outcomes = []string{outcomeAllow, outcomeRewrite, outcomeRefuse, outcomeReview, outcomeTimeout, outcomeInvalid, outcomeFailed, outcomeFull, outcomeAway}
 
 // question is what a hook gets.
 type question struct {
@@ -70,10 +73,12 @@ func (s *Service) Asks(group string) bool {
 	return false
 }
 
-// Ask asks the hooks that are about a message, one after the other.
+// Ask asks the hooks that are about a message, one after the other. Where one wants a moderator to see it, those behind it are asked all
+// the same: they may refuse.
 func (s *Service) Ask(ctx context.Context, q chat.Question) (chat.Content, error) {
 	ends := time.Now().Add(chat.AskMax) // those that are left then give no answer in time
 	sent := chat.Encode(q.Content)      // what the ids of questions are made of, however hooks rewrite it
+	var review error
 	for _, h := range *s.asked.Load() {
 		if !h.about(q.Group) {
 			continue
@@ -83,12 +88,15 @@ func (s *Service) Ask(ctx context.Context, q chat.Question) (chat.Content, error
 		if outcome != "" {
 			s.opt.Observe(outcome, time.Since(began))
 		}
+		if _, ok := chat.IsInReview(err); ok {
+			review, err = cmp.Or(review, err), nil
+		}
 		if err != nil {
 			return q.Content, err
 		}
 		q.Content = content
 	}
-	return q.Content, nil
+	return q.Content, review
 }
 
 // askOne asks one hook, and returns the message as that leaves it. outcome is empty where the caller has gone.
@@ -113,14 +121,19 @@ func (s *Service) askOne(ctx context.Context, h *asked, q chat.Question, sent []
 			c = q.Content
 		case outcomeRefuse:
 			err = chat.Refusal(reasonOf(v.Reason))
+		case outcomeReview:
+			c, err = q.Content, &chat.InReview{Reason: reasonOf(v.Reason)}
 		}
-		answered := outcome == outcomeAllow || outcome == outcomeRewrite || outcome == outcomeRefuse
+		answered := slices.Contains(answers, outcome)
 		h.line.leave(&answered, time.Now())
 		if answered {
 			return c, outcome, err
 		}
 	}
-	if h.OnError == Refuse {
+	switch h.OnError {
+	case Review:
+		return q.Content, outcome, &chat.InReview{Reason: "the hook gave no answer: " + outcome}
+	case Refuse:
 		return q.Content, outcome, &chat.Error{Code: chat.CodeRefused, Message: "the message could not be checked, and is not sent unchecked; try again"}
 	}
 	return q.Content, outcome, nil
@@ -133,7 +146,10 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// call asks a hook. The outcome is allow, rewrite or refuse, as v says, or why there is no v.
+// answers are the outcomes of a question that was answered.
+var answers = []string{outcomeAllow, outcomeRewrite, outcomeRefuse, outcomeReview}
+
+// call asks a hook. The outcome is one of answers, as v says, or why there is no v.
 func (s *Service) call(ctx context.Context, h *asked, q chat.Question, sent []byte) (v verdict, outcome string) {
 	if s.opt.Caller == nil {
 		return v, outcomeFailed
@@ -157,8 +173,7 @@ func (s *Service) call(ctx context.Context, h *asked, q chat.Question, sent []by
 	case json.Unmarshal(bytes.TrimSpace(answer), &v) != nil:
 		return v, outcomeInvalid
 	}
-	switch v.Action {
-	case outcomeAllow, outcomeRewrite, outcomeRefuse:
+	if slices.Contains(answers, v.Action) {
 		return v, v.Action
 	}
 	return v, outcomeInvalid

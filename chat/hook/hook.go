@@ -21,6 +21,7 @@ type OnError string
 const (
 	Allow  OnError = "allow"
 	Refuse OnError = "refuse"
+	Review OnError = "review"
 )
 
 // Bounds of hooks.
@@ -146,5 +147,5 @@ func (d Draft) check(checkURL func(string) error) error {
 	case d.InFlight < 1 || d.InFlight > inFlightMax:
 		return chat.OutOfRange("in_flight", 1, inFlightMax)
 	}
-	return chat.CheckWord("on_error", &d.OnError, Allow, Refuse)
+	return chat.CheckWord("on_error", &d.OnError, Allow, Refuse, Review)
 }

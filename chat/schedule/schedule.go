@@ -177,8 +177,9 @@ func timeOf(ms int64) *chat.Time {
 type NewSchedule struct {
 	Plan    Plan
 	NextMs  int64
-	Key     string // names the schedule for its owner and target; empty: it gets a name of its own
-	Content string // hash of the request, compared if Key is known already
+	Key     string          // names the schedule for its owner and target; empty: it gets a name of its own
+	Content string          // hash of the request, compared if Key is known already
+	Release *chat.ReviewEnd `json:"-"` // of one that was reviewed: the review ends with it
 }
 
 // Firing is one occurrence to be fired, or a schedule to be sent now.

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/chatd/chatd/chat"
@@ -118,16 +120,8 @@ func (s *Service) plan(ctx context.Context, p Plan, field string, at *time.Time,
 	}
 	n := NewSchedule{Plan: p, NextMs: nextMs, Key: key, Content: p.hash()}
 	if s.core.Asks(p.Group) {
-		known := false
-		if key != "" {
-			if known, err = s.store.HasSchedule(ctx, n); err != nil {
-				return Schedule{}, false, chat.AsError(err)
-			}
-		}
-		if !known {
-			if n.Plan.Content, err = s.core.Ask(ctx, p.question(key, nextMs)); err != nil {
-				return Schedule{}, false, err
-			}
+		if n, err = s.asked(ctx, n); err != nil {
+			return Schedule{}, false, err
 		}
 	}
 	r, duplicate, err := s.store.CreateSchedule(ctx, n)
@@ -135,6 +129,78 @@ func (s *Service) plan(ctx context.Context, p Plan, field string, at *time.Time,
 		return Schedule{}, false, chat.AsError(err)
 	}
 	return r.view(), duplicate, nil
+}
+
+// asked is n as it is to be made: what is new is decided about.
+func (s *Service) asked(ctx context.Context, n NewSchedule) (NewSchedule, error) {
+	p, key := n.Plan, ""
+	if n.Key != "" {
+		key = "schedule " + n.Key
+		id, err := s.store.ReviewOf(ctx, p.Group, p.User, p.Owner, key, n.Content)
+		if id != "" {
+			err = &chat.InReview{ID: id}
+		}
+		known := false
+		if err == nil {
+			known, err = s.store.HasSchedule(ctx, n)
+		}
+		if err != nil || known {
+			return n, chat.AsError(err)
+		}
+	}
+	var err error
+	n.Plan.Content, err = s.core.Ask(ctx, p.question(n.Key, n.NextMs))
+	if r, ok := chat.IsInReview(err); ok {
+		return n, s.core.Review(ctx, n.review(r.Reason, s.opt.Now()), key, n.Content)
+	}
+	return n, err
+}
+
+// review is n as it waits for a moderator.
+func (n NewSchedule) review(reason string, nowMs int64) chat.Review {
+	p := n.Plan
+	message := p.Content
+	n.Plan.Content = chat.Content{}
+	return chat.Review{Group: p.Group, To: p.User, From: p.Owner, Via: p.Via, Operator: p.Operator, Reason: reason, At: chat.TimeMs(nowMs),
+		Message: message, Schedule: chat.Encode(n)}
+}
+
+// Reviewed is the schedule of a message that waits for a moderator.
+func Reviewed(r chat.Review) (n NewSchedule, err error) {
+	if err := json.Unmarshal(r.Schedule, &n); err != nil {
+		return n, fmt.Errorf("the schedule of review %s cannot be read: %w", r.ID, err)
+	}
+	n.Plan.Content = r.Message
+	return n, nil
+}
+
+// Release makes the schedule of a message that was reviewed, with the rights that its owner has now. What was due meanwhile is sent at
+// once, and passed if it recurs.
+func (s *Service) Release(ctx context.Context, r chat.Review, end chat.ReviewEnd) error {
+	n, err := Reviewed(r)
+	if err != nil {
+		return err
+	}
+	if r.Group != "" {
+		_, err = s.core.MayPost(ctx, r.Caller(), r.Group)
+	} else {
+		err = s.core.MayWrite(ctx, r.Caller(), r.To)
+	}
+	if err != nil {
+		return err
+	}
+	nowMs, err := s.store.Clock(ctx)
+	if err == nil && n.NextMs < nowMs {
+		if n.NextMs = nowMs; n.Plan.recurs() {
+			n.NextMs, err = n.Plan.again(nowMs)
+		}
+	}
+	if err != nil {
+		return chat.AsError(err)
+	}
+	n.Release = &end
+	_, _, err = s.store.CreateSchedule(ctx, n)
+	return chat.AsError(err)
 }
 
 // question asks about what the plan sends, first at nextMs.
@@ -267,6 +333,9 @@ func (s *Service) change(ctx context.Context, r *Record, c Change, nowMs int64) 
 	}
 	if err == nil && c.Content.Given() {
 		p.Content, err = s.core.Ask(ctx, p.question("", r.NextMs))
+		if _, ok := chat.IsInReview(err); ok {
+			err = chat.Refusal("a change that a moderator would have to see is not made: make a new schedule")
+		}
 	}
 	return err
 }

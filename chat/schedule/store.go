@@ -12,9 +12,11 @@ type Store interface {
 	// Clock is the clock that decides what is due, in ms.
 	Clock(ctx context.Context) (int64, error)
 	// CreateSchedule first adds the schedule to its owner's index and then creates it: the index may name a missing
-	// schedule, but never miss one. A known key returns the existing schedule. ErrKeyReused; ErrOutOfRange if the owner
+	// schedule, but never miss one. A known key returns the existing schedule. ErrKeyReused, ErrReviewGone; ErrOutOfRange if the owner
 	// has the maximum, not counting ended ones, or the maximum that fires within a minute.
 	CreateSchedule(ctx context.Context, n NewSchedule) (r Record, duplicate bool, err error)
+	// ReviewOf tells for which review of a message from a user to a group, or to another, a key stands; empty: for none. ErrKeyReused.
+	ReviewOf(ctx context.Context, group, to, from, key, content string) (id string, err error)
 	// HasSchedule tells whether there is one of the key of n, whatever its content.
 	HasSchedule(ctx context.Context, n NewSchedule) (bool, error)
 	// Schedule reads one, together with the clock of the store. ErrNotFound.

@@ -29,10 +29,11 @@ const (
 	EventGroupCreated    EventType = "group.created"
 	EventGroupDeleted    EventType = "group.deleted"
 	EventScheduleFailed  EventType = "schedule.failed"
+	EventMessageHeld     EventType = "message.held"
 )
 
 var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessageDeleted, EventMessageReported, EventMemberJoined, EventMemberLeft, EventMemberMuted, EventMemberBanned, EventMemberRequested,
-	EventGroupCreated, EventGroupDeleted, EventScheduleFailed}
+	EventGroupCreated, EventGroupDeleted, EventScheduleFailed, EventMessageHeld}
 
 // Bounds of webhooks.
 const (

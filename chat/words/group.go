@@ -84,7 +84,7 @@ func (s *Service) ReplaceOfGroup(ctx context.Context, by chat.Caller, group stri
 		return Lists{}, err
 	}
 	text := ""
-	if len(l.Refuse)+len(l.Mask) > 0 {
+	if len(l.Refuse)+len(l.Mask)+len(l.Review) > 0 {
 		text = string(chat.Encode(l))
 		// Nodes look before there is something to find: if this one dies in between, they look in vain.
 		if err := s.mark(ctx, group, text); err != nil {

@@ -32,6 +32,7 @@ const (
 type Lists struct {
 	Refuse []string `json:"refuse"` // it is refused
 	Mask   []string `json:"mask"`   // they are replaced by stars
+	Review []string `json:"review"` // it waits for a moderator
 }
 
 // Service decides by words, and leaves to another what they let through. It is safe for concurrent use.
@@ -49,12 +50,12 @@ type Service struct {
 
 // compiled are lists as they are searched for.
 type compiled struct {
-	lists        Lists
-	refuse, mask matcher
+	lists                Lists
+	refuse, mask, review matcher
 }
 
 // any tells whether there is anything to look for.
-func (c *compiled) any() bool { return len(c.refuse) > 0 || len(c.mask) > 0 }
+func (c *compiled) any() bool { return len(c.refuse) > 0 || len(c.mask) > 0 || len(c.review) > 0 }
 
 // New makes a Service. Its Table and its Groups have to be followed.
 func New(rows table.Rows, store Store, then chat.Before, log *slog.Logger) *Service {
@@ -79,7 +80,7 @@ func decode(_, text string) (*compiled, error) {
 	if err := json.Unmarshal([]byte(text), &c.lists); err != nil {
 		return nil, err
 	}
-	c.refuse, c.mask = newMatcher(c.lists.Refuse), newMatcher(c.lists.Mask)
+	c.refuse, c.mask, c.review = newMatcher(c.lists.Refuse), newMatcher(c.lists.Mask), newMatcher(c.lists.Review)
 	return c, nil
 }
 
@@ -121,7 +122,7 @@ func (l *Lists) check() error {
 	for _, list := range []struct {
 		name  string
 		words *[]string
-	}{{"refuse", &l.Refuse}, {"mask", &l.Mask}} {
+	}{{"refuse", &l.Refuse}, {"mask", &l.Mask}, {"review", &l.Review}} {
 		if *list.words == nil {
 			*list.words = []string{}
 		}
@@ -150,7 +151,8 @@ func (s *Service) Asks(group string) bool {
 	return has || s.now.Load().any() || s.then.Asks(group)
 }
 
-// Ask decides by the words of the server and of the group, and then asks who comes then.
+// Ask decides by the words of the server and of the group, and then asks who comes then, also about what a moderator is to see: it
+// may be refused.
 func (s *Service) Ask(ctx context.Context, q chat.Question) (chat.Content, error) {
 	group, err := s.of(ctx, q)
 	if err != nil {
@@ -161,8 +163,12 @@ func (s *Service) Ask(ctx context.Context, q chat.Question) (chat.Content, error
 	if q.Content.Body != nil {
 		texts = append(texts, *q.Content.Body)
 	}
+	var review error
 	for _, words := range lists {
 		for _, text := range texts {
+			if len(words.review) > 0 && len(words.review.find(text)) > 0 {
+				review = &chat.InReview{Reason: "it has a word that is to be reviewed"}
+			}
 			if len(words.refuse) > 0 && len(words.refuse.find(text)) > 0 {
 				return q.Content, chat.Refusal("the message has a word that is not allowed here")
 			}
@@ -179,9 +185,10 @@ func (s *Service) Ask(ctx context.Context, q chat.Question) (chat.Content, error
 		q.Content.Body = new(masked(*q.Content.Body, spans))
 	}
 	if !s.then.Asks(q.Group) {
-		return q.Content, nil
+		return q.Content, review
 	}
-	return s.then.Ask(ctx, q)
+	c, err := s.then.Ask(ctx, q)
+	return c, cmp.Or(err, review)
 }
 
 // textsIn are the texts in JSON, names of fields included.

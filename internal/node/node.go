@@ -32,6 +32,7 @@ import (
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/retention"
+	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/table"
@@ -204,8 +205,7 @@ func (n *Node) openServices() {
 	n.retention = retention.New(retainedStore{n.store, groups}, kept, retention.Options{Days: int64(n.set.RetainDays.value()), Log: n.log})
 	webhooks := webhook.New(core, n.store.Webhooks, n.sender)
 	schedules := schedule.New(core, n.store.Schedules, webhooks)
-	exports, noted := exports.New(core, groups), memberdata.New(core, n.store.Groups)
-	blocked := blocks.New(core, n.store.Blocks)
+	exports, noted, blocked := exports.New(core, groups), memberdata.New(core, n.store.Groups), blocks.New(core, n.store.Blocks)
 	notifications := notify.New(core, notifyStore{n.store.Notifications, n.store.Inboxes, n.store.Logs, n.store.Tasks}, notify.Options{
 		Delay: n.set.NotifyDelay.value(), Pusher: n.sender, Disabled: func(user string) bool { return n.services.Users.Disabled(user) },
 		Name:    func(ctx context.Context, user string) string { return n.services.Profiles.Name(ctx, user) },
@@ -217,11 +217,10 @@ func (n *Node) openServices() {
 		Directory: profiles.Directory(n.set.Directory), Claims: n.set.JWTProfile, Draw: stored.Avatar, Now: time.Now, Log: n.log,
 	})
 	webhooks.Profiles = shown.Names
-	invites := n.openInvites(core, shown)
-	decisions := rules.New(core, ruleStore{n.store.Groups, n.store.Tasks}, groups, webhooks)
-	reported := reports.New(core, n.store.Reports, groups, decisions, webhooks)
+	invites, decisions := n.openInvites(core, shown), rules.New(core, ruleStore{n.store.Groups, n.store.Tasks}, groups, webhooks)
+	reported, reviewed := reports.New(core, n.store.Reports, groups, decisions, webhooks), reviews.New(core, n.store.Reviews, schedules, webhooks)
 	n.services = web.Services{
-		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, blocked.Erase, n.endLogins),
+		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, blocked.Erase, reviewed.Erase, n.endLogins),
 		Directory:     directory.New(core, directoryStore{n.store.Directory, n.store.Groups, n.store.Index, n.store.Tasks}),
 		Exports:       exports,
 		Chat:          core,
@@ -231,6 +230,7 @@ func (n *Node) openServices() {
 		Blocks:        blocked,
 		Rules:         decisions,
 		Reports:       reported,
+		Reviews:       reviewed,
 		Schedules:     schedules,
 		Announcements: announce.New(core, announceStore{n.store.Announcements, n.store.Schedules}),
 		Notifications: notifications,

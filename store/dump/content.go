@@ -96,6 +96,16 @@ var contents = map[string]content{
 		}
 		return name == "content" && value != ""
 	}},
+	"reviewed": {"the id of a review, and that of its group or of a user", func(_, name, _ string) bool {
+		id, owner, _ := strings.Cut(name, "\x00")
+		_, ok := chat.ParseReviewID(id)
+		return ok && chat.ValidGroupID(owner)
+	}},
+	"review": {"the id and the JSON of a message that waits for a moderator", func(owner, name, value string) bool {
+		var r chat.Review
+		_, ok := chat.ParseReviewID(name)
+		return ok && json.Unmarshal([]byte(value), &r) == nil && r.Group+r.To == owner && chat.ValidUserID(r.From)
+	}},
 	"owned": {"an id and the id of a user", func(_, name, value string) bool { return chat.ValidID(name) && chat.ValidUserID(value) }},
 	"word": {"a word of a name and the id of a user", func(_, name, _ string) bool {
 		_, user, _ := strings.Cut(name, "\x00")

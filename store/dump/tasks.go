@@ -55,6 +55,8 @@ func (r *repartition) learnTask(id, spec string) error {
 		h = r.home(kind)
 	case layout.WithUser:
 		h = r.home(s.User)
+	case layout.WithGroupOrInbox:
+		h = r.home(cmp.Or(s.Group, s.User))
 	case layout.WithGroupOrUser:
 		var first notify.Recipient
 		if len(s.Users) > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/retention"
+	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
@@ -31,6 +32,7 @@ const (
 	WithGroupOrUser    Home = "its group, or its first user" // of an inbox
 	WithGroupOrWebhook Home = "its group, or its webhook"    // what is of no group
 	WithUser           Home = "its user"
+	WithGroupOrInbox   Home = "its group, or its user"
 	WithSchedule       Home = "its schedule"
 	WithErasure        Home = "its erasure"
 	WithPart           Home = "the partition that it is for"
@@ -74,6 +76,8 @@ var Tasks = map[string]Task{
 	files.TaskGone:       {chat.QueueCore, "chat/files", WithGroup},
 	reports.TaskReported: {chat.QueueCore, "chat/reports", WithGroup},
 	reports.TaskEnd:      {chat.QueueCore, "chat/reports", WithGroup},
+	reviews.TaskReview:   {chat.QueueCore, "chat/reviews", WithGroupOrInbox},
+	reviews.TaskOver:     {chat.QueueCore, "chat/reviews", WithGroupOrInbox},
 	rules.TaskRequested:  {chat.QueueCore, "chat/rules", WithGroup},
 	rules.TaskPurge:      {chat.QueueCore, "chat/rules", WithGroup},
 	files.TaskCompare:    {chat.QueueCore, "chat/files", AtKind},

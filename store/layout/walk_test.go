@@ -44,10 +44,10 @@ string blobs push_key g:*:id u:*:erasing u:*:files:bytes u:*:account q:*:paused
 list u:*:inbox a:*:to:* q:*:ready:critical q:*:ready:high q:*:ready:normal q:*:ready:low
 set reachable unused e:*:groups e:*:held
 hash layout health wants grown erased files invited avatars retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
-hash g:*:meta g:*:members g:*:bans g:*:requests g:*:data g:*:invites g:*:reports g:*:reporters g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
+hash g:*:reviews u:*:reviews g:*:meta g:*:members g:*:bans g:*:requests g:*:data g:*:invites g:*:reports g:*:reporters g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
 hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:profile u:*:avatar u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
-zset public named reported users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
+zset reviewed public named reported users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
 zset g:*:banned g:*:asked g:*:mutes g:*:slow g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
 zset g:*:import:msgs g:*:import:skip g:*:import:reacted g:*:import:reactions
@@ -343,6 +343,12 @@ func (f filler) users() {
 		f.Must(err)
 	}
 	f.Must(f.PutItem(f.Ctx, "bob", chat.Item{Kind: chat.ItemAnnouncement, Body: &hello, SentAt: chat.TimeMs(1)}, "key"))
+	for _, r := range []chat.Review{{Group: "g"}, {To: "bob"}} {
+		r.From, r.At, r.Message = "alice", chat.TimeMs(time.Now().UnixMilli()), chat.Content{Kind: chat.Text, Body: &hello}
+		r.ID = chat.NewReviewID(r)
+		_, err := f.Store.PutReview(f.Ctx, chat.NewReview{Review: r, Key: "review", Content: "c"})
+		f.Must(err)
+	}
 	_, _, err := f.Store.PutBlock(f.Ctx, "alice", "bob")
 	f.Must(err)
 	_, err = f.Store.ClaimAdds(f.Ctx, "alice", "g", []string{"dora"})

@@ -27,6 +27,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/reports"
+	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/users"
@@ -97,16 +98,34 @@ func (e HookEvent) Valid() bool {
 
 // Defines values for HookOnError.
 const (
-	Allow  HookOnError = "allow"
-	Refuse HookOnError = "refuse"
+	HookOnErrorAllow  HookOnError = "allow"
+	HookOnErrorRefuse HookOnError = "refuse"
+	HookOnErrorReview HookOnError = "review"
 )
 
 // Valid indicates whether the value is a known member of the HookOnError enum.
 func (e HookOnError) Valid() bool {
 	switch e {
-	case Allow:
+	case HookOnErrorAllow:
 		return true
-	case Refuse:
+	case HookOnErrorRefuse:
+		return true
+	case HookOnErrorReview:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for InReviewState.
+const (
+	InReviewStateReview InReviewState = "review"
+)
+
+// Valid indicates whether the value is a known member of the InReviewState enum.
+func (e InReviewState) Valid() bool {
+	switch e {
+	case InReviewStateReview:
 		return true
 	default:
 		return false
@@ -121,6 +140,7 @@ const (
 	ItemKindMention        ItemKind = "mention"
 	ItemKindRemoved        ItemKind = "removed"
 	ItemKindRequest        ItemKind = "request"
+	ItemKindReview         ItemKind = "review"
 	ItemKindScheduleFailed ItemKind = "schedule_failed"
 )
 
@@ -138,6 +158,8 @@ func (e ItemKind) Valid() bool {
 	case ItemKindRemoved:
 		return true
 	case ItemKindRequest:
+		return true
+	case ItemKindReview:
 		return true
 	case ItemKindScheduleFailed:
 		return true
@@ -212,6 +234,21 @@ func (e MessageNotice) Valid() bool {
 	case MessageNoticeRole:
 		return true
 	case MessageNoticeSettings:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MessageHeldEventType.
+const (
+	MessageHeld MessageHeldEventType = "message.held"
+)
+
+// Valid indicates whether the value is a known member of the MessageHeldEventType enum.
+func (e MessageHeldEventType) Valid() bool {
+	switch e {
+	case MessageHeld:
 		return true
 	default:
 		return false
@@ -949,6 +986,16 @@ type HookPage struct {
 // Id Compared byte for byte.
 type Id = string
 
+// InReview A message that waits for a moderator. A repeat with the same key gets the same answer, whatever became of it.
+type InReview struct {
+	// Id Of the review.
+	Id    string        `json:"id"`
+	State InReviewState `json:"state"`
+}
+
+// InReviewState defines model for InReview.State.
+type InReviewState string
+
 // InboxAcked defines model for InboxAcked.
 type InboxAcked struct {
 	// Acked Up to where the inbox is acked now.
@@ -1329,6 +1376,28 @@ type MessageNotice string
 // MessageDraft defines model for MessageDraft.
 type MessageDraft = wire.MessageDraft
 
+// MessageHeldEvent defines model for MessageHeldEvent.
+type MessageHeldEvent struct {
+	Data struct {
+		// From Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+		From UserId `json:"from"`
+
+		// Group Compared byte for byte.
+		Group  *GroupId `json:"group,omitempty"`
+		Kind   string   `json:"kind"`
+		Reason *string  `json:"reason,omitempty"`
+		Review string   `json:"review"`
+
+		// To Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+		To *UserId `json:"to,omitempty"`
+	} `json:"data"`
+	Timestamp Time                 `json:"timestamp"`
+	Type      MessageHeldEventType `json:"type"`
+}
+
+// MessageHeldEventType defines model for MessageHeldEvent.Type.
+type MessageHeldEventType string
+
 // MessageReportedEvent A member has reported a message. Nobody is named.
 type MessageReportedEvent struct {
 	Data struct {
@@ -1572,6 +1641,27 @@ type ReportPage struct {
 	// Next The `cursor` of the next page; null at the end.
 	Next    *Next    `json:"next"`
 	Reports []Report `json:"reports"`
+}
+
+// Review defines model for Review.
+type Review = reviews.View
+
+// ReviewDecided defines model for ReviewDecided.
+type ReviewDecided = reviews.Decided
+
+// ReviewDecision defines model for ReviewDecision.
+type ReviewDecision struct {
+	Action string `json:"action"`
+
+	// Reason For the sender.
+	Reason *string `json:"reason,omitempty"`
+}
+
+// ReviewPage defines model for ReviewPage.
+type ReviewPage struct {
+	// Next The `cursor` of the next page; null at the end.
+	Next    *Next    `json:"next"`
+	Reviews []Review `json:"reviews"`
 }
 
 // Revocation defines model for Revocation.
@@ -2157,6 +2247,9 @@ type WordsDraft struct {
 
 	// Refuse At most 2,000 words and phrases, each of at most 128 characters. Absent: none.
 	Refuse *[]string `json:"refuse,omitempty"`
+
+	// Review As `refuse`.
+	Review *[]string `json:"review,omitempty"`
 }
 
 // AnnouncementParam Compared byte for byte.
@@ -2393,6 +2486,11 @@ type SendMessage200JSONResponseBody struct {
 	union json.RawMessage
 }
 
+// SendMessage202JSONResponseBody defines parameters for SendMessage.
+type SendMessage202JSONResponseBody struct {
+	union json.RawMessage
+}
+
 // ListReceiptsParams defines parameters for ListReceipts.
 type ListReceiptsParams struct {
 	// Limit Maximum number of entries.
@@ -2485,6 +2583,18 @@ type UpdateMeParams struct {
 
 // ListReportsParams defines parameters for ListReports.
 type ListReportsParams struct {
+	// Limit Maximum number of entries.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the previous page; empty for the first page.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListReviewsParams defines parameters for ListReviews.
+type ListReviewsParams struct {
+	// Group Id of the group.
+	Group *GroupId `form:"group,omitempty" json:"group,omitempty"`
+
 	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2640,6 +2750,11 @@ type SendDirect200JSONResponseBody struct {
 	union json.RawMessage
 }
 
+// SendDirect202JSONResponseBody defines parameters for SendDirect.
+type SendDirect202JSONResponseBody struct {
+	union json.RawMessage
+}
+
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
 	// Limit Maximum number of entries.
@@ -2757,6 +2872,9 @@ type ChangePasswordJSONRequestBody = PasswordChange
 // DecideReportJSONRequestBody defines body for DecideReport for application/json ContentType.
 type DecideReportJSONRequestBody = ReportDecision
 
+// DecideReviewJSONRequestBody defines body for DecideReview for application/json ContentType.
+type DecideReviewJSONRequestBody = ReviewDecision
+
 // CreateScheduleJSONRequestBody defines body for CreateSchedule for application/json ContentType.
 type CreateScheduleJSONRequestBody = ScheduleDraft
 
@@ -2849,6 +2967,68 @@ func (t *SendMessage200JSONResponseBody) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// AsSchedule returns the union data inside the SendMessage202JSONResponseBody as a Schedule
+func (t SendMessage202JSONResponseBody) AsSchedule() (Schedule, error) {
+	var body Schedule
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromSchedule overwrites any union data inside the SendMessage202JSONResponseBody as the provided Schedule
+func (t *SendMessage202JSONResponseBody) FromSchedule(v Schedule) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeSchedule performs a merge with any union data inside the SendMessage202JSONResponseBody, using the provided Schedule
+func (t *SendMessage202JSONResponseBody) MergeSchedule(v Schedule) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsInReview returns the union data inside the SendMessage202JSONResponseBody as a InReview
+func (t SendMessage202JSONResponseBody) AsInReview() (InReview, error) {
+	var body InReview
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromInReview overwrites any union data inside the SendMessage202JSONResponseBody as the provided InReview
+func (t *SendMessage202JSONResponseBody) FromInReview(v InReview) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeInReview performs a merge with any union data inside the SendMessage202JSONResponseBody, using the provided InReview
+func (t *SendMessage202JSONResponseBody) MergeInReview(v InReview) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t SendMessage202JSONResponseBody) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *SendMessage202JSONResponseBody) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
 // AsItem returns the union data inside the SendDirect200JSONResponseBody as a Item
 func (t SendDirect200JSONResponseBody) AsItem() (Item, error) {
 	var body Item
@@ -2907,6 +3087,68 @@ func (t SendDirect200JSONResponseBody) MarshalJSON() ([]byte, error) {
 }
 
 func (t *SendDirect200JSONResponseBody) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsSchedule returns the union data inside the SendDirect202JSONResponseBody as a Schedule
+func (t SendDirect202JSONResponseBody) AsSchedule() (Schedule, error) {
+	var body Schedule
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromSchedule overwrites any union data inside the SendDirect202JSONResponseBody as the provided Schedule
+func (t *SendDirect202JSONResponseBody) FromSchedule(v Schedule) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeSchedule performs a merge with any union data inside the SendDirect202JSONResponseBody, using the provided Schedule
+func (t *SendDirect202JSONResponseBody) MergeSchedule(v Schedule) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsInReview returns the union data inside the SendDirect202JSONResponseBody as a InReview
+func (t SendDirect202JSONResponseBody) AsInReview() (InReview, error) {
+	var body InReview
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromInReview overwrites any union data inside the SendDirect202JSONResponseBody as the provided InReview
+func (t *SendDirect202JSONResponseBody) FromInReview(v InReview) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeInReview performs a merge with any union data inside the SendDirect202JSONResponseBody, using the provided InReview
+func (t *SendDirect202JSONResponseBody) MergeInReview(v InReview) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t SendDirect202JSONResponseBody) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *SendDirect202JSONResponseBody) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
@@ -3174,6 +3416,12 @@ type ServerInterface interface {
 	// DecideReport Decide about a report
 	// (POST /v1/reports/{report})
 	DecideReport(ctx echo.Context, report ReportParam) error
+	// ListReviews List messages that wait for a moderator
+	// (GET /v1/reviews)
+	ListReviews(ctx echo.Context, params ListReviewsParams) error
+	// DecideReview Release a message that waits, or drop it
+	// (POST /v1/reviews/{review})
+	DecideReview(ctx echo.Context, review string) error
 	// ListSchedules List the caller's schedules
 	// (GET /v1/schedules)
 	ListSchedules(ctx echo.Context, params ListSchedulesParams) error
@@ -5135,6 +5383,54 @@ func (w *ServerInterfaceWrapper) DecideReport(ctx echo.Context) error {
 	return err
 }
 
+// ListReviews converts echo context to params.
+func (w *ServerInterfaceWrapper) ListReviews(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListReviewsParams
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", ctx.QueryParams(), &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListReviews(ctx, params)
+	return err
+}
+
+// DecideReview converts echo context to params.
+func (w *ServerInterfaceWrapper) DecideReview(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "review" -------------
+	var review string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "review", ctx.Param("review"), &review, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter review: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DecideReview(ctx, review)
+	return err
+}
+
 // ListSchedules converts echo context to params.
 func (w *ServerInterfaceWrapper) ListSchedules(ctx echo.Context) error {
 	var err error
@@ -6240,6 +6536,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/push/key", wrapper.GetPushKey, options.OperationMiddlewares["getPushKey"]...)
 	router.GET(options.BaseURL+"/v1/reports", wrapper.ListReports, options.OperationMiddlewares["listReports"]...)
 	router.POST(options.BaseURL+"/v1/reports/:report", wrapper.DecideReport, options.OperationMiddlewares["decideReport"]...)
+	router.GET(options.BaseURL+"/v1/reviews", wrapper.ListReviews, options.OperationMiddlewares["listReviews"]...)
+	router.POST(options.BaseURL+"/v1/reviews/:review", wrapper.DecideReview, options.OperationMiddlewares["decideReview"]...)
 	router.GET(options.BaseURL+"/v1/schedules", wrapper.ListSchedules, options.OperationMiddlewares["listSchedules"]...)
 	router.POST(options.BaseURL+"/v1/schedules", wrapper.CreateSchedule, options.OperationMiddlewares["createSchedule"]...)
 	router.DELETE(options.BaseURL+"/v1/schedules/:schedule", wrapper.CancelSchedule, options.OperationMiddlewares["cancelSchedule"]...)
@@ -8567,12 +8865,12 @@ func (response SendMessage201JSONResponse) VisitSendMessageResponse(w http.Respo
 	return err
 }
 
-type SendMessage202JSONResponse Schedule
+type SendMessage202JSONResponse = SendMessage202JSONResponseBody
 
 func (response SendMessage202JSONResponse) VisitSendMessageResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.union); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -10755,6 +11053,105 @@ func (response DecideReportdefaultApplicationProblemPlusJSONResponse) VisitDecid
 	return err
 }
 
+type ListReviewsRequestObject struct {
+	Params ListReviewsParams
+}
+
+type ListReviewsResponseObject interface {
+	VisitListReviewsResponse(w http.ResponseWriter) error
+}
+
+type ListReviews200JSONResponse ReviewPage
+
+func (response ListReviews200JSONResponse) VisitListReviewsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListReviewsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListReviewsdefaultApplicationProblemPlusJSONResponse) VisitListReviewsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DecideReviewRequestObject struct {
+	Review string `json:"review"`
+	Body   *DecideReviewJSONRequestBody
+}
+
+type DecideReviewResponseObject interface {
+	VisitDecideReviewResponse(w http.ResponseWriter) error
+}
+
+type DecideReview200JSONResponse ReviewDecided
+
+func (response DecideReview200JSONResponse) VisitDecideReviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DecideReviewdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DecideReviewdefaultApplicationProblemPlusJSONResponse) VisitDecideReviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListSchedulesRequestObject struct {
 	Params ListSchedulesParams
 }
@@ -10833,6 +11230,20 @@ func (response CreateSchedule201JSONResponse) VisitCreateScheduleResponse(w http
 		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
 	}
 	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSchedule202JSONResponse InReview
+
+func (response CreateSchedule202JSONResponse) VisitCreateScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -12500,12 +12911,12 @@ func (response SendDirect201JSONResponse) VisitSendDirectResponse(w http.Respons
 	return err
 }
 
-type SendDirect202JSONResponse Schedule
+type SendDirect202JSONResponse = SendDirect202JSONResponseBody
 
 func (response SendDirect202JSONResponse) VisitSendDirectResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.union); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -13294,6 +13705,12 @@ type StrictServerInterface interface {
 	// DecideReport Decide about a report
 	// (POST /v1/reports/{report})
 	DecideReport(ctx context.Context, request DecideReportRequestObject) (DecideReportResponseObject, error)
+	// ListReviews List messages that wait for a moderator
+	// (GET /v1/reviews)
+	ListReviews(ctx context.Context, request ListReviewsRequestObject) (ListReviewsResponseObject, error)
+	// DecideReview Release a message that waits, or drop it
+	// (POST /v1/reviews/{review})
+	DecideReview(ctx context.Context, request DecideReviewRequestObject) (DecideReviewResponseObject, error)
 	// ListSchedules List the caller's schedules
 	// (GET /v1/schedules)
 	ListSchedules(ctx context.Context, request ListSchedulesRequestObject) (ListSchedulesResponseObject, error)
@@ -16353,6 +16770,79 @@ func (sh *strictHandler) DecideReport(ctx echo.Context, report ReportParam) erro
 		return err
 	} else if validResponse, ok := response.(DecideReportResponseObject); ok {
 		return validResponse.VisitDecideReportResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListReviews operation middleware
+func (sh *strictHandler) ListReviews(ctx echo.Context, params ListReviewsParams) error {
+	var request ListReviewsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListReviews(ctx.Request().Context(), request.(ListReviewsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListReviews")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListReviewsResponseObject); ok {
+		return validResponse.VisitListReviewsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DecideReview operation middleware
+func (sh *strictHandler) DecideReview(ctx echo.Context, review string) error {
+	var request DecideReviewRequestObject
+
+	request.Review = review
+
+	var body DecideReviewJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DecideReview(ctx.Request().Context(), request.(DecideReviewRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DecideReview")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DecideReviewResponseObject); ok {
+		return validResponse.VisitDecideReviewResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -24,6 +24,8 @@ var costs = map[string]Cost{
 	"answerRequest":    {User: 2, Send: 1},
 	"listRequests":     {User: 1, page: 100},
 	"putBan":           {User: 2, Send: 1}, // the same
+	"listReviews":      {User: 1, page: 100},
+	"decideReview":     {User: 2, Send: 1},
 	"listBans":         {User: 1, page: 100},
 	"createReport":     {User: 2, Send: 1}, // a webhook may hear of it
 	"listGroupReports": {User: 1, page: 50},

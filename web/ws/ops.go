@@ -48,6 +48,12 @@ func (s *session) answer(ref string, within time.Duration, run func(context.Cont
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	more, err := run(ctx)
+	if r, ok := chat.IsInReview(err); ok {
+		err, more = nil, func(buf *bytes.Buffer) {
+			wire.Plain(buf, `,"state":`, "review")
+			wire.Plain(buf, `,"id":`, r.ID)
+		}
+	}
 	switch {
 	case err != nil:
 		return s.refusal(ref, err)

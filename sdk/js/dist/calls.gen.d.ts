@@ -72,6 +72,16 @@ export interface ChatCalls {
         /** Decide about a report. */
         decide(report: string, body: ReportDecision): Promise<null>;
     };
+    readonly reviews: {
+        /** List messages that wait for a moderator. */
+        list(query?: {
+            group?: string;
+            limit?: number;
+            cursor?: string;
+        }): Promise<ReviewPage>;
+        /** Release a message that waits, or drop it. */
+        decide(review: string, body: ReviewDecision): Promise<ReviewDecided>;
+    };
     readonly invites: {
         /** Invite people. */
         create(body: InviteDraft): Promise<Invite>;
@@ -99,7 +109,7 @@ export interface ChatCalls {
         delete(device: string): Promise<null>;
     };
 }
-export declare const chatCalls = "browse GET /v1/groups/public|search GET /v1/search|users GET /v1/users|profile GET /v1/users/{}|me GET /v1/me|updateMe PATCH /v1/me|schedules.create POST /v1/schedules|schedules.list GET /v1/schedules|schedules.get GET /v1/schedules/{}|schedules.update PATCH /v1/schedules/{}|schedules.cancel DELETE /v1/schedules/{}|schedules.run POST /v1/schedules/{}/run|blocks.put PUT /v1/blocks/{}|blocks.list GET /v1/blocks|blocks.get GET /v1/blocks/{}|blocks.delete DELETE /v1/blocks/{}|reports.list GET /v1/reports|reports.decide POST /v1/reports/{}|invites.create POST /v1/invites|invites.list GET /v1/invites|invites.delete DELETE /v1/invites/{}|invites.check POST /v1/invites/check|invites.accept POST /v1/invites/accept|push.key GET /v1/push/key|push.list GET /v1/devices|push.put PUT /v1/devices/{}|push.delete DELETE /v1/devices/{}";
+export declare const chatCalls = "browse GET /v1/groups/public|search GET /v1/search|users GET /v1/users|profile GET /v1/users/{}|me GET /v1/me|updateMe PATCH /v1/me|schedules.create POST /v1/schedules|schedules.list GET /v1/schedules|schedules.get GET /v1/schedules/{}|schedules.update PATCH /v1/schedules/{}|schedules.cancel DELETE /v1/schedules/{}|schedules.run POST /v1/schedules/{}/run|blocks.put PUT /v1/blocks/{}|blocks.list GET /v1/blocks|blocks.get GET /v1/blocks/{}|blocks.delete DELETE /v1/blocks/{}|reports.list GET /v1/reports|reports.decide POST /v1/reports/{}|reviews.list GET /v1/reviews|reviews.decide POST /v1/reviews/{}|invites.create POST /v1/invites|invites.list GET /v1/invites|invites.delete DELETE /v1/invites/{}|invites.check POST /v1/invites/check|invites.accept POST /v1/invites/accept|push.key GET /v1/push/key|push.list GET /v1/devices|push.put PUT /v1/devices/{}|push.delete DELETE /v1/devices/{}";
 export interface GroupCalls {
     /** List members and their cursors. */
     members(query?: {
@@ -471,6 +481,22 @@ export type ReportPage = {
     next: string | null;
     reports: Report[];
 };
+export type ReviewDecided = {
+    id: string;
+    /** Of the message in the log; absent for direct messages and schedules. */
+    message_id?: number;
+    state: "released" | "dropped";
+};
+export type ReviewDecision = {
+    action: "release" | "drop";
+    /** For the sender. */
+    reason?: string;
+};
+export type ReviewPage = {
+    /** The `cursor` of the next page; null at the end. */
+    next: string | null;
+    reviews: Review[];
+};
 export type Schedule = Content & {
     at?: string;
     count?: number;
@@ -600,6 +626,25 @@ export type Hold = {
     by: string;
     reason: string;
     since: string;
+};
+export type Review = {
+    at: string;
+    deliver_at?: string;
+    expires_at: string;
+    from: string;
+    /** That it is for; absent: `to`. */
+    group?: string;
+    id: string;
+    /** As it would be stored: `kind`, `body`, `data`, `mentions`, of an edit `target`. */
+    message: {
+        [key: string]: Json;
+    };
+    /** Why it waits, for moderators. */
+    reason?: string;
+    /** Of a direct message: whom it is for. */
+    to?: string;
+    /** Id of the key by which a program sent it. */
+    via?: string;
 };
 export type UserStatus = {
     /** One emoji of Unicode. */

@@ -1,18 +1,20 @@
--- Appends a message that names files, as log/append.lua appends any other.
+-- Appends a message that names files, or was reviewed, as log/append.lua appends any other.
 --
--- KEYS  last_id meta members msgs seen read skip senders reactions reacted joined wants files_named mutes slow files files_unused core:enqueue
---       own(by sent)... at...
--- ARGV  file_ids names_max:int check_ms:int check_id known_only:flag channel group keys_max:int count:int durable:flag more
+-- KEYS  last_id meta members msgs seen read skip senders reactions reacted joined wants files_named mutes slow files files_unused reviews reviewed
+--       core:enqueue own(by sent)... at...
+-- ARGV  file_ids names_max:int check_ms:int check_id known_only:flag review report channel group keys_max:int count:int durable:flag more
 --       rows(from mark rest sent_ms key content)... mentions...
 --   file_ids    separated by blanks
 --   names_max   messages that name one file
 --   check_ms    until a task looks for files that no message names any longer; check_id is its id
 --   known_only  the files were not available: only a known retry key is answered
+--   review      of the message, which ends with it, or ''; report as lib/review.lua
 --   the others as log/append.lua
 -- Returns as log/append.lua
--- Refuses NOTFOUND; FILE if one is not a whole file of the sender in this group, NAMES
+-- Refuses NOTFOUND; FILE if one is not a whole file of the sender in this group, NAMES; REVIEW if it is not there any longer
 -- include: file_named
 -- include: task_file
+-- include: review
 local anyone, bytes_added = false, 0
 -- bind: rows at rows
 -- bind: own at own
@@ -20,6 +22,8 @@ local function append_message()
   -- include: append
 end
 
+local gone = review_gone(review)
+if gone then return gone end
 local found, refused, first = {}, known_only and {'FILE'} or nil, file_first()
 for id in string.gmatch(file_ids, '%S+') do
   local f = file_read(id)
@@ -40,6 +44,8 @@ local message = answer[5]
 if type(message) ~= 'string' or not string.find(message, '^%d+$') then return answer end
 
 local now_ms = clock_ms()
+review_end(review, group, report, message, now_ms)
+if #found == 0 then return answer end
 local before = redis.call('HINCRBY', meta, 'named_bytes', int(bytes_added)) - bytes_added
 for _, one in ipairs(found) do
   local id, f = one[1], one[2]

@@ -1,7 +1,8 @@
 -- Puts an item at the end of an inbox.
 --
--- KEYS  inbox inbox_base inbox_senders inbox_server inbox_sent inbox_by blocks grown users unused wants reachable core:enqueue
--- ARGV  from rest mark sent_ms key content system:flag to_strangers:flag items_max:int cause by_max:int keys_max:int epoch channel user notify author look:flag
+-- KEYS  inbox inbox_base inbox_senders inbox_server inbox_sent inbox_by blocks grown users unused wants reachable reviews reviewed
+--       core:enqueue
+-- ARGV  from rest mark sent_ms key content system:flag to_strangers:flag items_max:int cause by_max:int keys_max:int epoch channel user notify author look:flag review report
 --   inbox_sent  of the sender
 --   rest        of the JSON, after the seq
 --   mark        of the item
@@ -15,13 +16,19 @@
 --   author      on whose account it comes, whom the user may block, or ''
 --   epoch       of a new inbox
 --   notify      high or low if the user gets notified while offline, or ''
+--   review      of the item, which ends with it, or ''; report as lib/review.lua
 --   look        put nothing in, and answer with the seq and the time that the key stands for: 0 0 if it is not known
 -- Returns as lib/inbox_put.lua
--- Refuses as lib/inbox_put.lua
+-- Refuses as lib/inbox_put.lua; REVIEW if it is not there any longer
 local sent = inbox_sent
 -- include: inbox_put
+-- include: review
 if look then
   local first_time = known(key, content, false)
-  return first_time and (first_time.refused or {'OK', first_time.id, first_time.ms, 1, ''}) or {'OK', '0', '0', 0, ''}
+  return first_time and (first_time.refused or {'OK', first_time.id, first_time.ms, 1, '', 0, first_time.mark}) or {'OK', '0', '0', 0, '', 0, ''}
 end
-return inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_server)
+local gone = review_gone(review)
+if gone then return gone end
+local answer = inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_server)
+if answer[1] == 'OK' then review_end(review, user, report, nil, clock_ms()) end
+return answer

@@ -10,7 +10,8 @@
 -- anyone is true if the sender need not be a member; bytes_added is the size of the files that the entry names. count is how many
 -- entries come, and more is what one that is not plain needs, which comes alone, or '': it holds the words kind, reply_to, target,
 -- emojis_max, removed, task_id, the epoch and late that stood when the target was read in the archive, the id and mark of the
--- same reaction there, and the emoji; `-` stands for nothing. With the kind look the entry is checked, and not written.
+-- same reaction there, and the emoji; `-` stands for nothing. With the kind look the entry is checked, and not written; with release slow mode is not
+-- looked at.
 --
 -- Returns {OK, epoch, a sender to forget or '', 1 if there is more to trim}, then for each entry what became of it: its id; what
 --       its retry key stands for, as lib/retry.lua has it, if that is known; {OK, id, mark, the stored entry or ''} if the

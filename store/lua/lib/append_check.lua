@@ -37,7 +37,8 @@ local function append_check()
     if ordinary and post == 'admins' then return {'FORBIDDEN', 'posters'} end
     local refused = refuse_muted(muted, from)
     if refused then return refused end
-    if ordinary and slow_s and string.match(more, '^%S*') ~= 'reaction' then
+    local does = string.match(more, '^%S*')
+    if ordinary and slow_s and does ~= 'reaction' and does ~= 'release' then
       slowed = clock_ms()
       local wait_ms = tonumber(call('ZSCORE', slow, from) or 0) + tonumber(slow_s) * 1000 - slowed
       if wait_ms > 0 then return {'SLOW', int(wait_ms)} end

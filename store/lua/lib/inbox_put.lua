@@ -21,13 +21,14 @@ end
 -- key. At most by_max unacked items may be caused by cause, counted by inbox_by; 0: any number. author is on whose account
 -- the item comes, whom the user may block, or ''.
 --
--- Returns {OK, seq, sent_at ms, 1 for a duplicate, a sender to forget or '', 1 if it was dropped}, or a refusal:
+-- Returns {OK, seq, sent_at ms, 1 for a duplicate, a sender to forget or '', 1 if it was dropped, what a
+-- duplicate is a repeat of}, or a refusal:
 -- KEYREUSED, FULL, BLOCKS, or STRANGER for a user who has never used the server, without to_strangers. An item from the server
 -- for which there is no room is dropped, and its seq is missing from then on. One on account of someone whom the user blocks
 -- is dropped and leaves no trace.
 local function inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_server)
   local first_time = known(key, content, false)
-  if first_time then return first_time.refused or {'OK', first_time.id, first_time.ms, 1, '', 0} end
+  if first_time then return first_time.refused or {'OK', first_time.id, first_time.ms, 1, '', 0, first_time.mark} end
   local has_epoch, base, gaps, acked, blocking = unpack(redis.call('HMGET', inbox_base, 'epoch', 'base', 'gaps', 'acked', 'blocks'))
   base, gaps, acked = tonumber(base or 0), tonumber(gaps or 0), tonumber(acked or 0)
   if blocking and author ~= '' and redis.call('ZSCORE', blocks, author) then

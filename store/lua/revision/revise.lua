@@ -2,9 +2,9 @@
 -- when the change was prepared.
 --
 -- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants files_named files_unused
---       kept erasures mutes core:enqueue at...
+--       kept erasures mutes reviews reviewed core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag decided:flag durable:flag channel keys_max:int edits_max:int group
---       below target head edits json new_json bare:flag unreact_id erased(entry_id was entry)...
+--       below target head edits json new_json bare:flag unreact_id review report erased(entry_id was entry)...
 --   author_by   by: of the target's author
 --   at          of everyone the target mentions
 --   as_manager  the caller must be allowed to manage
@@ -13,9 +13,10 @@
 --   target      its id; head is the part before its edits, new_json replaces json
 --   bare        the edits below come without their JSON: CONFLICT under a legal hold, which needs it
 --   unreact_id  of the task that goes on with the reactions to the target
+--   review      of the edit, which ends with it, or ''; report as lib/review.lua
 --   erased      edits of the target that lose their content: id, JSON, and the new entry
 -- Returns as log/append.lua
--- Refuses NOTFOUND, FORBIDDEN, BLOCKS, MUTED, KEYREUSED, CONFLICT, EDITS
+-- Refuses NOTFOUND, FORBIDDEN, BLOCKS, MUTED, KEYREUSED, CONFLICT, EDITS, REVIEW
 -- include: not_member
 -- include: muted
 -- include: retry
@@ -26,9 +27,12 @@
 -- include: keep_held
 -- include: unreact
 -- include: task_unreact
+-- include: review
 local epoch, visibility, post, keep, backlog_max, archived_from, late, hold, muted =
   unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late', 'hold', 'muted'))
 if not epoch then return {'NOTFOUND'} end
+local gone = review_gone(review)
+if gone then return gone end
 local role = redis.call('HGET', members, from)
 if not role and not decided then return not_member(visibility) end
 local ordinary = not decided and string.sub(role, 1, 6) == 'member'
@@ -111,6 +115,7 @@ end
 advance(from, id)
 if role then redis.call('ZADD', senders, int(now_ms), from) end
 if key ~= '' then remember(key, id, sent_ms, mark, content, keys_max) end
+review_end(review, group, report, id, now_ms)
 log_grew(epoch, id, now_ms)
 if kind == 'delete' then
   redis.call('HSET', meta, 'deleted', id)
