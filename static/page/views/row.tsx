@@ -143,6 +143,12 @@ function Failed({ item, tab }: { item: MessageItem; tab: number }) {
   const group = chat.group(item.group);
   const key = item.client_id!;
   const copy = () => void navigator.clipboard.writeText(item.body ?? "").then(() => toast(say("Copied", "已复制")), () => {});
+  if (item.error?.code === "review") return (
+    <p class="waits" role="status">
+      {say("Waits for a moderator.", "等待管理员审核。")}
+      <button type="button" class="text-button" tabIndex={tab} onClick={() => void group.discard(key).catch(closed)}>{say("Hide", "隐藏")}</button>
+    </p>
+  );
   return (
     <p class="failed" role="alert">
       {say("Not sent.", "未发送。")} <span dir="auto">{why(item.error)}</span>
