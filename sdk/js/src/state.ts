@@ -247,7 +247,7 @@ export class State {
     let [queued, failed, unread, mentions] = [0, 0, 0, 0];
     for (const t of this.outbox.values()) {
       const of = counts.get(t.group) ?? [0, 0];
-      if (t.error) failed++, of[1]++;
+      if (t.error) t.error.code !== "review" && (failed++, of[1]++);
       else if (t.id === undefined) queued++, of[0]++;
       counts.set(t.group, of);
     }
