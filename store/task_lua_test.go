@@ -21,6 +21,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/retention"
+	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
@@ -44,9 +45,12 @@ var luaTasks = map[string]struct {
 		chat.PriorityNormal, &reports.ReportedTask{}, nil},
 	"enqueue_reports_end": {"report", `id, 5, 1`, reports.TaskEnd, chat.PriorityLow, &reports.EndTask{}, nil},
 	"enqueue_requested":   {"requested", `id, 'e', 'ann', '"hi"', '5', 1`, rules.TaskRequested, chat.PriorityNormal, &rules.RequestedTask{}, nil},
-	"enqueue_purge":       {"purge", `id, 'e', 'ann', 'bob', 'k', 1, '9', 7200000`, rules.TaskPurge, chat.PriorityNormal, &rules.PurgeTask{}, nil},
-	"enqueue_unreact":     {"unreact", `id, 'e', '7', '8', '2026-01-02T03:04:05.678Z', '9', 1`, chat.TaskUnreact, chat.PriorityHigh, &chat.UnreactTask{}, nil},
-	"enqueue_mention":     {"mention", `id, 'e', '7', 'ann', {'bob', 'eve'}, 1`, chat.TaskMention, chat.PriorityHigh, &chat.MentionTask{}, nil},
+	"enqueue_review": {"review", `'r', '{"group":"g","user":"bob","review":"r","from":"ann","kind":"text","client_id":"c","at_ms":1,"state":"waiting","reason":"odd","id":7}', 1`,
+		reviews.TaskReview, chat.PriorityNormal, &reviews.Report{}, nil},
+	"enqueue_reviews": {"review", `id, '{"group":"g","user":"bob"}', 5, 1`, reviews.TaskOver, chat.PriorityLow, &reviews.OverTask{}, nil},
+	"enqueue_purge":   {"purge", `id, 'e', 'ann', 'bob', 'k', 1, '9', 7200000`, rules.TaskPurge, chat.PriorityNormal, &rules.PurgeTask{}, nil},
+	"enqueue_unreact": {"unreact", `id, 'e', '7', '8', '2026-01-02T03:04:05.678Z', '9', 1`, chat.TaskUnreact, chat.PriorityHigh, &chat.UnreactTask{}, nil},
+	"enqueue_mention": {"mention", `id, 'e', '7', 'ann', {'bob', 'eve'}, 1`, chat.TaskMention, chat.PriorityHigh, &chat.MentionTask{}, nil},
 	"enqueue_member": {"member", `id, 'e', '7', 'ann', 'joined', {'bob', 'eve'}, '9', 1`, chat.TaskMember, chat.PriorityHigh,
 		&chat.MemberTask{}, nil},
 	"enqueue_cleanup": {"deleted", `id, 'e', 1`, chat.TaskCleanup, chat.PriorityNormal, &chat.GroupTask{}, nil},
@@ -140,6 +144,8 @@ func taskOf(name, id string) string {
 		return id + "-behind:g:e:w:7"
 	case "enqueue_archive":
 		return id + "~archive"
+	case "enqueue_review":
+		return "p00-review:r"
 	case "enqueue_file_removed":
 		return "p00-file:f"
 	case "enqueue_end", "enqueue_erasure_end":
