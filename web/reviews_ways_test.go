@@ -84,7 +84,7 @@ func TestHeldWays(t *testing.T) {
 		t.Errorf("got %v", waiting)
 	}
 
-	for told := map[string]bool{}; len(told) < len(waiting); {
+	for published := map[string]bool{}; len(published) < len(waiting); {
 		var event struct {
 			Type string
 			Data struct{ Review, From, Reason string }
@@ -97,9 +97,9 @@ func TestHeldWays(t *testing.T) {
 			if strings.Contains(text, "odd 1") || strings.Contains(text, "odd 3") {
 				t.Errorf("it says what the message says: %s", text)
 			}
-			told[event.Data.Review] = true
+			published[event.Data.Review] = true
 		case <-ctx.Done():
-			t.Fatalf("webhooks have heard of %v, want %v", told, waiting)
+			t.Fatalf("webhooks have heard of %v, want %v", published, waiting)
 		}
 	}
 }
