@@ -2,7 +2,7 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { GroupState } from "@chatd/client";
 import type { Target } from "../drafts.ts";
-import { useSnapshot } from "../hooks.ts";
+import { useKnown, useSnapshot } from "../hooks.ts";
 import { close, openPanel, pathOf, useRoute, type Panel } from "../route.ts";
 import { usePeople } from "../people.ts";
 import { peerOf, titleOf } from "../groups.ts";
@@ -35,6 +35,7 @@ export function Conversation({ group: id, at }: { group: string; at?: number | u
   const { me } = useSession();
   const people = usePeople();
   const group = useSnapshot((s) => s.groups.find((g) => g.id === id));
+  const known = useKnown();
   const [about, setAbout] = useState<About>(null);
   const input = useRef<HTMLTextAreaElement>(null);
   // A message changes the group, and nothing of this.
@@ -42,6 +43,7 @@ export function Conversation({ group: id, at }: { group: string; at?: number | u
   const written = useMemo((): Written => ({ id, post, slow_s, muted_until, members: members ?? 0 }), [id, post, slow_s, muted_until, members]);
   const member = useRef("");
   if (group) member.current = id;
+  if (!group && !known) return <div class="nothing" />; // what is shown outside a group is a file of its own
   if (!group) return <Outside group={id} left={member.current === id} />;
   const title = titleOf(group, me, people);
   const peer = peerOf(group, me);
