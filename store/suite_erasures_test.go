@@ -8,6 +8,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/erase"
+	"github.com/chatd/chatd/chat/rules"
 )
 
 var erasureTests = map[string]func(*fixture){
@@ -25,6 +26,7 @@ var erasureTests = map[string]func(*fixture){
 	"EraseEntry below what is stored": testEraseBelow,
 	"EraseEntry trims":                testEraseEntryTrims,
 	"DropTraces":                      testDropTraces,
+	"traces of who is banned":         testBannedTraces,
 	"HoldErasure and WaitingErasures": testHoldErasure,
 	"EraseEntry under a legal hold":   testEraseUnderHold,
 }
@@ -421,6 +423,25 @@ func testEraseEntryTrims(w *fixture) {
 	w.ack("g", "alice", id)
 	w.eraseEntry(w.deletes("g", id, w.entry("g", id)))
 	w.equal(w.kept("g"), []int64{id + 1})
+}
+
+// testBannedTraces: of somebody who is only banned in a group, why is a trace, and the ban none.
+func testBannedTraces(w *fixture) {
+	w.group("g", nil)
+	traces := func() bool {
+		found, err := w.FindAuthored(w.ctx, "bob", []erase.At{{Name: "g", Pos: 1}})
+		w.ok(err)
+		return found[0].Traces
+	}
+	w.ban("g", "bob", rules.Ban{})
+	w.equal(traces(), false)
+	w.ban("g", "bob", rules.Ban{Reason: "spam"})
+	w.equal(traces(), true)
+	w.ok(w.DropTraces(w.ctx, "g", "bob"))
+	w.equal(traces(), false)
+	bans, _, err := w.Bans(w.ctx, chat.Caller{User: "alice"}, "g", "", 10)
+	w.ok(err)
+	w.equal([]string{bans[0].User, bans[0].Reason}, []string{"bob", ""})
 }
 
 func testDropTraces(w *fixture) {
