@@ -146,15 +146,16 @@ func (s *base) Review(ctx context.Context, r Review, key, content string) error 
 
 // Release appends the message of a review, with the rights that its sender has now but for slow mode, and ends the review with it.
 func (s *sends) Release(ctx context.Context, r Review, end ReviewEnd) (Sent, error) {
-	by, c, err := r.Caller(), r.Message, error(nil)
+	by, c := r.Caller(), r.Message
 	if len(c.Files) > 0 {
-		gone := false
-		if c.Files, gone, err = s.sendable(ctx, by, r.Group, c); gone {
+		files, gone, err := s.sendable(ctx, by, r.Group, c)
+		if gone {
 			err = errFilesGone
 		}
 		if err != nil {
 			return Sent{}, err
 		}
+		c.Files = files
 	}
 	e := Entry{Group: r.Group, From: by.User, Via: by.Via, Content: c}
 	a := NewAppend(e, s.opt.Now())
