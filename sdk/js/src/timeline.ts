@@ -298,6 +298,7 @@ export class Timeline {
     if (dropped) {
       this.#life++;
       [this.#from, this.#to, this.#lines, this.#tail, this.#unread, this.#error, this.#epoch] = [0, -1, [], true, null, null, log.epoch];
+      [this.#quiet, this.#state] = [false, null]; // what was shown is of another life
     }
     this.#epoch ||= log.epoch;
     // Changes of what is not held would not be seen: it goes, or is loaded again where nothing else is shown.
