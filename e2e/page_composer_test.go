@@ -128,6 +128,7 @@ func (p *person) pastesPicture(t *testing.T, reader *client.Client) {
 // schedules has a message sent later, finds it in the list, and sends it now: once.
 func (p *person) schedules(t *testing.T, reader *client.Client) {
 	t.Helper()
+	p.unhurried()
 	p.fill(".write textarea", "Good morning")
 	p.click(".send-buttons .later")
 	p.see(`document.activeElement.role === "menuitem"`)

@@ -218,6 +218,13 @@ func (p *person) types(other *person) {
 	})
 }
 
+// unhurried has what the page takes away after 5 to 10 s, a message with its Undo, stand ten times as long until the page is
+// loaded anew: a busy machine may take longer to click than a person does.
+func (p *person) unhurried() {
+	p.t.Helper()
+	p.script(`((set) => { window.setTimeout = (run, ms, ...rest) => set(run, ms >= 5000 && ms <= 10000 ? 10 * ms : ms, ...rest); })(setTimeout)`)
+}
+
 // text is all that the page shows, for the message of a failure.
 func (p *person) text() string {
 	text, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](`document.body.innerText + "\n" + JSON.stringify([...document.querySelectorAll("input, textarea")].map((i) => i.value))`))

@@ -50,6 +50,7 @@ func TestPageRules(t *testing.T) {
 	writes()
 
 	// For ever, and back by the message that says it is done.
+	alice.unhurried()
 	alice.menu("bob", "Mute…")
 	alice.click(`dialog input[name=length][value="0"]`)
 	alice.click("dialog form[name=mute] button.primary")

@@ -76,6 +76,7 @@ func TestPageTimelineWindow(t *testing.T) {
 
 	// All at once, and back.
 	alice.see(`/unread/.test(document.querySelector(".to-end")?.textContent)`)
+	alice.unhurried()
 	alice.click(".to-end")
 	alice.see(unread("long") + ` === 0 && ` + message("long 5000"))
 	alice.click(".toast .text-button")
@@ -144,6 +145,7 @@ func TestPageMessageTools(t *testing.T) {
 		alice.click(first + " .ask .danger")
 		alice.see(fmt.Sprintf(`document.querySelector(%q) && !%s`, first+".leaving", message("first edited")))
 	}
+	alice.unhurried()
 	remove()
 	alice.click(first + ".leaving .text-button")
 	alice.see(message("first edited") + "?.dataset.id")

@@ -133,6 +133,7 @@ function List({ lines, open, box }: { lines: readonly Line[]; open: string; box:
     const to = { ArrowDown: now + 1, ArrowUp: now - 1, Home: 0, End: groups.length - 1, PageDown: now + page, PageUp: now - page }[e.key];
     if (to !== undefined) {
       e.preventDefault();
+      typed.current.when = -TYPED_MS; // a letter after this is the first of a name
       move(groups[Math.max(0, Math.min(groups.length - 1, to))]);
     } else if (e.key.length === 1) {
       const fresh = e.timeStamp - typed.current.when > TYPED_MS;
