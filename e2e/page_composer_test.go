@@ -84,6 +84,23 @@ func TestPageComposer(t *testing.T) {
 	alice.press(kb.Escape)
 	alice.see(`!document.querySelector(".about") && ` + field + `.value === ""`)
 
+	// A command is offered as it is begun, and is no message; what only looks like one is.
+	alice.fill(".write textarea", "/i")
+	alice.see(`[...document.querySelectorAll(".offered [data-offer]")].map((o) => o.dataset.offer).join() === "invite"`)
+	alice.enter()
+	alice.see(field + `.value === "/invite " && !document.querySelector(".offered")`)
+	alice.enter()
+	alice.see(`location.pathname === "/c/trip/members" && ` + field + `.value === ""`)
+	alice.click(`.panel button[aria-label="Close"]`)
+	alice.fill(".write textarea", "/schedule Good night")
+	alice.enter()
+	alice.see(`document.querySelector("dialog input[type=datetime-local]") && ` + field + `.value === "Good night"`)
+	alice.press(kb.Escape)
+	alice.see(`!document.querySelector("dialog")`)
+	alice.retype(".write textarea", "/usr/bin is full")
+	alice.see(field + `.value === "/usr/bin is full" && !document.querySelector(".offered")`)
+	alice.retype(".write textarea", kb.Backspace)
+
 	alice.pastesPicture(t, bob)
 	alice.schedules(t, bob)
 }

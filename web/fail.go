@@ -33,6 +33,10 @@ func (s *Server) fail(err error, c echo.Context) {
 		s.log.LogAttrs(c.Request().Context(), slog.LevelError, "request failed after the response had started", slog.Any("error", err))
 		return
 	}
+	if isLost(c, e) {
+		_ = sayLost(c) // fails where the client is gone
+		return
+	}
 	id := ""
 	if status >= http.StatusInternalServerError {
 		id = rand.Text()

@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/chatd/chatd/chat"
 )
 
 // clientPolicy allows the browser client its own scripts, styles and images, and calls to the server it came from.
@@ -24,6 +26,9 @@ const docsPolicy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-
 
 //go:embed docs.gen.html
 var docsHTML []byte
+
+//go:embed nothing.html
+var nothingHTML []byte
 
 //go:embed docs.css
 var docsCSS []byte
@@ -99,6 +104,19 @@ func (f *file) hashed(hash string) echo.HandlerFunc {
 		}
 		return f.serve(c, askAgain)
 	}
+}
+
+// isLost says that a person's browser asks for a page at an address that is none. The API answers everybody else.
+func isLost(c echo.Context, e *chat.Error) bool {
+	r := c.Request()
+	return e == errNoRoute && r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/v1/") &&
+		strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// sayLost answers it by a page that leads back.
+func sayLost(c echo.Context) error {
+	c.Response().Header().Set("Content-Security-Policy", docsPolicy)
+	return c.HTMLBlob(http.StatusNotFound, nothingHTML)
 }
 
 // file is content that does not change while the process runs. It is compressed once, at the first request that accepts gzip,

@@ -69,6 +69,27 @@ func TestPages(t *testing.T) {
 	checkProblem(t, "no asset", s.do(request{method: "GET", path: "/assets/0/nothing.js"}), 404, "not_found")
 }
 
+// TestNothingIsHere: somebody's browser at an address that is none is led back; a program, and every call of the API, gets the problem.
+func TestNothingIsHere(t *testing.T) {
+	s := start(t, nil)
+	get := func(method, path, accept string) answer {
+		return s.do(request{method: method, path: path, header: map[string]string{"Accept": accept}})
+	}
+	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+	for _, path := range []string{"/nothing", "/c", "/v1", "/docs/", "/assets/0/nothing.js"} {
+		a := get("GET", path, browser)
+		if a.status != 404 || a.header.Get("Content-Type") != "text/html; charset=UTF-8" || !strings.Contains(a.body, `<a href="/">`) {
+			t.Errorf("%s: %d %s %.100s", path, a.status, a.header, a.body)
+		}
+		if policy := a.header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "script-src") {
+			t.Errorf("%s: policy %q", path, policy)
+		}
+		checkProblem(t, path+" by a program", get("GET", path, "*/*"), 404, "not_found")
+	}
+	checkProblem(t, "a call", get("GET", "/v1/nothing", browser), 404, "not_found")
+	checkProblem(t, "what is sent", get("POST", "/nothing", browser), 404, "not_found")
+}
+
 // TestSDKIsServedToEverySite: what no origin that may call has asked for, by its name and under the hash of its content.
 func TestSDKIsServedToEverySite(t *testing.T) {
 	s := start(t, nil)

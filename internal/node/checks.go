@@ -189,8 +189,12 @@ func (n *Node) checkWebhooks(ctx context.Context, by chat.Caller) (found []healt
 			if w.LastError != nil {
 				cause = *w.LastError
 			}
+			lost := ""
+			if w.Dropped > 0 {
+				lost = fmt.Sprintf(", %d events are lost", w.Dropped)
+			}
 			found = append(found, health.Problem{Code: health.WebhookFailing, Severity: health.Warning, Subject: w.ID, Since: w.FailingSince,
-				Detail: fmt.Sprintf("%s; %d deliveries wait, %d events are lost", cause, w.Waiting, w.Dropped),
+				Detail: fmt.Sprintf("%s; %d deliveries wait%s", cause, w.Waiting, lost),
 				Fix:    "mend its backend: what waits is delivered then; or remove the webhook"})
 		}
 	}

@@ -2,7 +2,6 @@
 import { useState } from "preact/hooks";
 import { useEvent } from "./hooks.ts";
 import { close, go, openPanel, route } from "./route.ts";
-import { say } from "./say.ts";
 import { closed, useSession } from "./session.ts";
 import { listed } from "./views/sidebar.tsx";
 
@@ -72,13 +71,3 @@ function region(by: number): void {
   const inside = to?.matches("main, .panel") ? to : to?.querySelector<HTMLElement>('[aria-current][tabindex="0"], .group-link[tabindex="0"], textarea, a[href], button, input');
   (inside ?? to)?.focus();
 }
-
-export const SHORTCUTS: readonly (readonly [keys: string, what: string])[] = [
-  ["Ctrl K", say("Go to a group or a person, or do something", "前往群组或联系人，或执行操作")],
-  ["Alt ↑ ↓", say("Group above, below", "上一个、下一个群组")],
-  ["Alt Shift ↑ ↓", say("Unread group above, below", "上一个、下一个未读群组")],
-  ["Ctrl Shift F", say("Search", "搜索")],
-  ["Esc", say("Close, then go to the end, then mark as read", "关闭，然后到末尾，再标为已读")],
-  ["F6", say("Next region of the page", "页面的下一个区域")],
-  ["?", say("This list", "此列表")],
-];

@@ -7,7 +7,7 @@ import { load, save } from "./saved.ts";
 import { useSyncExternal } from "./hooks.ts";
 import { useSession } from "./session.ts";
 
-export { labelOf, looksAlike, textOf, withIds, withLabels } from "./profiles.ts";
+export { isolated, labelOf, looksAlike, nameIn, textOf, withIds, withLabels } from "./profiles.ts";
 export type { People } from "./profiles.ts";
 
 /** What comes together is asked for together. */

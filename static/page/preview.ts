@@ -2,7 +2,7 @@
 import type { GroupState, Message } from "@chatd/client";
 import { plain } from "./markdown.ts";
 import { noticeText } from "./notices.ts";
-import { labelOf, looksAlike, textOf, type People } from "./people.ts";
+import { nameIn, textOf, type People } from "./people.ts";
 import { say } from "./say.ts";
 
 const MAX_CHARS = 120;
@@ -20,7 +20,6 @@ export function previewOf(g: GroupState, me: string, people: People, blocked: Re
 
 /** A message without line breaks and marks, and with names in the place of ids. */
 export function oneLine(m: Pick<Message, "body" | "files" | "mentions">, people: People): string {
-  const nameOf = (user: string) => (looksAlike(people, user) ? user : labelOf(people, user));
-  const text = m.body ? plain(m.body.slice(0, 4 * MAX_CHARS), m.mentions, nameOf) : m.files?.map((f) => f.name).join(", ") || say("Data", "数据");
+  const text = m.body ? plain(m.body.slice(0, 4 * MAX_CHARS), m.mentions, nameIn(people)) : m.files?.map((f) => f.name).join(", ") || say("Data", "数据");
   return text.replaceAll(/\s+/g, " ").slice(0, MAX_CHARS);
 }

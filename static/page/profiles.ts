@@ -63,14 +63,19 @@ export function looksAlike(people: People, user: string): boolean {
   return !!person?.name && person.name !== user && (people.alike.get(person.folded) ?? 0) > 1;
 }
 
+/** What stands for somebody where no id can stand beside it. */
+export const nameIn = (people: People) => (user: string): string => (looksAlike(people, user) ? user : labelOf(people, user));
+
 /** Letters that turn the direction of what stands beside them. */
 const TURNS = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+/** A name in running text, which keeps its direction whatever that of the name is. */
+export const isolated = (name: string): string => (TURNS.test(name) ? `\u2068${name}\u2069` : name);
 
 /** The label in running text. */
 export function textOf(people: People, user: string): string {
   const label = labelOf(people, user);
-  const text = looksAlike(people, user) ? `${label} (${user})` : label;
-  return TURNS.test(label) ? `\u2068${text}\u2069` : text;
+  return isolated(looksAlike(people, user) ? `${label} (${user})` : label);
 }
 
 /** What is worth keeping over a reload. */

@@ -6,18 +6,25 @@ import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { Icon, IconButton } from "../ui/parts.tsx";
 
+/** Whether the server takes the person for an operator. */
+export function useOperator(): boolean {
+  const { chat } = useSession();
+  const [operator, setOperator] = useState(false);
+  useEffect(() => {
+    chat.request("GET", "/v1/me").then((person) => setOperator(person.role === "admin"), () => {}); // offline: not this time
+  }, [chat]);
+  return operator;
+}
+
 type View = ComponentType<{ onClose: () => void }>;
 
 export function BehindGate() {
-  const { chat, features, toast } = useSession();
-  const [operator, setOperator] = useState(false);
+  const { features, toast } = useSession();
+  const operator = useOperator();
   const dev = features.includes("dev");
   const allowed = dev || operator;
   const [View, setView] = useState<{ view: View } | null>(null);
   const [shown, setShown] = useState(false);
-  useEffect(() => {
-    chat.request("GET", "/v1/me").then((person) => setOperator(person.role === "admin"), () => {}); // offline: not this time
-  }, [chat]);
 
   async function toggle(): Promise<void> {
     if (shown || View) return setShown(!shown);

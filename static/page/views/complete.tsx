@@ -1,14 +1,14 @@
-/** What is offered while a word is being written: people behind an @, emoji behind a colon. */
+/** What is offered while a word is being written: people behind an @, emoji behind a colon, commands behind a slash. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { GroupState } from "@chatd/client";
-import { labelOf, looksAlike, usePeople, type People } from "../people.ts";
+import { labelOf, nameIn, usePeople, type People } from "../people.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { type Emoji, find, loadEmoji, toneNow, usedEmoji, withTone } from "../ui/emoji-table.ts";
 import { Avatar, Name } from "../ui/parts.tsx";
 import { useMembers } from "../members.ts";
-import { insert, wordAt } from "./text.ts";
+import { COMMANDS, insert, wordAt } from "./text.ts";
 
 /** Offered at a time. */
 const OFFERED_MAX = 8;
@@ -17,6 +17,8 @@ const NAMED_MAX = 200;
 /** Members who are loaded at most. */
 const LOADED_MAX = 1000;
 const SEARCH_MS = 150;
+
+const DOES = { schedule: say("Send a message later", "稍后发送消息"), invite: say("Invite people to this group", "邀请他人加入此群组") };
 
 type Offer = { key: string; insert: string; name: string; view: ComponentChildren };
 
@@ -84,15 +86,17 @@ export function useCompletion(area: { readonly current: HTMLTextAreaElement | nu
   useEffect(() => { if (!here) setLeft(""); }, [!here]);
 
   const offered: Offer[] = !word ? [] : word.kind === "@" ? peopleFor(word.word, [...(members?.users ?? []), ...found], people).map((user) => ({
-    key: user, name: labelOf(people, user), insert: `@${looksAlike(people, user) ? user : labelOf(people, user)} `,
+    key: user, name: labelOf(people, user), insert: `@${nameIn(people)(user)} `,
     view: <><Avatar user={user} small /><Name user={user} />{labelOf(people, user) !== user && <small class="id">{user}</small>}</>,
-  })) : find(emoji, word.word).slice(0, OFFERED_MAX).map((e) => {
+  })) : word.kind === "/" ? COMMANDS.filter((c) => c.startsWith(word.word)).map((c) => (
+    { key: c, name: c, insert: `/${c} `, view: <><b>/{c}</b>{DOES[c]}</> }
+  )) : find(emoji, word.word).slice(0, OFFERED_MAX).map((e) => {
     const char = withTone(e, toneNow());
     return { key: char, name: e.name, insert: `${char} `, view: <><span class="glyph">{char}</span>{e.name}</> };
   });
   // A name that is written out needs no offer: Enter sends.
   const [only] = offered;
-  if (word?.kind === "@" && offered.length === 1 && only && [only.key, only.name].some((name) => plain(name) === plain(word.word))) offered.length = 0;
+  if (word && word.kind !== ":" && offered.length === 1 && only && [only.key, only.name].some((name) => plain(name) === plain(word.word))) offered.length = 0;
   const active = Math.min(at, offered.length - 1);
   useEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [active]);
 
@@ -113,7 +117,7 @@ export function useCompletion(area: { readonly current: HTMLTextAreaElement | nu
     return true;
   }
   const view = offered.length > 0 && (
-    <ul ref={list} class="offered" role="listbox" id="offered" aria-label={word?.kind === "@" ? say("People to mention", "可提及的人") : say("Emoji", "表情")}>
+    <ul ref={list} class="offered" role="listbox" id="offered" aria-label={word?.kind === "@" ? say("People to mention", "可提及的人") : word?.kind === "/" ? say("Commands", "命令") : say("Emoji", "表情")}>
       {offered.map((o, i) => (
         <li key={o.key} role="option" id={`offered-${i}`} aria-selected={i === active} data-offer={o.key} onMouseDown={(e) => { e.preventDefault(); choose(o); }}>{o.view}</li>
       ))}

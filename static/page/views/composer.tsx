@@ -8,7 +8,7 @@ import { useComing } from "../hooks.ts";
 import { useMembers } from "../members.ts";
 import { textOf, usePeople, withLabels } from "../people.ts";
 import { prefs } from "../prefs.ts";
-import { go } from "../route.ts";
+import { go, openPanel } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { lazy } from "../ui/lazy.tsx";
@@ -19,7 +19,7 @@ import { Attached, useDrop } from "./attached.tsx";
 import { useCompletion, useMentionable } from "./complete.tsx";
 import type { About, Written } from "./conversation.tsx";
 import { addressed, lastOwn, strangersIn } from "./sending.ts";
-import { asCode, asLink, asList, inFence, insert, isAddress, wrapped } from "./text.ts";
+import { asCode, asLink, asList, commandOf, inFence, insert, isAddress, wrapped } from "./text.ts";
 import { isForEver, whenText } from "./when.ts";
 import { type Look, WriteTools } from "./writetools.tsx";
 
@@ -100,6 +100,14 @@ function Write({ group, title, about, onAbout, input }: Props) {
   function submit(deliverAt?: Date): void {
     if (!sendable) return;
     const said = text.trim();
+    const command = editing || deliverAt ? null : commandOf(said);
+    if (command) {
+      show(command.rest);
+      setDraft(me, group.id, { text: command.rest });
+      if (command.name === "invite") openPanel("members");
+      else setChoosing(true);
+      return;
+    }
     const content: Content = said ? addressed(said, session.people.now(), members) : {};
     input.current?.focus();
     if (editing) {

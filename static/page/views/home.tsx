@@ -8,7 +8,7 @@ import { draftsOf } from "../drafts.ts";
 import { useGroups, useKnown, useNarrow, useSnapshot, useTimeline } from "../hooks.ts";
 import { titleOf } from "../groups.ts";
 import { useOpenItems } from "../inbox.ts";
-import { textOf, usePeople, usePerson } from "../people.ts";
+import { isolated, textOf, usePeople, usePerson } from "../people.ts";
 import { oneLine } from "../preview.ts";
 import { groupPath, pathOf } from "../route.ts";
 import { counted, say } from "../say.ts";
@@ -34,7 +34,7 @@ function Beginning() {
   return (
     <div class="pane-body home">
       <header class="home-head">
-        <h1>{say("Hello", "您好")} <bdi>{label}</bdi></h1>
+        <h1>{say("Hello", "您好")} {known && <bdi>{label}</bdi>}</h1>
         <Connection />
       </header>
       {known && <Steps groups={groups} />}
@@ -61,8 +61,9 @@ function Unread({ group: g }: { group: GroupState }) {
   useLayoutEffect(() => store.want(first.map((i) => (i.type === "message" ? i.from : undefined))), [first.length]);
   function read(): void {
     const from = unread?.id;
+    const name = isolated(title);
     void chat.group(g.id).read(g.last).catch(closed);
-    toast(say(`Marked ${title} as read.`, `已将 ${title} 标为已读。`), from ? { action: { label: say("Undo", "撤销"), run: () => void chat.group(g.id).markUnread(from).catch(closed) } } : {});
+    toast(say(`Marked ${name} as read.`, `已将 ${name} 标为已读。`), from ? { action: { label: say("Undo", "撤销"), run: () => void chat.group(g.id).markUnread(from).catch(closed) } } : {});
   }
   return (
     <li class="home-card unread-card" data-group={g.id}>

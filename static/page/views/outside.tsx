@@ -3,6 +3,7 @@ import type { Wire } from "@chatd/client";
 import { useEffect, useState } from "preact/hooks";
 import { setAsked, useAsked } from "../asked.ts";
 import { useKnown } from "../hooks.ts";
+import { isolated } from "../people.ts";
 import { go, pathOf } from "../route.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
@@ -58,7 +59,7 @@ function AskDialog({ group, title, onClose }: { group: string; title: string; on
     });
   }
   return (
-    <Dialog title={say(`Ask to join ${title}`, `申请加入 ${title}`)} onClose={onClose}>
+    <Dialog title={say(`Ask to join ${isolated(title)}`, `申请加入 ${isolated(title)}`)} onClose={onClose}>
       <form class="stack" name="ask" onSubmit={submit}>
         <label class="field"><span>{say("Message (optional)", "附言（可选）")}</span>
           <input name="note" maxlength={NOTE_MAX} autocomplete="off" dir="auto" data-focus value={note} onInput={(e) => setNote(e.currentTarget.value)} />

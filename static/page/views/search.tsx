@@ -7,11 +7,12 @@ import { fullTime, shortTime } from "../format.ts";
 import { load, save } from "../saved.ts";
 import { useGroups } from "../hooks.ts";
 import { titleOf } from "../groups.ts";
-import { labelOf, usePeople } from "../people.ts";
+import { labelOf, nameIn, usePeople } from "../people.ts";
 import { FILTERS, filterText, hasAll, parametersOf, parseQuery, without, type FilterName } from "../query.ts";
 import { go, pathOf, route } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
+import { partsOf } from "../snippet.ts";
 import { Avatar, Icon, Name, Problem } from "../ui/parts.tsx";
 
 const AFTER_KEY_MS = 150;
@@ -158,22 +159,11 @@ function HitLine({ hit: { message: m, snippet }, named, onOpen }: { hit: Hit; na
         <span class="item-text">
           <span class="item-head"><strong><Name user={m.from} /></strong>{named && <small><bdi>{group ? titleOf(group, me, people) : m.group}</bdi></small>}
             <time dateTime={m.sent_at} title={fullTime(m.sent_at)}>{shortTime(m.sent_at)}</time></span>
-          <span class="item-body" dir="auto">{marked(snippet)}</span>
+          <span class="item-body" dir="auto">{partsOf(snippet.text, snippet.marks, m.mentions, nameIn(people)).map((p, i) => (p.found ? <mark key={i}>{p.text}</mark> : p.text))}</span>
         </span>
       </button>
     </li>
   );
-}
-
-/** The text with what was found in it. */
-function marked({ text, marks }: Wire.Snippet): ComponentChildren[] {
-  const parts: ComponentChildren[] = [];
-  let at = 0;
-  for (const [from = 0, to = 0] of marks) {
-    parts.push(text.slice(at, from), <mark key={from}>{text.slice(from, to)}</mark>);
-    at = to;
-  }
-  return [...parts, text.slice(at)];
 }
 
 /** In this tab only: what people look for is theirs. */

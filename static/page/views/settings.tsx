@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useSnapshot } from "../hooks.ts";
 import { followNotices, manages as managing, useMembers } from "../members.ts";
+import { isolated } from "../people.ts";
 import { go } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
@@ -148,17 +149,18 @@ function Danger({ group, owner }: { group: Wire.Group; owner: boolean }) {
   const members = useSnapshot((s) => s.groups.find((g) => g.id === group.id)?.members ?? group.members);
   const [question, setQuestion] = useState<Question | null>(null);
   const title = group.name || group.id;
+  const named = isolated(title);
   const home = () => go({ view: "home" }, "replace");
   const leave: Question = {
-    title: say(`Leave ${title}?`, `退出 ${title}？`), button: say("Leave group", "退出群组"), danger: true, run: () => chat.group(group.id).leave().then(home),
+    title: say(`Leave ${named}?`, `退出 ${named}？`), button: say("Leave group", "退出群组"), danger: true, run: () => chat.group(group.id).leave().then(home),
     text: members <= 1 ? say("You’re the last member, so the group and all its messages will be deleted.", "您是最后一位成员，群组及其所有消息将被删除。")
       : owner ? say("The longest-standing admin, or else member, becomes the owner. You can come back only if you are invited, or if the group is public.", "任期最长的管理员（或成员）将成为群主。之后只有受邀或群组公开时才能再次加入。")
         : say("You can come back only if you are invited, or if the group is public.", "之后只有受邀或群组公开时才能再次加入。"),
   };
   const remove: Question = {
-    title: say(`Delete ${title}?`, `删除 ${title}？`), button: say("Delete group", "删除群组"), danger: true,
+    title: say(`Delete ${named}?`, `删除 ${named}？`), button: say("Delete group", "删除群组"), danger: true,
     text: say("The group, its messages and its files are gone for everybody, at once and for good.", "群组及其消息和文件将立即对所有人永久删除。"),
-    typed: { label: say(`Type “${title}” to confirm`, `输入“${title}”以确认`), text: title },
+    typed: { label: say(`Type “${named}” to confirm`, `输入“${named}”以确认`), text: title },
     run: () => chat.request("DELETE", `/v1/groups/${encodeURIComponent(group.id)}`).then(home),
   };
   return (

@@ -12,7 +12,7 @@ import { fold } from "../sections.ts";
 import { useSession } from "../session.ts";
 import type { IconName } from "../ui/icons.ts";
 import { Avatar, Dialog, GroupFace, Icon } from "../ui/parts.tsx";
-import { SHORTCUTS, type Over } from "../keys.ts";
+import { type Over } from "../keys.ts";
 
 const MOST = 8;
 const AFTER_KEY_MS = 150;
@@ -107,8 +107,34 @@ function actions(features: readonly string[], onOver: (over: Over) => void): Cho
   ];
 }
 
+const SHORTCUTS: readonly (readonly [keys: string, what: string])[] = [
+  ["Ctrl K", say("Go to a group or a person, or do something", "前往群组或联系人，或执行操作")],
+  ["Alt ↑ ↓", say("Group above, below", "上一个、下一个群组")],
+  ["Alt Shift ↑ ↓", say("Unread group above, below", "上一个、下一个未读群组")],
+  ["Ctrl Shift F", say("Search", "搜索")],
+  ["Esc", say("Close, then go to the end, then mark as read", "关闭，然后到末尾，再标为已读")],
+  ["F6", say("Next region of the page", "页面的下一个区域")],
+  ["?", say("This list", "此列表")],
+];
+/** In a row of the timeline. */
+const OF_MESSAGES: typeof SHORTCUTS = [
+  ["J K", say("Message below, above", "下一条、上一条消息")],
+  ["R", say("Reply", "回复")],
+  ["E", say("Edit, if it is your own", "编辑（自己的消息）")],
+  ["+", say("React", "添加回应")],
+  ["U", say("Mark unread from here", "从此处标为未读")],
+  [".", say("All actions", "所有操作")],
+];
+const BEHIND = ["Ctrl .", say("Behind the scenes", "幕后")] as const;
+
 export const Shortcuts = ({ onClose }: { onClose: () => void }) => (
   <Dialog title={say("Keyboard shortcuts", "键盘快捷键")} onClose={onClose}>
-    <dl class="shortcuts">{SHORTCUTS.map(([keys, what]) => <div key={keys}><dt>{what}</dt><dd>{keys.split(" ").map((k) => <kbd key={k}>{k}</kbd>)}</dd></div>)}</dl>
+    <Keys list={useSession().features.includes("dev") ? [...SHORTCUTS, BEHIND] : SHORTCUTS} />
+    <h3>{say("On a message", "在消息上")}</h3>
+    <Keys list={OF_MESSAGES} />
   </Dialog>
+);
+
+const Keys = ({ list }: { list: typeof SHORTCUTS }) => (
+  <dl class="shortcuts">{list.map(([keys, what]) => <div key={keys}><dt>{what}</dt><dd>{keys.split(" ").map((k) => <kbd key={k}>{k}</kbd>)}</dd></div>)}</dl>
 );

@@ -42,12 +42,22 @@ export const isAddress = (text: string): boolean => /^https?:\/\/\S+$/.test(text
 /** Whether a place is in a fence of code that is not closed before it. */
 export const inFence = (text: string, at: number): boolean => (text.slice(0, at).match(/^```/gm)?.length ?? 0) % 2 === 1;
 
-/** The word with an @ or a : that is being written before the caret. */
-export function wordAt(text: string, caret: number): { kind: "@" | ":"; from: number; word: string } | null {
+/** The word with an @ or a :, or the command, that is being written before the caret. */
+export function wordAt(text: string, caret: number): { kind: "@" | ":" | "/"; from: number; word: string } | null {
+  const command = /^\/([a-z]*)$/.exec(text.slice(0, caret));
+  if (command) return { kind: "/", from: 0, word: command[1]! };
   const before = text.slice(Math.max(0, caret - 70), caret);
   const found = /(?<![\w@.])@([^\s@]{0,64})$/u.exec(before) ?? /(?<![\w:])(:)([\p{L}\p{N}_+-]{2,32})$/u.exec(before);
   if (!found) return null;
   return { kind: found[0][0] as "@" | ":", from: caret - found[0].length, word: found[2] ?? found[1] ?? "" };
+}
+
+export const COMMANDS = ["schedule", "invite"] as const;
+
+/** What a text that is sent asks of the page, and what stands behind that; null: it is a message. */
+export function commandOf(text: string): { name: (typeof COMMANDS)[number]; rest: string } | null {
+  const [, name, rest = ""] = /^\/(schedule|invite)(?:\s+([^]*))?$/.exec(text) ?? [];
+  return name ? { name: name as "invite", rest } : null;
 }
 
 /** The words with an @ that a person may take for mentions. */

@@ -6,7 +6,7 @@ import { useEvent, useTimeline } from "../hooks.ts";
 import { linesOf, readMarks, upTo, type Line } from "../lines.ts";
 import { plain } from "../markdown.ts";
 import { peerOf, titleOf } from "../groups.ts";
-import { textOf, usePeople } from "../people.ts";
+import { isolated, textOf, usePeople } from "../people.ts";
 import { manages, useMembers, useReads } from "../members.ts";
 import { removeSoon, takeBack, useRemovals } from "../removals.ts";
 import { counted, say } from "../say.ts";
@@ -169,7 +169,7 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
   return (
     <div class="scroller" ref={scroller}>
       <div class="log-top" ref={top}>
-        {state.before || !loaded ? more("before", older) : <Beginning group={group} title={titleOf(group, me, people)} />}
+        {state.before || !loaded ? more("before", older) : <Beginning group={group} title={isolated(titleOf(group, me, people))} />}
       </div>
       <ol class="messages" aria-label={say("Messages", "消息")} aria-busy={!loaded} {...keys.events}>{lines.map(row)}</ol>
       {state.after && <div class="log-bottom" ref={bottom}>{more("after", newer)}</div>}

@@ -2,6 +2,7 @@
 import { say } from "../../say.ts";
 import { leave } from "../../leave.ts";
 import { useSession } from "../../session.ts";
+import { useOperator } from "../behind-gate.tsx";
 import { Head } from "../create.tsx";
 import { Alerts } from "./alerts.tsx";
 import { Blocked } from "./blocked.tsx";
@@ -24,6 +25,7 @@ export function You() {
           <Devices />
           <Own />
           <section>
+            {useOperator() && <p class="buttons"><a class="button" href="/admin">{say("Administration", "管理")}</a></p>}
             <p class="buttons"><button type="button" class="button" name="sign-out" onClick={() => leave(session)}>{say("Sign out", "退出登录")}</button></p>
             <small>{say("What is kept of you in this browser is deleted, also messages that wait to be sent.", "此浏览器中保存的内容将被删除，包括等待发送的消息。")}</small>
           </section>
