@@ -80,7 +80,7 @@ func (c Content) Checked(limits Limits) (Content, error) {
 		return Content{}, err
 	}
 	if c.Data != nil {
-		c.Data, err = compactData(c.Data, limits.BodyBytesMax)
+		c.Data, err = CompactData(c.Data, limits.BodyBytesMax)
 	}
 	return c, err
 }
@@ -205,9 +205,9 @@ func checkBody(body *string, bytesMax int) error {
 	return nil
 }
 
-// compactData checks data and returns it as it is stored: one JSON value without white space between its tokens, so that it
+// CompactData checks data and returns it as it is stored: one JSON value without white space between its tokens, so that it
 // never holds a raw line break.
-func compactData(data json.RawMessage, bytesMax int) (json.RawMessage, error) {
+func CompactData(data json.RawMessage, bytesMax int) (json.RawMessage, error) {
 	if !utf8.Valid(data) {
 		return nil, Invalid("data: not valid UTF-8")
 	}

@@ -26,6 +26,7 @@ type Limits struct {
 	InboxMentionsMax   int // mentions by one sender in an inbox that are not acked
 	StrangersBytesMax  int // bytes of direct messages of one sender to all who have never used the server, and 1 KiB for each
 	UserBlocksMax      int // users whom a user blocks
+	UserDraftsMax      int // drafts that a user has
 	InboxKeep          int // acked items that stay in an inbox for the other devices of its owner
 	UserSchedulesMax   int // schedules of a user that have not ended
 	UserFiringsMax     int // schedules of a user that fire within any minute; 0: as many as they like
@@ -101,6 +102,7 @@ func DefaultLimits() Limits {
 		InboxMentionsMax:   100,
 		StrangersBytesMax:  4 << 20,
 		UserBlocksMax:      10_000,
+		UserDraftsMax:      1000,
 		InboxKeep:          100,
 		UserSchedulesMax:   10_000,
 		UserFiringsMax:     100,

@@ -54,6 +54,14 @@ type Typing struct {
 	User  string `json:"user"`
 }
 
+// DraftChanged means that what the caller has begun to write in a group has changed, on another device or this one. Deleted: there is
+// no draft any longer.
+type DraftChanged struct {
+	Group   string `json:"group"`
+	Deleted bool   `json:"deleted"`
+	KeptDraft
+}
+
 // Joined and Left mean that the caller's membership changed. After Left, the position in the group is forgotten.
 type (
 	Joined struct {
@@ -89,6 +97,7 @@ func (Gap) event()          {}
 func (Items) event()        {}
 func (CursorMoved) event()  {}
 func (Typing) event()       {}
+func (DraftChanged) event() {}
 func (Joined) event()       {}
 func (Left) event()         {}
 func (Connected) event()    {}

@@ -199,6 +199,7 @@ func (u userKeys) inboxSent(sender string) string {
 	return u.base + ":inbox:sent:" + layout.KeyID(sender)
 }
 func (u userKeys) blocks() string    { return u.base + ":blocks" }
+func (u userKeys) drafts() string    { return u.base + ":drafts" }
 func (u userKeys) schedules() string { return u.base + ":schedules" }
 func (u userKeys) reviews() string   { return u.base + ":reviews" }
 func (u userKeys) devices() string   { return u.base + ":devices" }

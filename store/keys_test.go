@@ -153,7 +153,7 @@ func FuzzDecodeMessage(f *testing.F) {
 func FuzzDecodeSignal(f *testing.F) {
 	k := newKeyspace("chat", 4)
 	for _, payload := range []string{"m e1\n1 abcdef - {\"id\":1,\"x\":1}", "m e\n1 a - {\"id\":1}\n2 b x {\"id\":2}", "c bob 1 2", "t bob",
-		"d e1", "i", "j g", "l g", "", "m", "c bob x"} {
+		"d e1", "i", "f g {\"rev\":1}", "f g", "j g", "l g", "", "m", "c bob x"} {
 		f.Add(k.group("g").channel(), payload)
 		f.Add(k.user("bob").channel(), payload)
 	}
@@ -162,7 +162,7 @@ func FuzzDecodeSignal(f *testing.F) {
 		if !ok {
 			return
 		}
-		if sig.Kind < live.SignalMessage || sig.Kind > live.SignalLeft {
+		if sig.Kind < live.SignalMessage || sig.Kind > live.SignalDraft {
 			t.Fatalf("got %+v of %q", sig, payload)
 		}
 		if sig.Kind == live.SignalMessage && (sig.Epoch == "" || sig.Message.ID < 1) {

@@ -32,6 +32,7 @@ var refusals = map[string]error{
 	"FULL":          chat.ErrInboxFull,
 	"BLOCKS":        chat.ErrBlocked,
 	"BLOCKSFULL":    &chat.Error{Code: chat.CodeQuotaFull, Message: "you block the maximum number of users"},
+	"DRAFTSFULL":    &chat.Error{Code: chat.CodeQuotaFull, Message: "you have the maximum number of drafts"},
 	"STRANGER":      errStranger,
 	"DEVICES":       &chat.Error{Code: chat.CodeOutOfRange, Message: "the user has the maximum number of devices"},
 	"GONE":          chat.ErrGone,

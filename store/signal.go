@@ -141,6 +141,9 @@ func decodeUserSignal(user, word, rest string) (live.Signal, bool) {
 		return live.Signal{Kind: live.SignalInbox, User: user}, true
 	case "j":
 		return live.Signal{Kind: live.SignalJoined, User: user, Group: rest}, rest != ""
+	case "f":
+		group, draft, _ := strings.Cut(rest, " ")
+		return live.Signal{Kind: live.SignalDraft, User: user, Group: group, Draft: draft}, rest != ""
 	case "l":
 		return live.Signal{Kind: live.SignalLeft, User: user, Group: rest}, rest != ""
 	}

@@ -14,6 +14,7 @@ type handlers struct {
 	announcementHandlers
 	batchHandlers
 	blockHandlers
+	draftHandlers
 	cursorHandlers
 	deviceHandlers
 	directHandlers
@@ -47,6 +48,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		accountHandlers:      accountHandlers{of.Accounts, verify, s.opt.Origins, s.opt.Proxies, of.Profiles},
 		announcementHandlers: announcementHandlers{of.Chat, of.Announcements},
 		blockHandlers:        blockHandlers{of.Blocks},
+		draftHandlers:        draftHandlers{of.Drafts},
 		cursorHandlers:       cursorHandlers{of.Chat, of.Live, s.polls},
 		deviceHandlers:       deviceHandlers{of.Notifications},
 		directHandlers:       directHandlers{of.Direct},

@@ -35,6 +35,7 @@ var bodies = map[string]string{
 	"POST /v1/users/{user}/disconnect":              "",
 	"PUT /v1/direct/{user}":                         "",
 	"POST /v1/reviews/{review}":                     `{"action":"drop"}`,
+	"PUT /v1/groups/{group}/draft":                  `{"body":"Shall we","data":{"a":1},"reply_to":1,"thread":1,"rev":1}`,
 	"PUT /v1/blocks/{user}":                         "",
 	"POST /v1/invites":                              `{"uses":1}`,
 	"POST /v1/invites/check":                        `{"code":"x"}`,
@@ -273,6 +274,10 @@ func TestBadFields(t *testing.T) {
 		{"PUT", "/v1/devices/d", `"kind":"webpush","endpoint":"https://fcm.googleapis.com/x",`, "keys", append([]string{`{"p256dh":"","auth":""}`, `{"p256dh":"BCVx","auth":"BTBZMqHH6r4Tts7J_aSIgg"}`, `{"auth":"BTBZMqHH6r4Tts7J_aSIgg"}`, `{"p256dh":1,"auth":2}`, strings.Replace(pushKeys[7:], "}", `,"nope":1}`, 1), strings.Replace(pushKeys[7:], "BCVx", "BCVy", 1)}, texts...)},
 		{"PUT", "/v1/devices/d", `"kind":"webpush","endpoint":"https://fcm.googleapis.com/x",` + pushKeys + `,`, "url", append([]string{`"https://example.com/"`}, texts...)},
 		{"PUT", "/v1/groups/g/notify", "", "level", words},
+		{"PUT", "/v1/groups/g/draft", `"body":"x",`, "rev", append([]string{`0`, `null`}, integers...)},
+		{"PUT", "/v1/groups/g/draft", `"rev":1,`, "body", append([]string{`null`}, texts...)},
+		{"PUT", "/v1/groups/g/draft", `"body":"x","rev":1,`, "reply_to", append([]string{`0`}, integers...)},
+		{"PUT", "/v1/groups/g/draft", `"body":"x","rev":1,`, "thread", append([]string{`0`}, integers...)},
 		{"PUT", "/v1/groups/g/notify", `"level":"none",`, "until", append([]string{`""`, `"x"`, `"2030-01-01"`, `"2030-01-01T00:00:00"`}, texts...)},
 	}
 	for _, c := range cases {

@@ -11,6 +11,7 @@ func describedRoutes() routes {
 		"DELETE /v1/doctor/run":                  {id: "stopExamination", method: "DELETE", template: "/v1/doctor/run", admin: true, scope: "ops"},
 		"DELETE /v1/groups/:group":               {id: "deleteGroup", method: "DELETE", template: "/v1/groups/{group}", scope: "groups", path: []string{"group"}},
 		"DELETE /v1/groups/:group/bans/:user":    {id: "deleteBan", method: "DELETE", template: "/v1/groups/{group}/bans/{user}", scope: "groups", path: []string{"group", "user"}},
+		"DELETE /v1/groups/:group/draft":         {id: "deleteDraft", method: "DELETE", template: "/v1/groups/{group}/draft", scope: "send", path: []string{"group"}},
 		"DELETE /v1/groups/:group/files/:file":   {id: "deleteFile", method: "DELETE", template: "/v1/groups/{group}/files/{file}", scope: "send", path: []string{"group", "file"}},
 		"DELETE /v1/groups/:group/hold":          {id: "releaseHold", method: "DELETE", template: "/v1/groups/{group}/hold", admin: true, scope: "ops", path: []string{"group"}},
 		"DELETE /v1/groups/:group/members/:user": {id: "removeMember", method: "DELETE", template: "/v1/groups/{group}/members/{user}", scope: "groups", path: []string{"group", "user"}},
@@ -69,6 +70,7 @@ func describedRoutes() routes {
 			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/groups/:group/blockers": {id: "listBlockers", method: "GET", template: "/v1/groups/{group}/blockers", scope: "groups", path: []string{"group"}},
+		"GET /v1/groups/:group/draft":    {id: "getDraft", method: "GET", template: "/v1/groups/{group}/draft", scope: "read", path: []string{"group"}},
 		"GET /v1/groups/:group/export": {id: "exportGroup", method: "GET", template: "/v1/groups/{group}/export", scope: "ops", path: []string{"group"}, query: map[string]parameter{
 			"after":  {lengthMax: 256},
 			"format": {enum: []string{"ndjson"}},
@@ -261,6 +263,7 @@ func describedRoutes() routes {
 		"PUT /v1/devices/:device":                     {id: "putDevice", method: "PUT", template: "/v1/devices/{device}", scope: "send", path: []string{"device"}},
 		"PUT /v1/direct/:user":                        {id: "putDirect", method: "PUT", template: "/v1/direct/{user}", scope: "send", path: []string{"user"}},
 		"PUT /v1/groups/:group/bans/:user":            {id: "putBan", method: "PUT", template: "/v1/groups/{group}/bans/{user}", scope: "groups", path: []string{"group", "user"}},
+		"PUT /v1/groups/:group/draft":                 {id: "putDraft", method: "PUT", template: "/v1/groups/{group}/draft", scope: "send", path: []string{"group"}},
 		"PUT /v1/groups/:group/hold":                  {id: "putHold", method: "PUT", template: "/v1/groups/{group}/hold", admin: true, scope: "ops", path: []string{"group"}},
 		"PUT /v1/groups/:group/members":               {id: "changeMembers", method: "PUT", template: "/v1/groups/{group}/members", scope: "groups", path: []string{"group"}},
 		"PUT /v1/groups/:group/members/:user":         {id: "putMember", method: "PUT", template: "/v1/groups/{group}/members/{user}", scope: "groups", path: []string{"group", "user"}},

@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/direct"
 	"github.com/chatd/chatd/chat/directory"
+	"github.com/chatd/chatd/chat/drafts"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/files"
@@ -102,6 +103,7 @@ type Services struct {
 	MemberData    *memberdata.Service
 	Blocks        *blocks.Service
 	Reviews       *reviews.Service
+	Drafts        *drafts.Service
 	Rules         *rules.Service
 	Reports       *reports.Service
 	Schedules     *schedule.Service

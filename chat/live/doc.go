@@ -41,8 +41,8 @@
 //
 // A message arrives with the next one of the group, which reveals the gap, or with the safety check (Limits.SafetyCheck). An
 // inbox item arrives with the safety check. Joining or leaving is noticed when the subscription is renewed (readers then read
-// their index again), when the group is read, or in the next session. Cursor and typing events are not repeated: the next
-// event replaces them.
+// their index again), when the group is read, or in the next session. Cursor, typing and draft events are not repeated: the
+// next event replaces them.
 //
 // # What a slow client costs
 //

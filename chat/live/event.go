@@ -12,6 +12,7 @@ type Event struct {
 	Typing   *TypingEvent
 	Joined   string // group
 	Left     string // group
+	Draft    *DraftEvent
 }
 
 // CursorEvent reports that a member's cursors moved.
@@ -28,6 +29,12 @@ type CursorEvent struct {
 type TypingEvent struct {
 	Group string `json:"group"`
 	User  string `json:"user"`
+}
+
+// DraftEvent reports what the user of the session has begun to write in a group.
+type DraftEvent struct {
+	Group string
+	JSON  string // a drafts.Draft; empty: nothing any longer
 }
 
 // Welcome says where a session starts in each group.

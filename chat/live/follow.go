@@ -393,11 +393,14 @@ func (f *Follower) serveNext() (served bool) {
 	return served
 }
 
-// concerns reports whether the session may get a cursor or typing event. The node subscribes to a group before it knows
+// concerns reports whether the session may get a cursor, typing or draft event. The node subscribes to a group before it knows
 // whether the user is in it: what arrived about others until then, or after leaving, is not for this session.
 func (f *Follower) concerns(e Event) bool {
 	if c := e.Cursor; c != nil {
 		return c.User == f.by.User && f.covers(c.Group) || f.lines.of(c.Group) != nil
+	}
+	if d := e.Draft; d != nil {
+		return f.covers(d.Group) && f.lines.of(d.Group) != nil
 	}
 	return f.lines.of(e.Typing.Group) != nil
 }

@@ -67,6 +67,8 @@ func (h *hub) deliver(s Signal) {
 		h.eachReader(s.User, (*pending).inboxGrew)
 	case SignalJoined, SignalLeft:
 		h.eachReader(s.User, func(p *pending) { p.joinedOrLeft(s.Group) })
+	case SignalDraft:
+		h.eachReader(s.User, func(p *pending) { p.drafted(DraftEvent{s.Group, s.Draft}) })
 	case SignalCut:
 		h.cut()
 	case SignalLost:

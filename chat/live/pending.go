@@ -10,6 +10,7 @@ import (
 const (
 	pendingCursorsMax = 1024 // cursor events waiting
 	pendingTypingMax  = 64   // typing events waiting
+	pendingDraftsMax  = 16   // drafts waiting, of 16 KiB each; a client that misses one reads it when it opens the group
 	pendingCheckMax   = 1024 // groups whose membership has to be checked; if there are more, the whole index is read again
 )
 
@@ -32,6 +33,7 @@ type pending struct {
 	lost    bool                // anything may have been missed
 	cursors map[memberKey]CursorEvent
 	typing  map[memberKey]struct{}
+	drafts  map[string]string // what the user has begun to write, by group
 }
 
 type memberKey struct{ group, user string }
@@ -152,7 +154,23 @@ func (p *pending) typed(e TypingEvent) {
 	p.wake()
 }
 
-// nextLocked takes one event that needs nothing else: a cursor, or else typing.
+// drafted notes what the user has begun to write, the newest of each group.
+func (p *pending) drafted(e DraftEvent) {
+	if p.plain {
+		return
+	}
+	p.mu.Lock()
+	if _, waiting := p.drafts[e.Group]; waiting || len(p.drafts) < pendingDraftsMax {
+		if p.drafts == nil {
+			p.drafts = map[string]string{}
+		}
+		p.drafts[e.Group] = e.JSON
+	}
+	p.mu.Unlock()
+	p.wake()
+}
+
+// nextLocked takes one event that needs nothing else: a cursor, or else typing, or else a draft.
 func (p *pending) nextLocked() (e Event, ok bool) {
 	for key := range p.cursors {
 		cursor := p.cursors[key] // no variable of the loop: that would be allocated even where there is nothing
@@ -162,6 +180,10 @@ func (p *pending) nextLocked() (e Event, ok bool) {
 	for key := range p.typing {
 		delete(p.typing, key)
 		return Event{Typing: &TypingEvent{Group: key.group, User: key.user}}, true
+	}
+	for group, draft := range p.drafts {
+		delete(p.drafts, group)
+		return Event{Draft: &DraftEvent{group, draft}}, true
 	}
 	return Event{}, false
 }

@@ -19,6 +19,7 @@ const (
 	SignalInbox                         // User: the inbox grew
 	SignalJoined                        // User, Group
 	SignalLeft                          // User, Group
+	SignalDraft                         // User, Group, Draft
 	SignalCut                           // the subscription broke: what arrives from now on may not follow what came before
 	SignalLost                          // signals may have been missed: compare everything that is followed
 )
@@ -34,6 +35,7 @@ type Signal struct {
 	Seen    int64
 	Read    int64
 	Origin  string // the session that moved the cursor, or empty
+	Draft   string // JSON of what the user has begun to write; empty: nothing any longer
 }
 
 // SignalStore follows groups and users on behalf of one node, over one subscription.

@@ -12,6 +12,7 @@ import (
 	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/blocks"
+	"github.com/chatd/chatd/chat/drafts"
 	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/memberdata"
@@ -37,6 +38,7 @@ type Record struct {
 	Login    *accounts.Login    `json:"login,omitempty"`     // that holds, without its secret
 	Session  *users.Session     `json:"session,omitempty"`   // that is open now
 	Block    *blocks.Block      `json:"block,omitempty"`     // of another user by this one
+	Draft    *drafts.Of         `json:"draft,omitempty"`     // what the user has begun to write
 	Report   *reports.Report    `json:"report,omitempty"`    // that the user made in such a group and is open, without the message
 	Invite   *invite.Invite     `json:"invite,omitempty"`    // that the user made, without its code: to these groups, and without a group
 }
@@ -84,6 +86,7 @@ type Sources struct {
 	Exports       *exports.Service
 	MemberData    *memberdata.Service
 	Blocks        *blocks.Service
+	Drafts        *drafts.Service
 	Reports       *reports.Service
 	Schedules     *schedule.Service
 	Notifications *notify.Service
@@ -147,7 +150,7 @@ func (s *Service) Export(ctx context.Context, by chat.Caller, write func([]Recor
 		reading = err == nil
 		return err
 	}
-	for _, step := range []func(context.Context) error{e.groups, e.left, e.inbox, e.scheduled, e.devices, e.profile, e.lastSeen, e.account, e.sessions, e.invites, e.blocks} {
+	for _, step := range []func(context.Context) error{e.groups, e.left, e.inbox, e.scheduled, e.devices, e.profile, e.lastSeen, e.account, e.sessions, e.invites, e.blocks, e.drafts} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -278,6 +281,19 @@ func (e *export) blocks(ctx context.Context) error {
 		}
 		cursor = list.Next
 	}
+}
+
+// drafts writes what the user has begun to write.
+func (e *export) drafts(ctx context.Context) error {
+	own, err := e.from.Drafts.Own(ctx, e.by)
+	if err != nil || len(own) == 0 {
+		return err
+	}
+	records := make([]Record, len(own))
+	for i := range own {
+		records[i].Draft = &own[i]
+	}
+	return e.write(records)
 }
 
 // member writes the custom fields of the user in a group, if there are any.

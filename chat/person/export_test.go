@@ -14,6 +14,7 @@ import (
 	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/blocks"
+	"github.com/chatd/chatd/chat/drafts"
 	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/memberdata"
@@ -167,7 +168,7 @@ func sources(b *chattest.Bench, p *profiles.Service, db person.Archive) person.S
 	decided := users.New(b.Store, users.Options{Node: "n", Now: time.Now, Log: log})
 	decided.Attach(sockets{})
 	return person.Sources{
-		Exports: exports.New(b.Service, b.Store), Blocks: blocks.New(b.Service, b.Store), MemberData: memberdata.New(b.Service, b.Store),
+		Exports: exports.New(b.Service, b.Store), Blocks: blocks.New(b.Service, b.Store), Drafts: drafts.New(b.Service, b.Store), MemberData: memberdata.New(b.Service, b.Store),
 		Schedules: schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), Notifications: notify.New(b.Service, b.Store, notify.Options{}),
 		Reports: reports.New(b.Service, b.Store, b.Store, nil, nil), Profiles: p, Invites: invite.New(b.Service, b.Store, b.Store, invite.Options{Now: time.Now, Log: log}), Users: decided, Archive: db,
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/direct"
 	"github.com/chatd/chatd/chat/directory"
+	"github.com/chatd/chatd/chat/drafts"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/files"
@@ -198,9 +199,7 @@ func (n *Node) openServices() {
 	n.hookMetrics = newHookMetrics()
 	hooks := n.hookMetrics.hooks(n)
 	listed := words.New(n.store.Tables, n.store.Groups, hooks, n.log)
-	core := chat.New(groups, chat.Options{
-		Before: listed, Limits: n.set.limits, Direct: chat.DirectPolicy(n.set.Direct), Add: chat.AddPolicy(n.set.Add), Log: n.log,
-	})
+	core := chat.New(groups, chat.Options{Before: listed, Limits: n.set.limits, Direct: chat.DirectPolicy(n.set.Direct), Add: chat.AddPolicy(n.set.Add), Log: n.log})
 	listed.Core = core
 	n.retention = retention.New(retainedStore{n.store, groups}, kept, retention.Options{Days: int64(n.set.RetainDays.value()), Log: n.log})
 	webhooks := webhook.New(core, n.store.Webhooks, n.sender)
@@ -228,6 +227,7 @@ func (n *Node) openServices() {
 		Live:          live.New(core, logs),
 		MemberData:    noted,
 		Blocks:        blocked,
+		Drafts:        drafts.New(core, n.store.Drafts),
 		Rules:         decisions,
 		Reports:       reported,
 		Reviews:       reviewed,
@@ -252,7 +252,7 @@ func (n *Node) openServices() {
 	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks(),
 		shown.Published(), n.services.Invites.Table(), hooks.Table(), listed.Table(), listed.Groups())
 	n.openAccounts()
-	n.services.Persons = person.New(core, person.Sources{Exports: exports, MemberData: noted, Blocks: blocked, Reports: reported, Schedules: schedules, Notifications: notifications,
+	n.services.Persons = person.New(core, person.Sources{Exports: exports, MemberData: noted, Blocks: blocked, Drafts: n.services.Drafts, Reports: reported, Schedules: schedules, Notifications: notifications,
 		Profiles: shown, Accounts: n.services.Accounts, Invites: invites, Users: decided, Archive: written})
 }
 

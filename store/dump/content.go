@@ -9,6 +9,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/accounts"
+	"github.com/chatd/chatd/chat/drafts"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/schedule"
@@ -68,7 +69,12 @@ var contents = map[string]content{
 		at, _, _ := strings.Cut(value, " ")
 		return chat.ValidUserID(name) && whole(at)
 	}},
-	"custom":   {"the id of a user and a JSON object", func(_, name, value string) bool { return chat.ValidUserID(name) && value != "" && customData(value) }},
+	"custom": {"the id of a user and a JSON object", func(_, name, value string) bool { return chat.ValidUserID(name) && value != "" && customData(value) }},
+	"draft": {"the id of a group, an epoch, a revision and the JSON of a draft", func(_, name, value string) bool {
+		f := strings.SplitN(value, " ", 3)
+		var d drafts.Draft
+		return chat.ValidGroupID(name) && len(f) == 3 && whole(f[1]) && json.Unmarshal([]byte(f[2]), &d) == nil && strconv.FormatInt(d.Rev, 10) == f[1]
+	}},
 	"stranger": {"the id of a user and a number of bytes", func(_, name, value string) bool { return validSender(head(name)) && whole(value) }},
 	"added": {"the id of a group", func(_, name, _ string) bool {
 		return strings.HasPrefix(name, ".") || chat.ValidGroupID(name) // a dot begins the hash of who added

@@ -16,6 +16,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/chat/drafts"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/importer"
@@ -45,7 +46,7 @@ list u:*:inbox a:*:to:* q:*:ready:critical q:*:ready:high q:*:ready:normal q:*:r
 set reachable unused e:*:groups e:*:held
 hash layout health wants grown erased files invited avatars retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
 hash g:*:reviews u:*:reviews g:*:meta g:*:members g:*:bans g:*:requests g:*:data g:*:invites g:*:reports g:*:reporters g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
-hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:profile u:*:avatar u:*:keys u:*:uploads u:*:files
+hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:drafts u:*:profile u:*:avatar u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
 zset reviewed public named reported users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
@@ -166,7 +167,7 @@ func TestEveryKeyOfAStore(t *testing.T) {
 }
 
 // people are the keys of users, credentials and invitations.
-var people = regexp.MustCompile(`^(tables|t:[^:]+(:used|:at|:gone)?|users|unused|names|named|invited|reported|avatars|g:[^:]+:(meta|members|data|invites|reports|reporters)|u:[^:]+:(profile|avatar|account))$`)
+var people = regexp.MustCompile(`^(tables|t:[^:]+(:used|:at|:gone)?|users|unused|names|named|invited|reported|avatars|g:[^:]+:(meta|members|data|invites|reports|reporters)|u:[^:]+:(profile|avatar|account|drafts))$`)
 
 // contents are what keys of people hold: what partitions have of a key together.
 func contents(t *testing.T, s *store.Store) map[string]map[string]string {
@@ -351,6 +352,7 @@ func (f filler) users() {
 	}
 	_, _, err := f.Store.PutBlock(f.Ctx, "alice", "bob")
 	f.Must(err)
+	f.Must(f.Store.PutDraft(f.Ctx, "alice", drafts.Kept{Group: "g", Epoch: "e", JSON: []byte(`{"body":"hello","rev":1}`)}, 1))
 	_, err = f.Store.ClaimAdds(f.Ctx, "alice", "g", []string{"dora"})
 	f.Must(err)
 	_, err = f.Store.Claim(f.Ctx, "alice", "key", "content")

@@ -18,6 +18,7 @@ import (
 	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/bulk"
 	"github.com/chatd/chatd/chat/directory"
+	"github.com/chatd/chatd/chat/drafts"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/health"
 	"github.com/chatd/chatd/chat/hook"
@@ -75,6 +76,21 @@ func (e DoctorRunState) Valid() bool {
 	case DoctorRunning:
 		return true
 	case DoctorStopped:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DraftFrameOp.
+const (
+	DraftFrameOpDraft DraftFrameOp = "draft"
+)
+
+// Valid indicates whether the value is a known member of the DraftFrameOp enum.
+func (e DraftFrameOp) Valid() bool {
+	switch e {
+	case DraftFrameOpDraft:
 		return true
 	default:
 		return false
@@ -758,6 +774,28 @@ type DoctorRun struct {
 
 // DoctorRunState defines model for DoctorRun.State.
 type DoctorRunState string
+
+// Draft defines model for Draft.
+type Draft = drafts.Draft
+
+// DraftFrame What the user has begun to write in a group, on another device as well; with `deleted` nothing any longer.
+type DraftFrame struct {
+	Body *string `json:"body,omitempty"`
+
+	// Data Any JSON value.
+	Data    interface{} `json:"data,omitempty"`
+	Deleted *bool       `json:"deleted,omitempty"`
+
+	// Group Compared byte for byte.
+	Group   GroupId      `json:"group"`
+	Op      DraftFrameOp `json:"op"`
+	ReplyTo *int64       `json:"reply_to,omitempty"`
+	Rev     *int64       `json:"rev,omitempty"`
+	Thread  *int64       `json:"thread,omitempty"`
+}
+
+// DraftFrameOp defines model for DraftFrame.Op.
+type DraftFrameOp string
 
 // Durability defines model for Durability.
 type Durability = chat.Durability
@@ -2800,6 +2838,9 @@ type AckGroupJSONRequestBody = PositionMark
 // PutBanJSONRequestBody defines body for PutBan for application/json ContentType.
 type PutBanJSONRequestBody = BanDraft
 
+// PutDraftJSONRequestBody defines body for PutDraft for application/json ContentType.
+type PutDraftJSONRequestBody = Draft
+
 // CreateFileJSONRequestBody defines body for CreateFile for application/json ContentType.
 type CreateFileJSONRequestBody = FileDraft
 
@@ -3251,6 +3292,15 @@ type ServerInterface interface {
 	// ListBlockers Who holds back trimming
 	// (GET /v1/groups/{group}/blockers)
 	ListBlockers(ctx echo.Context, group GroupParam) error
+	// DeleteDraft Forget what the caller has begun to write
+	// (DELETE /v1/groups/{group}/draft)
+	DeleteDraft(ctx echo.Context, group GroupParam) error
+	// GetDraft Read what the caller has begun to write
+	// (GET /v1/groups/{group}/draft)
+	GetDraft(ctx echo.Context, group GroupParam) error
+	// PutDraft Keep what the caller has begun to write
+	// (PUT /v1/groups/{group}/draft)
+	PutDraft(ctx echo.Context, group GroupParam) error
 	// ExportGroup Export the log of a group
 	// (GET /v1/groups/{group}/export)
 	ExportGroup(ctx echo.Context, group GroupParam, params ExportGroupParams) error
@@ -4227,6 +4277,54 @@ func (w *ServerInterfaceWrapper) ListBlockers(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListBlockers(ctx, group)
+	return err
+}
+
+// DeleteDraft converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteDraft(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteDraft(ctx, group)
+	return err
+}
+
+// GetDraft converts echo context to params.
+func (w *ServerInterfaceWrapper) GetDraft(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetDraft(ctx, group)
+	return err
+}
+
+// PutDraft converts echo context to params.
+func (w *ServerInterfaceWrapper) PutDraft(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutDraft(ctx, group)
 	return err
 }
 
@@ -6480,6 +6578,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/groups/:group/bans/:user", wrapper.DeleteBan, options.OperationMiddlewares["deleteBan"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/bans/:user", wrapper.PutBan, options.OperationMiddlewares["putBan"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/blockers", wrapper.ListBlockers, options.OperationMiddlewares["listBlockers"]...)
+	router.DELETE(options.BaseURL+"/v1/groups/:group/draft", wrapper.DeleteDraft, options.OperationMiddlewares["deleteDraft"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/draft", wrapper.GetDraft, options.OperationMiddlewares["getDraft"]...)
+	router.PUT(options.BaseURL+"/v1/groups/:group/draft", wrapper.PutDraft, options.OperationMiddlewares["putDraft"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/export", wrapper.ExportGroup, options.OperationMiddlewares["exportGroup"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/files", wrapper.CreateFile, options.OperationMiddlewares["createFile"]...)
 	router.DELETE(options.BaseURL+"/v1/groups/:group/files/:file", wrapper.DeleteFile, options.OperationMiddlewares["deleteFile"]...)
@@ -8216,6 +8317,148 @@ type ListBlockersdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListBlockersdefaultApplicationProblemPlusJSONResponse) VisitListBlockersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDraftRequestObject struct {
+	Group GroupParam `json:"group"`
+}
+
+type DeleteDraftResponseObject interface {
+	VisitDeleteDraftResponse(w http.ResponseWriter) error
+}
+
+type DeleteDraft204Response struct {
+}
+
+func (response DeleteDraft204Response) VisitDeleteDraftResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteDraftdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteDraftdefaultApplicationProblemPlusJSONResponse) VisitDeleteDraftResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDraftRequestObject struct {
+	Group GroupParam `json:"group"`
+}
+
+type GetDraftResponseObject interface {
+	VisitGetDraftResponse(w http.ResponseWriter) error
+}
+
+type GetDraft200JSONResponse Draft
+
+func (response GetDraft200JSONResponse) VisitGetDraftResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDraftdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetDraftdefaultApplicationProblemPlusJSONResponse) VisitGetDraftResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutDraftRequestObject struct {
+	Group GroupParam `json:"group"`
+	Body  *PutDraftJSONRequestBody
+}
+
+type PutDraftResponseObject interface {
+	VisitPutDraftResponse(w http.ResponseWriter) error
+}
+
+type PutDraft200JSONResponse Draft
+
+func (response PutDraft200JSONResponse) VisitPutDraftResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutDraftdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PutDraftdefaultApplicationProblemPlusJSONResponse) VisitPutDraftResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -13540,6 +13783,15 @@ type StrictServerInterface interface {
 	// ListBlockers Who holds back trimming
 	// (GET /v1/groups/{group}/blockers)
 	ListBlockers(ctx context.Context, request ListBlockersRequestObject) (ListBlockersResponseObject, error)
+	// DeleteDraft Forget what the caller has begun to write
+	// (DELETE /v1/groups/{group}/draft)
+	DeleteDraft(ctx context.Context, request DeleteDraftRequestObject) (DeleteDraftResponseObject, error)
+	// GetDraft Read what the caller has begun to write
+	// (GET /v1/groups/{group}/draft)
+	GetDraft(ctx context.Context, request GetDraftRequestObject) (GetDraftResponseObject, error)
+	// PutDraft Keep what the caller has begun to write
+	// (PUT /v1/groups/{group}/draft)
+	PutDraft(ctx context.Context, request PutDraftRequestObject) (PutDraftResponseObject, error)
 	// ExportGroup Export the log of a group
 	// (GET /v1/groups/{group}/export)
 	ExportGroup(ctx context.Context, request ExportGroupRequestObject) (ExportGroupResponseObject, error)
@@ -14839,6 +15091,104 @@ func (sh *strictHandler) ListBlockers(ctx echo.Context, group GroupParam) error 
 		return err
 	} else if validResponse, ok := response.(ListBlockersResponseObject); ok {
 		return validResponse.VisitListBlockersResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteDraft operation middleware
+func (sh *strictHandler) DeleteDraft(ctx echo.Context, group GroupParam) error {
+	var request DeleteDraftRequestObject
+
+	request.Group = group
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteDraft(ctx.Request().Context(), request.(DeleteDraftRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteDraft")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteDraftResponseObject); ok {
+		return validResponse.VisitDeleteDraftResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetDraft operation middleware
+func (sh *strictHandler) GetDraft(ctx echo.Context, group GroupParam) error {
+	var request GetDraftRequestObject
+
+	request.Group = group
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDraft(ctx.Request().Context(), request.(GetDraftRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDraft")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetDraftResponseObject); ok {
+		return validResponse.VisitGetDraftResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutDraft operation middleware
+func (sh *strictHandler) PutDraft(ctx echo.Context, group GroupParam) error {
+	var request PutDraftRequestObject
+
+	request.Group = group
+
+	var body PutDraftJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutDraft(ctx.Request().Context(), request.(PutDraftRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutDraft")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutDraftResponseObject); ok {
+		return validResponse.VisitPutDraftResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

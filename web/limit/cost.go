@@ -69,6 +69,7 @@ var costs = map[string]Cost{
 	"beginExamination": {User: 20}, // the whole store is read
 	"testWebhook":      {User: 20}, // another server is asked
 	"putDevice":        {User: 2},
+	"putDraft":         {User: 2},
 	"eraseMe":          {User: 5},
 	"listSessions":     {User: 10}, // other nodes are asked
 	"disconnectUser":   {User: 5},  // the same

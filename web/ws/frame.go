@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"math"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -96,6 +97,8 @@ func frameBytes(e live.Event) int {
 		for i := range e.Messages.Messages {
 			n += len(e.Messages.Messages[i].JSON) + 1
 		}
+	case e.Draft != nil:
+		n += len(e.Draft.JSON)
 	case e.Inbox != nil:
 		for i := range e.Inbox.Items {
 			n += len(e.Inbox.Items[i].JSON) + 1
@@ -121,6 +124,13 @@ func writeEvent(buf *bytes.Buffer, e live.Event, profiles []byte) {
 		wire.Plain(buf, `{"op":"typing","group":`, e.Typing.Group)
 		wire.Plain(buf, `,"user":`, e.Typing.User)
 		buf.WriteByte('}')
+	case e.Draft != nil:
+		wire.Plain(buf, `{"op":"draft","group":`, e.Draft.Group)
+		if fields, is := strings.CutPrefix(e.Draft.JSON, "{"); is {
+			buf.WriteString("," + fields)
+		} else {
+			buf.WriteString(`,"deleted":true}`)
+		}
 	case e.Joined != "":
 		wire.Plain(buf, `{"op":"joined","group":`, e.Joined)
 		buf.WriteByte('}')

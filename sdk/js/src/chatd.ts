@@ -18,6 +18,8 @@ export type Events = {
   cursor: { group: string; user: string; seen: number; read: number };
   /** Versions of the profiles of those by whom messages are that came: another one than is known is worth asking for. */
   profiles: { [user: string]: number };
+  /** What the person has begun to write in a group changed, here or on another device (`draft.put`); deleted: it is gone. */
+  draft: { group: string; body?: string; data?: Json; reply_to?: number; thread?: number; rev?: number; deleted?: true };
   joined: { group: string };
   left: { group: string };
   /** Something to send was refused, or discarded. A message stays as `failed`; a change is given up. */

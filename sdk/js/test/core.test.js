@@ -506,6 +506,16 @@ test("a store that refuses is replaced by memory, with a warning", async () => {
   await client.close();
 });
 
+test("what the person begins to write elsewhere is told", async () => {
+  const { server, client, of } = await begun();
+  const [socket] = server.sockets;
+  socket.says({ op: "draft", group: "general", body: "Shall we", rev: 3 });
+  socket.says({ op: "draft", group: "general", deleted: true });
+  await quiet();
+  assert.deepEqual(of("draft"), [{ group: "general", body: "Shall we", rev: 3 }, { group: "general", deleted: true }]);
+  await client.close();
+});
+
 test("the public surface: events, snapshot, group, inbox", async () => {
   const server = new Server();
   server.append("general", { body: "m1" });

@@ -44,6 +44,8 @@ export function read(frame: Schema["ServerFrame"]): string | number {
       return frame.seen + frame.read;
     case "typing":
       return frame.user;
+    case "draft":
+      return frame.body ?? frame.group;
     case "joined":
     case "left":
       return frame.group;
