@@ -128,6 +128,14 @@ export interface GroupCalls {
     notify(body: NotifyDraft): Promise<Notify>;
     /** Get the notification level in a group. */
     notifies(): Promise<Notify>;
+    readonly draft: {
+        /** Keep what the caller has begun to write. */
+        put(body: Draft): Promise<Draft>;
+        /** Read what the caller has begun to write. */
+        get(): Promise<Draft>;
+        /** Forget what the caller has begun to write. */
+        delete(): Promise<null>;
+    };
     readonly bans: {
         /** Who is banned. */
         list(query?: {
@@ -162,7 +170,7 @@ export interface GroupCalls {
         answer(user: string, body: JoinAnswer): Promise<null>;
     };
 }
-export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
+export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
 export type Ban = {
     at: string;
     /** Who banned them: a user, or `key:<id>`. */
@@ -223,6 +231,15 @@ export type DeviceDraft = {
 };
 export type DeviceList = {
     devices: Device[];
+};
+export type Draft = {
+    /** It may be empty. */
+    body: string;
+    /** Any JSON value, at most 16 KiB. */
+    data?: Json;
+    reply_to?: number;
+    rev: number;
+    thread?: number;
 };
 export type Group = {
     backlog_bytes: number;

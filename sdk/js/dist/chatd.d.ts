@@ -25,6 +25,16 @@ export type Events = {
     profiles: {
         [user: string]: number;
     };
+    /** What the person has begun to write in a group changed, here or on another device (`draft.put`); deleted: it is gone. */
+    draft: {
+        group: string;
+        body?: string;
+        data?: Json;
+        reply_to?: number;
+        thread?: number;
+        rev?: number;
+        deleted?: true;
+    };
     joined: {
         group: string;
     };
