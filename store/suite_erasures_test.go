@@ -27,6 +27,7 @@ var erasureTests = map[string]func(*fixture){
 	"EraseEntry trims":                testEraseEntryTrims,
 	"DropTraces":                      testDropTraces,
 	"traces of who is banned":         testBannedTraces,
+	"traces of who has banned":        testBannerTraces,
 	"HoldErasure and WaitingErasures": testHoldErasure,
 	"EraseEntry under a legal hold":   testEraseUnderHold,
 }
@@ -442,6 +443,40 @@ func testBannedTraces(w *fixture) {
 	bans, _, err := w.Bans(w.ctx, chat.Caller{User: "alice"}, "g", "", 10)
 	w.ok(err)
 	w.equal([]string{bans[0].User, bans[0].Reason}, []string{"bob", ""})
+}
+
+// testBannerTraces: somebody who has banned others leaves no name there, and the bans hold as before.
+func testBannerTraces(w *fixture) {
+	w.group("g", nil)
+	root := chat.Caller{User: "root", Admin: true}
+	traces := func() bool {
+		found, err := w.FindAuthored(w.ctx, root.User, []erase.At{{Name: "g", Pos: 1}})
+		w.ok(err)
+		return found[0].Traces
+	}
+	w.equal(traces(), false)
+	for user, reason := range map[string]string{"bob": "spam  twice", "carol": ""} {
+		m := membership("g", user, "alice", "")
+		m.By = root
+		_, _, _, err := w.Ban(w.ctx, m, rules.Ban{Reason: reason}, 0, noticeEntry("g", "root", chat.NoticeBanned, user))
+		w.ok(err)
+	}
+	w.equal(traces(), true)
+	w.ok(w.DropTraces(w.ctx, "g", "root"))
+	w.ok(w.DropTraces(w.ctx, "g", "root"))
+	w.equal(traces(), false)
+	list := func() []rules.Ban {
+		bans, _, err := w.Bans(w.ctx, root, "g", "", 10)
+		w.ok(err)
+		slices.SortFunc(bans, func(a, b rules.Ban) int { return strings.Compare(b.User, a.User) })
+		for i := range bans {
+			bans[i].At = chat.Time{}
+		}
+		return bans
+	}
+	w.equal(list(), []rules.Ban{{User: "carol"}, {User: "bob", Reason: "spam  twice"}})
+	w.ok(w.DropTraces(w.ctx, "g", "bob")) // of which nobody is known who made it
+	w.equal(list(), []rules.Ban{{User: "carol"}, {User: "bob"}})
 }
 
 func testDropTraces(w *fixture) {

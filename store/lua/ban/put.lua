@@ -35,7 +35,7 @@ if role == 'owner' or role == 'admin' and not operator and role_of(caller) ~= 'o
 if role and redis.call('HLEN', members) == 1 then return {'LAST'} end
 local now_ms, has = clock_ms(), redis.call('HGET', bans, user)
 if has and not role then
-  local ends, why = string.match(has, '^(%d+) %d+ %S+ (.*)$')
+  local ends, why = string.match(has, '^(%d+) %d+ %S* (.*)$')
   if ends == int(until_ms) and why == reason then
     if hours > 0 then enqueue_purge(purge_id, epoch, user, caller, via, hours, redis.call('GET', last_id), now_ms) end
     return {'OK', 0, 0, has}

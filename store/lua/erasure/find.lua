@@ -10,12 +10,15 @@
 -- include: base
 -- include: hold
 -- include: invitation
-local epoch, archived_from, late, has_asked = unpack(redis.call('HMGET', meta, 'epoch', 'archived_from', 'late', 'asked'))
+local epoch, archived_from, late, has_asked, has_banned = unpack(redis.call('HMGET', meta, 'epoch', 'archived_from', 'late', 'asked', 'banned'))
 if not epoch then return {'NOTFOUND'} end
 local last = tonumber(redis.call('GET', last_id))
 local traces = redis.call('EXISTS', sent, by, at) > 0 or redis.call('ZSCORE', senders, user)
 traces = traces or has_asked and redis.call('HEXISTS', requests, user) == 1
-traces = traces or string.match(redis.call('HGET', bans, user) or '', '^%d+ %d+ %S+ .') -- why somebody is banned goes, the ban stays
+traces = traces or string.match(redis.call('HGET', bans, user) or '', '^%d+ %d+ %S* .') -- why somebody is banned goes, the ban stays
+for _, ban in ipairs(has_banned and not traces and redis.call('HVALS', bans) or {}) do
+  traces = traces or string.match(ban, '^%d+ %d+ (%S*)') == user
+end
 for _, record in ipairs(traces and {} or redis.call('HVALS', invites)) do
   traces = traces or invitation_of(record).by == user
 end

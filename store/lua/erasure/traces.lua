@@ -6,6 +6,15 @@
 -- include: invitation
 -- include: asked
 redis.call('UNLINK', sent)
+-- A ban stays, without why somebody was banned, and without whom they have banned.
+local bans_of = redis.call('HEXISTS', meta, 'banned') == 1 and redis.call('HGETALL', bans) or {}
+for n = 1, #bans_of, 2 do
+  local times, banner, why = string.match(bans_of[n + 1], '^(%d+ %d+) (%S*) (.*)$')
+  if bans_of[n] == user then why = '' end
+  if banner == user then banner = '' end
+  local kept = times .. ' ' .. banner .. ' ' .. why
+  if kept ~= bans_of[n + 1] then redis.call('HSET', bans, bans_of[n], kept) end
+end
 if redis.call('HEXISTS', members, user) == 1 then return {'OK'} end
 redis.call('UNLINK', by, at)
 redis.call('ZREM', senders, user)
@@ -13,9 +22,6 @@ redis.call('HDEL', levels, user)
 redis.call('ZREM', notified, user)
 redis.call('ZREM', slow, user)
 drop_request(redis.call('HGET', meta, 'asked'), user)
--- A ban stays, without why.
-local ban = string.match(redis.call('HGET', bans, user) or '', '^%d+ %d+ %S+ ')
-if ban then redis.call('HSET', bans, user, ban) end
 local all = redis.call('HGETALL', invites)
 for n = 1, #all, 2 do
   if invitation_of(all[n + 1]).by == user then
