@@ -173,7 +173,7 @@ export interface GroupCalls {
 export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
 export type Ban = {
     at: string;
-    /** Who banned them: a user, or `key:<id>`. */
+    /** Who banned them: a user, or `key:<id>`; empty once they are erased. */
     by: string;
     reason?: string;
     /** A time, or null. */

@@ -126,7 +126,7 @@ export const groupCalls = "members GET /members|updateMember PATCH /members/{}|r
 
 export type Ban = {
   at: string;
-  /** Who banned them: a user, or `key:<id>`. */
+  /** Who banned them: a user, or `key:<id>`; empty once they are erased. */
   by: string;
   reason?: string;
   /** A time, or null. */
