@@ -83,6 +83,13 @@ func TestHeldWays(t *testing.T) {
 	if len(waiting) != 5 { // each was sent once
 		t.Errorf("got %v", waiting)
 	}
+	export := h.must("alice", "GET", "/v1/me/export", "").body
+	if strings.Count(export, `{"review":{"id":"`) != 5 || !strings.Contains(export, `"odd stream"`) || strings.Contains(export, "looks odd") {
+		t.Errorf("the export is %s", export)
+	}
+	if other := h.must("bob", "GET", "/v1/me/export", "").body; strings.Contains(other, `{"review"`) {
+		t.Errorf("what waits for bob is in his export: %s", other)
+	}
 
 	for published := map[string]bool{}; len(published) < len(waiting); {
 		var event struct {

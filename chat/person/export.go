@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/reports"
+	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/users"
 )
@@ -39,6 +40,7 @@ type Record struct {
 	Session  *users.Session     `json:"session,omitempty"`   // that is open now
 	Block    *blocks.Block      `json:"block,omitempty"`     // of another user by this one
 	Draft    *drafts.Of         `json:"draft,omitempty"`     // what the user has begun to write
+	Review   *reviews.View      `json:"review,omitempty"`    // a message of the user that waits for a moderator
 	Report   *reports.Report    `json:"report,omitempty"`    // that the user made in such a group and is open, without the message
 	Invite   *invite.Invite     `json:"invite,omitempty"`    // that the user made, without its code: to these groups, and without a group
 }
@@ -88,6 +90,7 @@ type Sources struct {
 	Blocks        *blocks.Service
 	Drafts        *drafts.Service
 	Reports       *reports.Service
+	Reviews       *reviews.Service
 	Schedules     *schedule.Service
 	Notifications *notify.Service
 	Profiles      *profiles.Service
@@ -150,7 +153,7 @@ func (s *Service) Export(ctx context.Context, by chat.Caller, write func([]Recor
 		reading = err == nil
 		return err
 	}
-	for _, step := range []func(context.Context) error{e.groups, e.left, e.inbox, e.scheduled, e.devices, e.profile, e.lastSeen, e.account, e.sessions, e.invites, e.blocks, e.drafts} {
+	for _, step := range []func(context.Context) error{e.groups, e.left, e.inbox, e.scheduled, e.devices, e.profile, e.lastSeen, e.account, e.sessions, e.invites, e.blocks, e.drafts, e.reviews} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -292,6 +295,19 @@ func (e *export) drafts(ctx context.Context) error {
 	records := make([]Record, len(own))
 	for i := range own {
 		records[i].Draft = &own[i]
+	}
+	return e.write(records)
+}
+
+// reviews writes what of the user waits for a moderator.
+func (e *export) reviews(ctx context.Context) error {
+	made, err := e.from.Reviews.MadeBy(ctx, e.by)
+	if err != nil || len(made) == 0 {
+		return err
+	}
+	records := make([]Record, len(made))
+	for i := range made {
+		records[i].Review = &made[i]
 	}
 	return e.write(records)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/reports"
+	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
@@ -170,7 +171,7 @@ func sources(b *chattest.Bench, p *profiles.Service, db person.Archive) person.S
 	return person.Sources{
 		Exports: exports.New(b.Service, b.Store), Blocks: blocks.New(b.Service, b.Store), Drafts: drafts.New(b.Service, b.Store), MemberData: memberdata.New(b.Service, b.Store),
 		Schedules: schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), Notifications: notify.New(b.Service, b.Store, notify.Options{}),
-		Reports: reports.New(b.Service, b.Store, b.Store, nil, nil), Profiles: p, Invites: invite.New(b.Service, b.Store, b.Store, invite.Options{Now: time.Now, Log: log}), Users: decided, Archive: db,
+		Reports: reports.New(b.Service, b.Store, b.Store, nil, nil), Reviews: reviews.New(b.Service, b.Store, nil, nil), Profiles: p, Invites: invite.New(b.Service, b.Store, b.Store, invite.Options{Now: time.Now, Log: log}), Users: decided, Archive: db,
 	}
 }
 

@@ -206,11 +206,11 @@ func refusal(err error) error {
 	return chat.Errorf(chat.CodeConflict, "it cannot be stored for its sender now, and goes on waiting: %s", e.Message)
 }
 
-// pageIDs is how many reviews a step of Erase looks at.
+// pageIDs is how many reviews a step of each looks at.
 const pageIDs = 1000
 
-// Erase removes what waits of a user, and what waits for their inbox. Nobody is told.
-func (s *Service) Erase(ctx context.Context, user string) error {
+// each hands out what waits of a user, or for their inbox, the oldest first.
+func (s *Service) each(ctx context.Context, user string, do func(chat.Review) error) error {
 	who := chat.ReviewSender(user)
 	for after := ""; ; {
 		page, err := s.store.AllReviews(ctx, after, pageIDs)
@@ -229,7 +229,7 @@ func (s *Service) Erase(ctx context.Context, user string) error {
 			if r.From != user && r.To != user {
 				continue
 			}
-			if err := s.store.EndReview(ctx, r, nil); err != nil && !errors.Is(err, chat.ErrNotFound) {
+			if err := do(r); err != nil {
 				return err
 			}
 		}
@@ -238,6 +238,29 @@ func (s *Service) Erase(ctx context.Context, user string) error {
 		}
 		after = page[len(page)-1].ID
 	}
+}
+
+// Erase removes what waits of a user, and what waits for their inbox. Nobody is told.
+func (s *Service) Erase(ctx context.Context, user string) error {
+	return s.each(ctx, user, func(r chat.Review) error {
+		if err := s.store.EndReview(ctx, r, nil); !errors.Is(err, chat.ErrNotFound) {
+			return err
+		}
+		return nil
+	})
+}
+
+// MadeBy is what waits of the caller, the oldest first, without why, which is for moderators.
+func (s *Service) MadeBy(ctx context.Context, by chat.Caller) (made []View, err error) {
+	err = s.each(ctx, by.User, func(r chat.Review) error {
+		if r.From == by.User && !s.over(r) {
+			v := view(r)
+			v.Reason = ""
+			made = append(made, v)
+		}
+		return nil
+	})
+	return made, chat.AsError(err)
 }
 
 // Whose is the payload of the task that ends the reviews of a group, or of a user, whose time is over.
