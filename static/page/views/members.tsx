@@ -13,6 +13,7 @@ import { Avatar, IconButton, Name, Popover, Problem } from "../ui/parts.tsx";
 import { nobody, PeopleField, usersOf } from "../ui/people-field.tsx";
 import { Windowed } from "../ui/windowed.tsx";
 import { Invites } from "./invites.tsx";
+import { Reports, Waiting } from "./moderation.tsx";
 import { MuteDialog, unmute } from "./mute.tsx";
 import { Requests } from "./requests.tsx";
 import { isForEver, whenText } from "./when.ts";
@@ -43,6 +44,8 @@ function Shown({ group }: { group: GroupState }) {
   return (
     <div class="stack">
       {manages && <Requests group={group} />}
+      {manages && <Waiting group={group} />}
+      {manages && <Reports group={group} />}
       {manages && <Add group={group} has={(u) => ids.has(u)} />}
       {manages && <Invites group={group} />}
       <input type="search" name="member-search" dir="auto" aria-label={say("Search members", "搜索成员")} placeholder={say("Search members", "搜索成员")} value={filter}

@@ -1,10 +1,10 @@
 /** People and settings: one file for all of it, loaded when some of it is first shown. */
 import "../whole.ts";
 
+export { AskedDialog } from "./asked.tsx";
 export { Create, Public } from "./create.tsx";
 export { Members } from "./members.tsx";
 export { Outside } from "./outside.tsx";
-export { MuteDialog } from "./mute.tsx";
 export { You } from "./me/you.tsx";
 export { Receipts } from "./receipts.tsx";
 export { Settings } from "./settings.tsx";

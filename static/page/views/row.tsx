@@ -12,6 +12,7 @@ import type { Question } from "../ui/confirm.tsx";
 import { Files } from "../ui/files.tsx";
 import { memo } from "../ui/memo.ts";
 import { Avatar, Icon, Name } from "../ui/parts.tsx";
+import type { Asked } from "./asked.tsx";
 import { Body } from "./body.tsx";
 import { Tools, type Open } from "./tools.tsx";
 
@@ -28,8 +29,7 @@ export type RowActions = {
   restore(item: MessageItem): void;
   unread(item: MessageItem): void;
   jump(id: number): void;
-  /** Asks for how long its author is to be silent. */
-  mute(item: MessageItem): void;
+  ask(what: Asked): void;
 };
 
 export type RowProps = {

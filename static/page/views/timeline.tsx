@@ -14,13 +14,14 @@ import { NEAR_PX, useNear, useScroll } from "../scroll.ts";
 import { closed, useSession } from "../session.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { Avatar, Icon } from "../ui/parts.tsx";
+import type { Asked } from "./asked.tsx";
 import type { About } from "./conversation.tsx";
 import { DayLine, Folded, GapLine, NewLine } from "./line.tsx";
 import { MessageRow, type RowActions, type RowProps } from "./row.tsx";
 import type { Open } from "./tools.tsx";
 import { useRowKeys } from "./rowkeys.ts";
 
-const MuteDialog = lazy(() => import("./people.tsx").then((m) => m.MuteDialog));
+const AskedDialog = lazy(() => import("./people.tsx").then((m) => m.AskedDialog));
 
 /** Lines held at a time: what the pages of the client, a tall screen and the bound of nodes allow. */
 const LINES_MAX = 160;
@@ -109,7 +110,7 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
     written.current = group.queued;
   }, [group.queued]);
 
-  const [muting, setMuting] = useState(""); // whose silence is asked about
+  const [asked, ask] = useState<Asked | null>(null);
   const latest = useRef({ jump, unread, look });
   latest.current = { jump, unread, look };
   const [open, setOpen] = useState<{ key: string; what: Open }>({ key: "", what: "" });
@@ -129,7 +130,7 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
     restore: (item) => takeBack(me, group.id, item.id),
     unread: (item) => void latest.current.unread(item.id).catch(failed),
     jump: (id) => void latest.current.jump(id),
-    mute: (item) => setMuting(item.from),
+    ask,
   }), [group.id]);
   const keys = useRowKeys({ lines, open: open.what ? open.key : "", on, me });
 
@@ -174,7 +175,7 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
       <ol class="messages" aria-label={say("Messages", "消息")} aria-busy={!loaded} {...keys.events}>{lines.map(row)}</ol>
       {state.after && <div class="log-bottom" ref={bottom}>{more("after", newer)}</div>}
       {away && loaded && <ToEnd group={group} items={state.items} onClick={toNewest} />}
-      {muting && <MuteDialog group={group.id} user={muting} onClose={() => setMuting("")} />}
+      {asked && <AskedDialog {...asked} onClose={() => ask(null)} />}
     </div>
   );
 }

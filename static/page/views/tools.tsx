@@ -70,7 +70,8 @@ function Menu({ item, mine, manages, on, anchor, onClose }: {
     { icon: "bell", label: say("Mark unread from here", "从此处标为未读"), key: "u", run: () => on.unread(item) },
     { icon: "eye", label: say("View read receipts", "查看已读情况"), run: () => openPanel("receipts", item.id) },
     ...(mine || !item.from || item.via ? [] : [{ icon: "shield" as const, label: blocked ? say("Unblock…", "取消屏蔽…") : say("Block…", "屏蔽…"), run: () => on.show(item.key, "block") }]),
-    ...(manages && !mine && item.from ? [{ icon: "bell-off" as const, label: say("Mute the author…", "将作者禁言…"), run: () => on.mute(item) }] : []),
+    ...(manages && !mine && item.from ? [{ icon: "bell-off" as const, label: say("Mute the author…", "将作者禁言…"), run: () => on.ask({ item, what: "mute" }) }] : []),
+    ...(mine || !item.from || item.via ? [] : [{ icon: "alert" as const, label: say("Report…", "举报…"), run: () => on.ask({ item, what: "report" }) }]),
     ...(mine || manages ? [{ icon: "bin" as const, label: say("Delete", "删除"), danger: true, run: () => on.show(item.key, "delete") }] : []),
   ];
   function onKeyDown(e: KeyboardEvent): void {
