@@ -32,14 +32,14 @@ func TestPageModeration(t *testing.T) {
 	alice.open("team")
 	alice.click(`.group-head button[aria-label="Members"]`)
 	alice.see(shows(".requests li[data-report] .said", "Cheap watches"))
-	alice.see(`/bob.*abuse.*for the third time/.test(document.querySelector(".requests li[data-report] .note").textContent)`)
+	alice.see(`/bob.*abusive.*for the third time/.test(document.querySelector(".requests li[data-report] .note").textContent)`)
 	alice.picture(picturesDir(t), "reports.png")
 	alice.click(".requests li[data-report] button[name=delete]")
 	alice.see(`!document.querySelector("li[data-report]")`)
 	bob.see(`!document.body.textContent.includes("Cheap watches")`)
 
 	// What a list of words holds back is read by them first.
-	must(owner.PutGroupWords(ctx, "team", client.Words{Review: []string{"offer*"}}))(t)
+	must(owner.PutGroupWords(ctx, "team", client.Words{Refuse: []string{}, Mask: []string{}, Review: []string{"offer*"}}))(t)
 	for _, body := range []string{"An offer for you", "An offering for the church"} {
 		var e *client.Error
 		if _, err := carl.Send(ctx, "team", client.Text(body)); !errors.As(err, &e) || e.Code != client.CodeInReview {

@@ -10,6 +10,7 @@ import { useSession } from "../session.ts";
 import { Confirm, type Question } from "../ui/confirm.tsx";
 import { Avatar, Name, Problem } from "../ui/parts.tsx";
 import { Decisions } from "./decisions.tsx";
+import { reasonText } from "./report.tsx";
 
 const DAY_MS = 86_400_000;
 
@@ -84,7 +85,7 @@ function ReportRow({ report: r, onAsk, onDecide }: { report: Wire.Report; onAsk:
       <Avatar user={r.from} />
       <span class="grow"><Name user={r.from} /> <small><time dateTime={r.at}>{shortTime(r.at)}</time></small></span>
       <Said body={r.message?.body} files={r.message?.files?.length ?? 0} />
-      <small class="note"><Name user={r.by} />: <bdi>{r.reason}</bdi>{r.note && <> · <bdi>{r.note}</bdi></>}</small>
+      <small class="note"><Name user={r.by} />: <bdi>{reasonText(r.reason)}</bdi>{r.note && <> · <bdi>{r.note}</bdi></>}</small>
       <Decisions of={[
         { name: "dismiss", text: say("Dismiss", "忽略"), label: say(`Dismiss the report of what ${name} wrote`, `忽略对 ${name} 的举报`), run: () => onDecide({ action: "dismiss" }) },
         { name: "delete", text: say("Delete message", "删除消息"), label: say(`Delete the message of ${name}`, `删除 ${name} 的消息`), danger: true, run: () => onDecide({ action: "delete" }) },

@@ -10,6 +10,8 @@ const REASONS = [
   ["spam", say("It is spam", "垃圾信息")], ["abuse", say("It is abusive or threatens somebody", "辱骂或威胁他人")],
   ["illegal", say("It is against the law", "违法内容")], ["other", say("Something else", "其他")],
 ] as const;
+/** What a reason means; others than these come from other clients, and are shown as they are. */
+export const reasonText = (reason: string): string => REASONS.find(([value]) => value === reason)?.[1] ?? reason;
 const NOTE_MAX = 1000;
 
 export function ReportDialog({ group, id, onClose }: { group: string; id: number; onClose: () => void }) {

@@ -1,16 +1,15 @@
 /** What can be done with a message: one toolbar, at the row that is under the pointer or has the focus, and a menu. */
 import { useRef } from "preact/hooks";
 import type { MessageItem } from "@chatd/client";
-import { useBlocked } from "../blocked.ts";
-import { openPanel, pathOf } from "../route.ts";
 import { say } from "../say.ts";
-import { useSession } from "../session.ts";
 import { EmojiPicker } from "../ui/emoji.tsx";
 import { recentEmoji } from "../ui/emoji-table.ts";
-import type { IconName } from "../ui/icons.ts";
-import { Icon, IconButton, Popover } from "../ui/parts.tsx";
+import { lazy } from "../ui/lazy.tsx";
+import { IconButton, Popover } from "../ui/parts.tsx";
 import { useRoving } from "../ui/roving.ts";
 import type { RowActions } from "./row.tsx";
+
+const Menu = lazy(() => import("./menu.tsx").then((m) => m.Menu));
 
 /** What is open at a row. */
 export type Open = "" | "menu" | "picker" | "delete" | "block";
@@ -50,47 +49,5 @@ export function Tools({ item, mine, manages, open, on }: { item: MessageItem; mi
       )}
       {open === "menu" && <Menu item={item} mine={mine} manages={manages} on={on} anchor={roving.ref} onClose={close} />}
     </>
-  );
-}
-
-type Choice = { icon: IconName; label: string; key?: string; danger?: boolean; run: () => void };
-
-function Menu({ item, mine, manages, on, anchor, onClose }: {
-  item: MessageItem; mine: boolean; manages: boolean; on: RowActions; anchor: { readonly current: HTMLElement | null }; onClose: () => void;
-}) {
-  const { toast } = useSession();
-  const blocked = useBlocked().has(item.from);
-  const copy = (text: string) => void navigator.clipboard.writeText(text).then(() => toast(say("Copied", "已复制")), () => toast(say("The browser does not allow copying here.", "浏览器不允许复制。"), { bad: true }));
-  const choices: Choice[] = [
-    { icon: "smile", label: say("Add reaction", "添加回应"), key: "+", run: () => on.show(item.key, "picker") },
-    { icon: "reply", label: say("Reply", "回复"), key: "r", run: () => on.reply(item) },
-    ...(mine && item.kind === "text" ? [{ icon: "pencil" as const, label: say("Edit", "编辑"), key: "e", run: () => on.edit(item) }] : []),
-    ...(item.body ? [{ icon: "copy" as const, label: say("Copy text", "复制文本"), run: () => copy(item.body!) }] : []),
-    { icon: "link", label: say("Copy link", "复制链接"), run: () => copy(location.origin + pathOf({ view: "group", group: item.group, id: item.id })) },
-    { icon: "bell", label: say("Mark unread from here", "从此处标为未读"), key: "u", run: () => on.unread(item) },
-    { icon: "eye", label: say("View read receipts", "查看已读情况"), run: () => openPanel("receipts", item.id) },
-    ...(mine || !item.from || item.via ? [] : [{ icon: "shield" as const, label: blocked ? say("Unblock…", "取消屏蔽…") : say("Block…", "屏蔽…"), run: () => on.show(item.key, "block") }]),
-    ...(manages && !mine && item.from ? [{ icon: "bell-off" as const, label: say("Mute the author…", "将作者禁言…"), run: () => on.ask({ item, what: "mute" }) }] : []),
-    ...(mine || !item.from || item.via ? [] : [{ icon: "alert" as const, label: say("Report…", "举报…"), run: () => on.ask({ item, what: "report" }) }]),
-    ...(mine || manages ? [{ icon: "bin" as const, label: say("Delete", "删除"), danger: true, run: () => on.show(item.key, "delete") }] : []),
-  ];
-  function onKeyDown(e: KeyboardEvent): void {
-    const buttons = [...(e.currentTarget as HTMLElement).querySelectorAll("button")];
-    const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[e.key];
-    e.stopPropagation();
-    if (to === undefined) return;
-    e.preventDefault();
-    buttons.at(to % buttons.length)?.focus();
-  }
-  return (
-    <Popover anchor={anchor} name="actions" label={say("Actions for this message", "消息操作")} onClose={onClose}>
-      <div class="menu" role="menu" onKeyDown={onKeyDown}>
-        {choices.map((c, i) => (
-          <button type="button" key={c.label} role="menuitem" class={c.danger ? "danger" : undefined} aria-label={c.label} data-key={c.key} data-focus={i === 0 ? "" : undefined}
-            onClick={() => { onClose(); c.run(); }}><Icon name={c.icon} />{c.label}</button>
-        ))}
-      </div>
-    </Popover>
   );
 }
