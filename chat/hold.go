@@ -37,9 +37,9 @@ type Kept struct {
 // the deletion of the group; the last member of a held group cannot leave.
 type HoldStore interface {
 	// PutHold puts a group under legal hold, or gives its hold another reason. Since stays that of the first. ErrNotFound.
-	PutHold(ctx context.Context, group string, h Hold) (Hold, error)
+	PutHold(ctx context.Context, by Caller, group string, h Hold) (Hold, error)
 	// ReleaseHold ends the hold on a group. released is false where there was none. ErrNotFound.
-	ReleaseHold(ctx context.Context, group string) (released bool, err error)
+	ReleaseHold(ctx context.Context, by Caller, group string) (released bool, err error)
 	// Kept reads how the entries from..to of a group under legal hold read before each change since, in the order of their ids, a
 	// bounded number of them behind the first skip. An empty list is the end.
 	Kept(ctx context.Context, group string, from, to int64, skip int) ([]Kept, error)
@@ -72,7 +72,7 @@ func (s *holds) PutHold(ctx context.Context, by Caller, group, reason string) (H
 	if reason = strings.TrimSpace(reason); !spelling.Visible(reason) {
 		return Hold{}, Invalid("reason: has no visible character")
 	}
-	h, err := s.store.PutHold(ctx, group, Hold{Reason: reason, By: by.User, Since: TimeMs(s.opt.Now())})
+	h, err := s.store.PutHold(ctx, by, group, Hold{Reason: reason, By: by.User, Since: TimeMs(s.opt.Now())})
 	if err == nil {
 		s.opt.Log.InfoContext(ctx, "a group is under legal hold", "group", group, "by", by.User)
 	}
@@ -90,7 +90,7 @@ func (s *holds) ReleaseHold(ctx context.Context, by Caller, group string) error 
 	if err := cmp.Or(CheckOperator(by), CheckGroup(by, group)); err != nil {
 		return err
 	}
-	released, err := s.store.ReleaseHold(ctx, group)
+	released, err := s.store.ReleaseHold(ctx, by, group)
 	if err == nil && released {
 		s.opt.Log.InfoContext(ctx, "the legal hold on a group has ended", "group", group, "by", by.User)
 	}

@@ -19,6 +19,7 @@ type Limits struct {
 	GroupMutedMax      int // members of a group who are muted at a time
 	GroupReportsMax    int // open reports of messages in a group
 	MemberReportsMax   int // of these by one member
+	AuditMax           int // entries of the audit, divided among the partitions
 	GroupCreateMembers int // members named at the creation of a group
 	UserGroupsMax      int // groups of a user
 	InboxItemsMax      int // items of an inbox that are not acked
@@ -95,6 +96,7 @@ func DefaultLimits() Limits {
 		GroupMutedMax:      10_000,
 		GroupReportsMax:    500,
 		MemberReportsMax:   50,
+		AuditMax:           100_000,
 		GroupCreateMembers: 1000,
 		UserGroupsMax:      10_000,
 		InboxItemsMax:      10_000,

@@ -51,11 +51,12 @@ type NewReview struct {
 	Key, Content string
 }
 
-// ReviewEnd ends a review in the step that stores its message. Report is the payload, without its last brace, of the task that tells its
-// sender; empty: nobody is told.
+// ReviewEnd ends a review, in the step that stores its message if that is released.
 type ReviewEnd struct {
-	ID     string
-	Report []byte
+	Review
+	Report []byte // payload, without its last brace, of the task that tells its sender; empty: nobody is told
+	By     Caller // who decided; without a User nobody did
+	Epoch  string // of the group then; empty: it is for an inbox
 }
 
 // ErrReviewGone is the answer for a review that is not there, or not any longer.
@@ -145,7 +146,7 @@ func (s *base) Review(ctx context.Context, r Review, key, content string) error 
 }
 
 // Release appends the message of a review, with the rights that its sender has now but for slow mode, and ends the review with it.
-func (s *sends) Release(ctx context.Context, r Review, end ReviewEnd) (Sent, error) {
+func (s *sends) Release(ctx context.Context, r ReviewEnd) (Sent, error) {
 	by, c := r.Caller(), r.Message
 	if len(c.Files) > 0 {
 		files, gone, err := s.sendable(ctx, by, r.Group, c)
@@ -159,7 +160,7 @@ func (s *sends) Release(ctx context.Context, r Review, end ReviewEnd) (Sent, err
 	}
 	e := Entry{Group: r.Group, From: by.User, Via: by.Via, Content: c}
 	a := NewAppend(e, s.opt.Now())
-	a.Operator, a.Files, a.Release = by.Admin, fileIDs(c.Files), &end
+	a.Operator, a.Files, a.Release = by.Admin, fileIDs(c.Files), &r
 	a.Key, a.Content = "", "" // its key stands for the review
 	done, err := s.append(ctx, by, a, e)
 	if err != nil {
@@ -169,12 +170,12 @@ func (s *sends) Release(ctx context.Context, r Review, end ReviewEnd) (Sent, err
 }
 
 // ReleaseDirect puts the direct message of a review into the inbox that it is for, as Release does.
-func (s *inboxes) ReleaseDirect(ctx context.Context, r Review, end ReviewEnd) error {
+func (s *inboxes) ReleaseDirect(ctx context.Context, r ReviewEnd) error {
 	if err := s.strangers.MayWrite(ctx, r.Caller(), r.To); err != nil {
 		return err
 	}
 	item := NewDirect(r.To, directItem(r.Caller(), r.Message, s.opt.Now()))
-	item.Key, item.ToStrangers, item.Release = "", r.Operator, &end
+	item.Key, item.ToStrangers, item.Release = "", r.Operator, &r
 	_, _, _, err := s.store.InboxAppend(ctx, item)
 	return AsError(err)
 }

@@ -21,6 +21,9 @@ func (s *sends) revise(ctx context.Context, by Caller, a Append, e Entry) (Appen
 		if err != nil {
 			return s.firstAnswer(ctx, a, err)
 		}
+		if asAdmin {
+			a.Actor = by
+		}
 		var done Appended
 		done, err = s.store.Revise(ctx, a, changes, asAdmin)
 		if !errors.Is(err, ErrConflict) {

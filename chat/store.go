@@ -202,6 +202,7 @@ type Append struct {
 	Below      *Below     // the target is in the archive; nil: the store holds it
 	Operator   bool       // From is an operator, who as a member manages whatever the role
 	Decided    bool       // of a deletion: by who managed the group then; From need not be a member
+	Actor      Caller     // of a deletion of another's message: whom the audit names; without a User it gets no entry
 	Durability Durability // empty: memory
 	Files      []string   // ids of the files that Rest shows
 	Look       bool       // checks a text or data, and appends nothing: the first answer where the Key is known, else no ID

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/chatd/chatd/chat/audit"
 )
 
 var accountPutScript = newScript("account/put", userNames)
@@ -24,8 +26,8 @@ func (s *Accounts) Account(ctx context.Context, user string) (string, error) {
 }
 
 // PutAccount replaces the record of a user in the place of the one that was read.
-func (s *Accounts) PutAccount(ctx context.Context, user, before, after string, fresh bool) error {
-	return s.doSafe(ctx, accountPutScript.On(s.keys.user(user)).Arg("user", user).Arg("before", before).Arg("after", after).Arg("fresh", flag(fresh)))
+func (s *Accounts) PutAccount(ctx context.Context, user, before, after string, fresh bool, note audit.Entry) error {
+	return s.doSafe(ctx, s.noted(accountPutScript.On(s.keys.user(user)).Arg("user", user).Arg("before", before).Arg("after", after).Arg("fresh", flag(fresh)), note))
 }
 
 // AccountsOf reads the records of users, in their order.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/rules"
 )
 
@@ -15,6 +16,13 @@ var (
 	bansScript  = newReader("ban/list", groupNames)
 )
 
+// banned is what the audit says of a ban.
+type banned struct {
+	Until       *chat.Time `json:"until"`
+	Reason      string     `json:"reason,omitempty"`
+	DeleteHours int64      `json:"delete_hours,omitempty"`
+}
+
 // Ban keeps a user out, and removes a member.
 func (s *Groups) Ban(ctx context.Context, m chat.Membership, ban rules.Ban, hours int64, notice chat.NoticeEntry) (kept rules.Ban, created, left bool, err error) {
 	k := s.keys.group(m.Group)
@@ -22,10 +30,10 @@ func (s *Groups) Ban(ctx context.Context, m chat.Membership, ban rules.Ban, hour
 	if ban.Until != nil {
 		ends = ban.Until.UnixMilli()
 	}
-	r, err := s.run(ctx, banScript.On(k.of(m.User)).Arg("user", m.User).Arg("caller", m.By.User).Arg("operator", m.By.Admin).
+	r, err := s.run(ctx, s.noted(banScript.On(k.of(m.User)).Arg("user", m.User).Arg("caller", m.By.User).Arg("operator", m.By.Admin).
 		Arg("via", m.By.Via).Arg("until_ms", ends).Arg("reason", ban.Reason).Arg("hours", hours).Arg("at_ms", m.AtMs).Arg("bans_max", s.limits.GroupBannedMax).
 		Arg("mark", m.Notice.Mark).Arg("rest", m.Notice.Rest).Arg("ban_mark", notice.Mark).Arg("ban_rest", notice.Rest).
-		Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("trim_id", k.taskID()).Arg("purge_id", k.taskID()).Arg("group", m.Group))
+		Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("trim_id", k.taskID()).Arg("purge_id", k.taskID()).Arg("group", m.Group), audit.Note(m.By, audit.MemberBan, m.Group, m.User, banned{ban.Until, ban.Reason, hours})))
 	if err != nil {
 		return rules.Ban{}, false, false, err
 	}
@@ -34,7 +42,8 @@ func (s *Groups) Ban(ctx context.Context, m chat.Membership, ban rules.Ban, hour
 
 // Unban ends a ban.
 func (s *Groups) Unban(ctx context.Context, by chat.Caller, group, user string) error {
-	return s.do(ctx, unbanScript.On(s.keys.group(group)).Arg("user", user).Arg("caller", by.User).Arg("operator", by.Admin))
+	return s.do(ctx, s.noted(unbanScript.On(s.keys.group(group)).Arg("user", user).Arg("caller", by.User).Arg("operator", by.Admin),
+		audit.Note(by, audit.MemberUnban, group, user, nil)))
 }
 
 // Bans pages through the bans that hold, the newest first.

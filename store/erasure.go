@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/queue"
@@ -40,11 +41,17 @@ type Erasures struct {
 	*base
 }
 
+// erasing is what the audit says of an erasure.
+type erasing struct {
+	Erasure string `json:"erasure"`
+}
+
 // BeginErasure begins the erasure of a user, or names the one that is under way.
-func (s *Erasures) BeginErasure(ctx context.Context, user string) (string, error) {
+func (s *Erasures) BeginErasure(ctx context.Context, by chat.Caller, user string) (string, error) {
 	id := fmt.Sprintf("p%02d-%s", s.keys.partition(user), rand.Text())
 	k := s.keys.erasure(user, id)
-	r, err := s.runSafe(ctx, erasureBeginScript.On(k).Arg("erasure_id", id).Arg("user", user).Arg("task_id", k.taskID()))
+	r, err := s.runSafe(ctx, s.noted(erasureBeginScript.On(k).Arg("erasure_id", id).Arg("user", user).Arg("task_id", k.taskID()),
+		audit.Note(by, audit.UserErase, "", user, erasing{id})))
 	return r.text(1), err
 }
 

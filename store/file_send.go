@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/files"
 )
 
@@ -22,7 +23,7 @@ const fileNamesMax = 100
 func (s *Logs) appendNaming(ctx context.Context, k groupKeys, a chat.Append) (chat.Appended, error) {
 	c := fileSendScript.Sized(k, rowArgs+len(a.Mentions)).Arg("file_ids", strings.Join(a.Files, " ")).Arg("names_max", fileNamesMax).
 		Arg("check_ms", int(fileCheckAfter.Milliseconds())).Arg("check_id", k.taskID()).Arg("known_only", a.FilesGone)
-	c = releasing(c, a.Release)
+	c = s.releasing(c, a.Release, audit.Entry{})
 	return s.runAppend(ctx, s.appendCall(c, k, &a), a)
 }
 

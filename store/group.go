@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/internal/fold"
 	"github.com/chatd/chatd/store/conn"
 )
@@ -294,8 +295,12 @@ func (s *Groups) UpdateGroup(ctx context.Context, by chat.Caller, group string, 
 	notices []chat.NoticeEntry, atMs int64) error {
 	k := s.keys.group(group)
 	epoch, version := lifeOf(was)
-	c := updateScript.On(k).Arg("caller", by.User).Arg("operator", by.Admin).Arg("was_epoch", epoch).Arg("was_version", version).Arg("channel", k.channel()).
-		Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", group).Arg("at_ms", atMs).Arg("count", len(notices))
+	detail := change
+	if detail.Data != nil {
+		detail.Data = json.RawMessage("true") // that it is another one says enough
+	}
+	c := s.noted(updateScript.On(k).Arg("caller", by.User).Arg("operator", by.Admin).Arg("was_epoch", epoch).Arg("was_version", version).Arg("channel", k.channel()).
+		Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", group).Arg("at_ms", atMs), audit.Note(by, audit.GroupUpdate, group, "", detail)).Arg("count", len(notices))
 	for _, n := range notices {
 		c = c.MoreArgs("notices", "mark", n.Mark, "rest", n.Rest)
 	}
@@ -360,8 +365,8 @@ func servedData(stored string) json.RawMessage {
 func (s *Groups) DeleteGroup(ctx context.Context, by chat.Caller, group string, was *chat.Group) error {
 	k := s.keys.group(group)
 	epoch, version := lifeOf(was)
-	return s.do(ctx, deleteScript.On(k).Arg("caller", by.User).Arg("operator", by.Admin).Arg("was_epoch", epoch).Arg("was_version", version).Arg("channel", k.channel()).
-		Arg("task_id", k.taskID()).Arg("group", group))
+	return s.do(ctx, s.noted(deleteScript.On(k).Arg("caller", by.User).Arg("operator", by.Admin).Arg("was_epoch", epoch).Arg("was_version", version).Arg("channel", k.channel()).
+		Arg("task_id", k.taskID()).Arg("group", group), audit.Note(by, audit.GroupDelete, group, "", nil)))
 }
 
 // flag is a truth value as it is stored.

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 )
 
 var (
@@ -22,10 +23,15 @@ type Holds struct {
 	*base
 }
 
+// held is what the audit says of a legal hold.
+type held struct {
+	Reason string `json:"reason"`
+}
+
 // PutHold puts a group under legal hold, or gives its hold another reason.
-func (s *Holds) PutHold(ctx context.Context, group string, h chat.Hold) (chat.Hold, error) {
-	r, err := s.runSafe(ctx, holdPutScript.On(s.keys.group(group)).Arg("reason", h.Reason).Arg("by", h.By).
-		Arg("at_ms", h.Since.UnixMilli()))
+func (s *Holds) PutHold(ctx context.Context, by chat.Caller, group string, h chat.Hold) (chat.Hold, error) {
+	r, err := s.runSafe(ctx, s.noted(holdPutScript.On(s.keys.group(group)).Arg("reason", h.Reason).Arg("by", h.By).
+		Arg("at_ms", h.Since.UnixMilli()), audit.Note(by, audit.GroupHold, group, "", held{h.Reason})))
 	if err != nil {
 		return chat.Hold{}, err
 	}
@@ -34,9 +40,10 @@ func (s *Holds) PutHold(ctx context.Context, group string, h chat.Hold) (chat.Ho
 }
 
 // ReleaseHold ends the legal hold on a group. It reports whether there was one.
-func (s *Holds) ReleaseHold(ctx context.Context, group string) (released bool, err error) {
+func (s *Holds) ReleaseHold(ctx context.Context, by chat.Caller, group string) (released bool, err error) {
 	k := s.keys.group(group)
-	r, err := s.runSafe(ctx, holdReleaseScript.On(k).Arg("group", group).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()))
+	r, err := s.runSafe(ctx, s.noted(holdReleaseScript.On(k).Arg("group", group).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()),
+		audit.Note(by, audit.GroupRelease, group, "", nil)))
 	return r.number(1) == 1, err
 }
 

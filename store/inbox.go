@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/store/conn"
 )
@@ -33,7 +34,7 @@ type Inboxes struct {
 // InboxAppend puts an item into an inbox. If it has a key, it is repeated once after the connection broke.
 func (s *Inboxes) InboxAppend(ctx context.Context, item chat.NewItem) (seq, sentAtMs int64, duplicate bool, err error) {
 	k := s.keys.user(item.To)
-	c := releasing(s.inboxCall(inboxAppendScript.On(k), k, item).Arg("look", item.Look), item.Release)
+	c := s.releasing(s.inboxCall(inboxAppendScript.On(k), k, item).Arg("look", item.Look), item.Release, audit.Entry{})
 	run := s.run
 	if item.Key != "" {
 		run = s.runSafe

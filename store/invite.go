@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/invite"
 )
 
@@ -25,8 +26,8 @@ type Invites struct {
 // CreateInvite keeps an invitation of a group.
 func (s *Invites) CreateInvite(ctx context.Context, by chat.Caller, r invite.Record) (invite.Record, error) {
 	group := *r.Group
-	got, err := s.runSafe(ctx, inviteCreateScript.On(s.keys.group(group)).Arg("caller", by.User).Arg("operator", by.Admin).Arg("group", group).
-		Arg("invite", r.ID).Arg("record", r.Text()).Arg("open_max", invite.OpenMax).Arg("kept_max", invite.KeptMax))
+	got, err := s.runSafe(ctx, s.noted(inviteCreateScript.On(s.keys.group(group)).Arg("caller", by.User).Arg("operator", by.Admin).Arg("group", group).
+		Arg("invite", r.ID).Arg("record", r.Text()).Arg("open_max", invite.OpenMax).Arg("kept_max", invite.KeptMax), invite.Note(by, audit.InviteCreate, r.Invite)))
 	if err != nil {
 		return invite.Record{}, err
 	}
@@ -74,8 +75,9 @@ func (s *Invites) ListInvites(ctx context.Context, group string) ([]invite.Recor
 }
 
 // RevokeInvite ends an invitation.
-func (s *Invites) RevokeInvite(ctx context.Context, group, id string) error {
-	return noInvite(s.doSafe(ctx, inviteRevokeScript.On(s.keys.group(group)).Arg("invite", id)))
+func (s *Invites) RevokeInvite(ctx context.Context, by chat.Caller, group, id string) error {
+	return noInvite(s.doSafe(ctx, s.noted(inviteRevokeScript.On(s.keys.group(group)).Arg("invite", id),
+		invite.Note(by, audit.InviteRevoke, invite.Invite{ID: id, Group: &group}))))
 }
 
 // AcceptInvite makes a user a member and counts the use.

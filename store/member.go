@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/bulk"
 )
 
@@ -33,10 +34,10 @@ func (s *Groups) Join(ctx context.Context, m chat.Membership) (chat.Member, bool
 		role = chat.Ordinary
 	}
 	k := s.keys.group(m.Group)
-	r, err := s.run(ctx, joinScript.On(k).Arg("user", m.User).Arg("caller", m.By.User).Arg("operator", m.By.Admin).
+	r, err := s.run(ctx, s.noted(joinScript.On(k).Arg("user", m.User).Arg("caller", m.By.User).Arg("operator", m.By.Admin).
 		Arg("role", string(role)).Arg("at_ms", m.AtMs).Arg("mark", m.Notice.Mark).Arg("rest", m.Notice.Rest).
 		Arg("members_max", s.limits.GroupMembersMax).Arg("channel", k.channel()).Arg("task_id", k.taskID()).
-		Arg("group", m.Group).Arg("trim_id", k.taskID()))
+		Arg("group", m.Group).Arg("trim_id", k.taskID()), audit.Note(m.By, audit.MemberRole, m.Group, m.User, given{role})))
 	if err != nil {
 		return chat.Member{}, false, err
 	}
@@ -46,13 +47,19 @@ func (s *Groups) Join(ctx context.Context, m chat.Membership) (chat.Member, bool
 // SetRole changes a member's role. If it makes someone the owner, the former owner becomes an admin.
 func (s *Groups) SetRole(ctx context.Context, m chat.Membership) (chat.Member, bool, error) {
 	k := s.keys.group(m.Group)
-	r, err := s.run(ctx, roleScript.On(k).Arg("user", m.User).Arg("caller", m.By.User).Arg("operator", m.By.Admin).
+	r, err := s.run(ctx, s.noted(roleScript.On(k).Arg("user", m.User).Arg("caller", m.By.User).Arg("operator", m.By.Admin).
 		Arg("role", string(m.Role)).Arg("at_ms", m.AtMs).Arg("mark", m.Notice.Mark).Arg("rest", m.Notice.Rest).
-		Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", m.Group))
+		Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", m.Group),
+		audit.Note(m.By, audit.MemberRole, m.Group, m.User, given{m.Role})))
 	if err != nil {
 		return chat.Member{}, false, err
 	}
 	return asMember(m.User, r[2:]), r.number(1) == 1, nil
+}
+
+// given is what the audit says of a role.
+type given struct {
+	Role chat.Role `json:"role"`
 }
 
 // Leave removes m.User; the last one out deletes the group.
@@ -62,21 +69,27 @@ func (s *Groups) Leave(ctx context.Context, m chat.Membership) (deleted bool, er
 	if m.By.User != m.User {
 		what = "removed"
 	}
-	r, err := s.run(ctx, leaveScript.On(k.of(m.User)).Arg("user", m.User).Arg("caller", m.By.User).
+	_, gone := s.entryOf(audit.Note(m.By, audit.GroupDelete, m.Group, "", nil))
+	r, err := s.run(ctx, s.noted(leaveScript.On(k.of(m.User)).Arg("user", m.User).Arg("caller", m.By.User).
 		Arg("operator", m.By.Admin).Arg("at_ms", m.AtMs).Arg("mark", m.Notice.Mark).Arg("rest", m.Notice.Rest).
 		Arg("heir_mark", m.HeirMark).Arg("heir_head", m.HeirHead).Arg("heir_tail", m.HeirTail).Arg("channel", k.channel()).
-		Arg("task_id", k.taskID()).Arg("trim_id", k.taskID()).Arg("group", m.Group).Arg("what", what))
+		Arg("task_id", k.taskID()).Arg("trim_id", k.taskID()).Arg("group", m.Group).Arg("what", what).Arg("audited_gone", gone),
+		audit.Note(m.By, audit.MemberRemove, m.Group, m.User, nil)))
 	return r.number(1) == 1, err
 }
 
 // AddMembers adds users with one notice.
 func (s *Groups) AddMembers(ctx context.Context, ch bulk.Change) (bulk.Added, error) {
 	k := s.keys.group(ch.Group)
-	c := addScript.Sized(k, 2*len(ch.Users)).Arg("caller", ch.By.User).Arg("operator", ch.By.Admin).Arg("at_ms", ch.AtMs).
+	c := addScript.Sized(k, 4*len(ch.Users)).Arg("caller", ch.By.User).Arg("operator", ch.By.Admin).Arg("at_ms", ch.AtMs).
 		Arg("mark", ch.Notice.Mark).Arg("head", ch.Notice.Head).Arg("tail", ch.Notice.Tail).Arg("members_max", s.limits.GroupMembersMax).
-		Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", ch.Group).Arg("trim_id", k.taskID())
+		Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", ch.Group).Arg("trim_id", k.taskID()).Arg("audits_max", s.auditsMax())
 	for i, user := range ch.Users {
-		c = c.MoreArgs("users", "user", user, "role", string(ch.Roles[i]))
+		id, entry := "", ""
+		if ch.Roles[i] == chat.Admin {
+			id, entry = s.entryOf(audit.Note(ch.By, audit.MemberRole, ch.Group, user, given{chat.Admin}))
+		}
+		c = c.MoreArgs("users", "user", user, "role", string(ch.Roles[i]), "audit_id", id, "audited", entry)
 	}
 	r, err := s.run(ctx, c)
 	if err != nil {
@@ -92,13 +105,14 @@ func (s *Groups) AddMembers(ctx context.Context, ch bulk.Change) (bulk.Added, er
 // RemoveMembers removes users with one notice.
 func (s *Groups) RemoveMembers(ctx context.Context, ch bulk.Change) (removed, left []string, err error) {
 	k := s.keys.group(ch.Group)
-	c := removeScript.Sized(k, 2*len(ch.Users)).Arg("caller", ch.By.User).Arg("operator", ch.By.Admin).Arg("at_ms", ch.AtMs).
+	c := removeScript.Sized(k, 4*len(ch.Users)).Arg("caller", ch.By.User).Arg("operator", ch.By.Admin).Arg("at_ms", ch.AtMs).
 		Arg("mark", ch.Notice.Mark).Arg("head", ch.Notice.Head).Arg("tail", ch.Notice.Tail).Arg("channel", k.channel()).
-		Arg("task_id", k.taskID()).Arg("trim_id", k.taskID()).Arg("group", ch.Group)
+		Arg("task_id", k.taskID()).Arg("trim_id", k.taskID()).Arg("group", ch.Group).Arg("audits_max", s.auditsMax())
 	for _, user := range ch.Users {
-		c = c.More("at", k.at(user))
+		id, entry := s.entryOf(audit.Note(ch.By, audit.MemberRemove, ch.Group, user, nil))
+		c = c.More("at", k.at(user)).MoreArgs("users", "user", user, "audit_id", id, "audited", entry)
 	}
-	r, err := s.run(ctx, c.List("users", ch.Users))
+	r, err := s.run(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -135,12 +149,21 @@ func (s *Groups) SetMemberData(ctx context.Context, m chat.Membership, was, data
 	return asMember(m.User, r[1:]), nil
 }
 
+// muted is what the audit says of a mute.
+type muted struct {
+	Until chat.Time `json:"until"`
+}
+
 // Mute mutes a member until a time, or, with 0, lets them write again.
 func (s *Groups) Mute(ctx context.Context, m chat.Membership, untilMs int64) (chat.Member, error) {
 	k := s.keys.group(m.Group)
-	r, err := s.run(ctx, muteScript.On(k).Arg("user", m.User).Arg("caller", m.By.User).Arg("operator", m.By.Admin).
+	note := audit.Note(m.By, audit.MemberUnmute, m.Group, m.User, nil)
+	if untilMs > 0 {
+		note = audit.Note(m.By, audit.MemberMute, m.Group, m.User, muted{chat.TimeMs(untilMs)})
+	}
+	r, err := s.run(ctx, s.noted(muteScript.On(k).Arg("user", m.User).Arg("caller", m.By.User).Arg("operator", m.By.Admin).
 		Arg("until_ms", untilMs).Arg("at_ms", m.AtMs).Arg("mark", m.Notice.Mark).Arg("rest", m.Notice.Rest).
-		Arg("mutes_max", s.limits.GroupMutedMax).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", m.Group))
+		Arg("mutes_max", s.limits.GroupMutedMax).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", m.Group), note))
 	if err != nil {
 		return chat.Member{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/chatd/chatd/chat"
@@ -39,6 +40,7 @@ type Store struct {
 	*Accounts
 	*Announcements
 	*Archive
+	*Audits
 	*Blocks
 	*Cursors
 	*Directory
@@ -75,6 +77,8 @@ type base struct {
 	log    *slog.Logger
 	traces *tracing.Tracer
 	queues map[string]*queue.Client // by name; set once the number of partitions is known
+
+	audited atomic.Int64 // the time of the newest entry of the audit by this node, in ms
 }
 
 // assemble makes the parts.
@@ -85,7 +89,7 @@ func assemble(b *base) *Store {
 	logs.sends, logs.shared = conn.NewLanes(b.conn, logs.joinSends), conn.NewLanes(b.conn, logs.joinShared)
 	inboxes.begins = conn.Join(beginsJoined, beginsPause, inboxes.readBeginnings)
 	groups.standings = conn.Join(beginsJoined, beginsPause, groups.readStandings)
-	return &Store{base: b, Accounts: &Accounts{b}, Announcements: &Announcements{b, logs}, Archive: &Archive{b}, Blocks: &Blocks{b}, Cursors: &Cursors{b, logs}, Directory: &Directory{b, groups}, Drafts: &Drafts{b}, Erasures: &Erasures{b}, Files: files,
+	return &Store{base: b, Accounts: &Accounts{b}, Announcements: &Announcements{b, logs}, Archive: &Archive{b}, Audits: &Audits{b, groups}, Blocks: &Blocks{b}, Cursors: &Cursors{b, logs}, Directory: &Directory{b, groups}, Drafts: &Drafts{b}, Erasures: &Erasures{b}, Files: files,
 		Groups: groups, Health: &Health{b}, Holds: &Holds{b}, Imports: &Imports{b}, Index: &Index{b, inboxes}, Inboxes: inboxes, Invites: &Invites{b}, Layout: &Layout{b}, Logs: logs,
 		Notifications: &Notifications{b}, Profiles: &Profiles{b}, Reports: &Reports{b, groups}, Retention: &Retention{b}, RetryKeys: &RetryKeys{b}, Reviews: &Reviews{b}, Schedules: &Schedules{b, logs, inboxes},
 		Signals: &Signals{b, tables}, Tables: tables, Tasks: &Tasks{b}, Webhooks: &Webhooks{b}}

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/reports"
 )
 
@@ -142,9 +143,13 @@ func (s *Reports) TakeReport(ctx context.Context, by chat.Caller, r reports.Ref,
 }
 
 // SettleReport closes a report that lease has taken, or gives it back.
-func (s *Reports) SettleReport(ctx context.Context, r reports.Ref, lease string, closed bool) error {
-	return s.doSafe(ctx, reportSettleScript.On(s.keys.group(r.Group)).Arg("group", r.Group).Arg("report", r.ID).Arg("lease", lease).
-		Arg("close", closed))
+func (s *Reports) SettleReport(ctx context.Context, r reports.Ref, lease string, closed *audit.Entry) error {
+	note := audit.Entry{}
+	if closed != nil {
+		note = *closed
+	}
+	return s.doSafe(ctx, s.noted(reportSettleScript.On(s.keys.group(r.Group)).Arg("group", r.Group).Arg("report", r.ID).Arg("lease", lease).
+		Arg("close", closed != nil), note))
 }
 
 // ExpireReports removes the reports of a group that have been open for too long.

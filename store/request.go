@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/rules"
 )
 
@@ -51,9 +52,13 @@ func (s *Groups) Requests(ctx context.Context, by chat.Caller, group, after stri
 // Answer lets m.User in who asked to join, or does not.
 func (s *Groups) Answer(ctx context.Context, m chat.Membership, accept bool) error {
 	k := s.keys.group(m.Group)
-	return s.do(ctx, answerScript.On(k).Arg("user", m.User).Arg("caller", m.By.User).Arg("operator", m.By.Admin).Arg("accept", accept).
+	action := audit.RequestDecline
+	if accept {
+		action = audit.RequestAccept
+	}
+	return s.do(ctx, s.noted(answerScript.On(k).Arg("user", m.User).Arg("caller", m.By.User).Arg("operator", m.By.Admin).Arg("accept", accept).
 		Arg("at_ms", m.AtMs).Arg("mark", m.Notice.Mark).Arg("rest", m.Notice.Rest).Arg("members_max", s.limits.GroupMembersMax).
-		Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", m.Group).Arg("trim_id", k.taskID()))
+		Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", m.Group).Arg("trim_id", k.taskID()), audit.Note(m.By, action, m.Group, m.User, nil)))
 }
 
 // asRequest reads a request as the scripts write it.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/queue/script"
 )
@@ -33,12 +35,25 @@ func inReview(mark string) error {
 	return nil
 }
 
-// releasing gives a call the review that ends with what it stores.
-func releasing(c script.Call, end *chat.ReviewEnd) script.Call {
+// releasing gives a call the review that ends with what it stores, and what the audit gets of that; nil: it stores what was not reviewed,
+// and note is what the audit gets.
+func (s *base) releasing(c script.Call, end *chat.ReviewEnd, note audit.Entry) script.Call {
 	if end == nil {
 		end = &chat.ReviewEnd{}
+	} else {
+		note = decided(*end, audit.ReviewRelease)
 	}
-	return c.Arg("review", end.ID).Arg("report", end.Report)
+	return s.noted(c.Arg("review", end.ID).Arg("report", end.Report), note)
+}
+
+// decided is what the audit gets of a decision about a review: nothing where nobody decided.
+func decided(end chat.ReviewEnd, action audit.Action) audit.Entry {
+	if end.By.User == "" {
+		return audit.Entry{}
+	}
+	return audit.Note(end.By, action, end.Group, end.From, struct {
+		Review string `json:"review"`
+	}{end.ID})
 }
 
 // Reviews are the messages that wait for a moderator.
@@ -78,10 +93,10 @@ func (s *Reviews) PutReview(ctx context.Context, r chat.NewReview) (id string, e
 }
 
 // EndReview ends a review whose message is not stored.
-func (s *Reviews) EndReview(ctx context.Context, r chat.Review, report []byte) error {
+func (s *Reviews) EndReview(ctx context.Context, r chat.ReviewEnd) error {
 	owner := r.Group + r.To
-	return s.do(ctx, reviewEndScript.On(s.keys.home(owner)).Key("reviews", s.reviewsOf(r.Group, r.To)).
-		Arg("review", r.ID).Arg("owner", owner).Arg("report", report))
+	return s.do(ctx, s.noted(reviewEndScript.On(s.keys.home(owner)).Key("reviews", s.reviewsOf(r.Group, r.To)).
+		Arg("review", r.ID).Arg("owner", owner).Arg("report", r.Report).Arg("epoch", cmp.Or(r.Epoch, "-")), decided(r, audit.ReviewDrop)))
 }
 
 // ReviewOf tells which review a retry key stands for; empty: for none. ErrKeyReused: for one with another content.

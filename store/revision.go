@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/queue/script"
 	"github.com/chatd/chatd/store/conn"
@@ -71,7 +72,7 @@ func (s *Logs) reviseCall(revise *script.Step[memberKeys], a chat.Append, change
 		Arg("edits_max", s.limits.EditsMax).Arg("group", a.Group).
 		Arg("below", belowText(a.Below)).Arg("bare", !earlier && len(changes) > 1).
 		Arg("unreact_id", k.taskID())
-	call = releasing(call, a.Release)
+	call = s.releasing(call, a.Release, deletion(a, target))
 	for _, user := range target.Mentions {
 		call = call.More("at", k.at(user))
 	}
@@ -90,6 +91,16 @@ func (s *Logs) reviseCall(revise *script.Step[memberKeys], a chat.Append, change
 		call = call.MoreArgs("erased", "entry_id", id, "was", was, "entry", head+" x "+string(c.New.JSON))
 	}
 	return call
+}
+
+// deletion is what the audit gets of the deletion of another's message.
+func deletion(a chat.Append, target chat.Entry) audit.Entry {
+	if a.Actor.User == "" {
+		return audit.Entry{}
+	}
+	return audit.Note(a.Actor, audit.MessageDelete, a.Group, target.From, struct {
+		Target int64 `json:"target"`
+	}{target.ID})
 }
 
 // Unreact takes the emoji out of some reactions to a deleted message.

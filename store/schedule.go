@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/store/conn"
 )
@@ -114,8 +116,9 @@ func (s *Schedules) CreateSchedule(ctx context.Context, n schedule.NewSchedule) 
 	if err != nil {
 		return schedule.Record{}, false, err
 	}
-	r, err = s.runSafe(ctx, releasing(scheduleCreateScript.On(k).Key("reviews", s.reviewsOf(n.Plan.Group, n.Plan.User)).Arg("schedule_id", id).Arg("plan", plan).
-		Arg("content", shortHash(n.Content)).Arg("created_ms", r.number(1)).Arg("next_ms", n.NextMs).Arg("owner", target(n.Plan)), n.Release))
+	r, err = s.runSafe(ctx, s.releasing(scheduleCreateScript.On(k).Key("reviews", s.reviewsOf(n.Plan.Group, n.Plan.User)).Arg("schedule_id", id).Arg("plan", plan).
+		Arg("content", shortHash(n.Content)).Arg("created_ms", r.number(1)).Arg("next_ms", n.NextMs).Arg("owner", target(n.Plan)).
+		Arg("epoch", cmp.Or(n.Plan.Epoch, "-")), n.Release, audit.Entry{}))
 	if err != nil {
 		return schedule.Record{}, false, err
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 )
 
 var accountTests = map[string]func(*fixture){
@@ -20,21 +21,21 @@ func testAccount(w *fixture) {
 		return text
 	}
 	w.equal(account("alice"), "")
-	w.ok(w.PutAccount(w.ctx, "alice", "", "one", true))
+	w.ok(w.PutAccount(w.ctx, "alice", "", "one", true, audit.Entry{}))
 	w.equal(account("alice"), "one")
-	w.ok(w.PutAccount(w.ctx, "alice", "", "one", true)) // a repetition
-	w.fails(w.PutAccount(w.ctx, "alice", "", "two", false), chat.ErrConflict)
-	w.fails(w.PutAccount(w.ctx, "alice", "other", "two", false), chat.ErrConflict)
-	w.ok(w.PutAccount(w.ctx, "alice", "one", "two", false))
+	w.ok(w.PutAccount(w.ctx, "alice", "", "one", true, audit.Entry{})) // a repetition
+	w.fails(w.PutAccount(w.ctx, "alice", "", "two", false, audit.Entry{}), chat.ErrConflict)
+	w.fails(w.PutAccount(w.ctx, "alice", "other", "two", false, audit.Entry{}), chat.ErrConflict)
+	w.ok(w.PutAccount(w.ctx, "alice", "one", "two", false, audit.Entry{}))
 	texts, err := w.AccountsOf(w.ctx, []string{"bob", "alice", "carl"})
 	w.ok(err)
 	w.equal(texts, []string{"", "two", ""})
-	w.ok(w.PutAccount(w.ctx, "alice", "two", "", false))
+	w.ok(w.PutAccount(w.ctx, "alice", "two", "", false, audit.Entry{}))
 	w.equal(account("alice"), "")
-	w.fails(w.PutAccount(w.ctx, "alice", "", "three", true), chat.ErrExists) // the id stays taken
+	w.fails(w.PutAccount(w.ctx, "alice", "", "three", true, audit.Entry{}), chat.ErrExists) // the id stays taken
 	w.ok(w.Know(w.ctx, "known"))
-	w.fails(w.PutAccount(w.ctx, "known", "", "one", true), chat.ErrExists)
-	w.ok(w.PutAccount(w.ctx, "known", "", "one", false))
+	w.fails(w.PutAccount(w.ctx, "known", "", "one", true, audit.Entry{}), chat.ErrExists)
+	w.ok(w.PutAccount(w.ctx, "known", "", "one", false, audit.Entry{}))
 	more, err := w.ErasePerson(w.ctx, "known")
 	w.ok(err)
 	w.equal(more, false)
@@ -45,7 +46,7 @@ func testAccountRace(w *fixture) {
 	var wg sync.WaitGroup
 	errs := make([]error, 8)
 	for i := range errs {
-		wg.Go(func() { errs[i] = w.PutAccount(w.ctx, "alice", "", fmt.Sprint("text ", i), true) })
+		wg.Go(func() { errs[i] = w.PutAccount(w.ctx, "alice", "", fmt.Sprint("text ", i), true, audit.Entry{}) })
 	}
 	wg.Wait()
 	text, err := w.Account(w.ctx, "alice")

@@ -34,7 +34,7 @@ var erasureTests = map[string]func(*fixture){
 
 func (w *fixture) erasure(user string) erase.Record {
 	w.Helper()
-	id, err := w.BeginErasure(w.ctx, user)
+	id, err := w.BeginErasure(w.ctx, operator, user)
 	w.ok(err)
 	return w.erasureOf(id)
 }
@@ -495,7 +495,7 @@ func testDropTraces(w *fixture) {
 // hold puts a group under a legal hold.
 func (w *fixture) hold(group string) {
 	w.Helper()
-	_, err := w.PutHold(w.ctx, group, chat.Hold{Reason: "a reason", By: "root", Since: chat.TimeMs(1)})
+	_, err := w.PutHold(w.ctx, operator, group, chat.Hold{Reason: "a reason", By: "root", Since: chat.TimeMs(1)})
 	w.ok(err)
 }
 
@@ -521,7 +521,7 @@ func testHoldErasure(w *fixture) {
 	_, list = wait(epoch)
 	w.equal(list, want)
 	w.equal(len(w.takeTasks(erase.TaskHeld)), 0)
-	released, err := w.ReleaseHold(w.ctx, "g")
+	released, err := w.ReleaseHold(w.ctx, operator, "g")
 	w.ok(err)
 	w.equal([]any{released, len(w.takeTasks(erase.TaskHeld))}, []any{true, 1})
 	waits, list = wait("another")

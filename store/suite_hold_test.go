@@ -10,24 +10,24 @@ import (
 
 var holdTests = map[string]func(*fixture){
 	"put and release": func(w *fixture) {
-		w.fails(second(w.PutHold(w.ctx, "g", chat.Hold{Reason: "case 1", By: "root", Since: chat.TimeMs(1000)})), chat.ErrNotFound)
+		w.fails(second(w.PutHold(w.ctx, operator, "g", chat.Hold{Reason: "case 1", By: "root", Since: chat.TimeMs(1000)})), chat.ErrNotFound)
 		w.fails(second(w.HoldOf(w.ctx, "g")), chat.ErrNotFound)
-		w.fails(second(w.ReleaseHold(w.ctx, "g")), chat.ErrNotFound)
+		w.fails(second(w.ReleaseHold(w.ctx, operator, "g")), chat.ErrNotFound)
 		w.group("g", nil)
 		w.equal(w.holdOf("g"), (*chat.Hold)(nil))
 
 		want := chat.Hold{Reason: "case 1", By: "root", Since: chat.TimeMs(1000)}
-		h, err := w.PutHold(w.ctx, "g", want)
+		h, err := w.PutHold(w.ctx, operator, "g", want)
 		w.ok(err)
 		w.equal(h, want)
 		want.Reason, want.By = "case 2", "eve"
-		h, err = w.PutHold(w.ctx, "g", chat.Hold{Reason: "case 2", By: "eve", Since: chat.TimeMs(9000)})
+		h, err = w.PutHold(w.ctx, operator, "g", chat.Hold{Reason: "case 2", By: "eve", Since: chat.TimeMs(9000)})
 		w.ok(err)
 		w.equal(h, want) // it began with the first
 		w.equal(w.holdOf("g"), &want)
 
 		for _, want := range []bool{true, false} {
-			released, err := w.ReleaseHold(w.ctx, "g")
+			released, err := w.ReleaseHold(w.ctx, operator, "g")
 			w.ok(err)
 			w.equal(released, want)
 			w.equal(w.holdOf("g"), (*chat.Hold)(nil))
@@ -35,7 +35,7 @@ var holdTests = map[string]func(*fixture){
 	},
 	"a held group is not deleted": func(w *fixture) {
 		w.group("g", []string{"bob"})
-		_, err := w.PutHold(w.ctx, "g", chat.Hold{Reason: "case 7", By: "root", Since: chat.TimeMs(1)})
+		_, err := w.PutHold(w.ctx, operator, "g", chat.Hold{Reason: "case 7", By: "root", Since: chat.TimeMs(1)})
 		w.ok(err)
 		names := func(err error) {
 			w.Helper()
@@ -52,7 +52,7 @@ var holdTests = map[string]func(*fixture){
 		names(err)
 		w.equal(w.info("g", "bob").Role, chat.Owner)
 
-		_, err = w.ReleaseHold(w.ctx, "g")
+		_, err = w.ReleaseHold(w.ctx, operator, "g")
 		w.ok(err)
 		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "bob"}, "g", nil))
 	},
@@ -63,7 +63,7 @@ var holdTests = map[string]func(*fixture){
 		taken := w.send(reaction("bob", id, "secret", true)).ID
 		again := w.send(reaction("bob", id, "secret", false)).ID
 		kept := w.send(reaction("bob", other, "other", false)).ID
-		w.ok(second(w.PutHold(w.ctx, "g", chat.Hold{Reason: "case", By: "root", Since: chat.TimeMs(1)})))
+		w.ok(second(w.PutHold(w.ctx, operator, "g", chat.Hold{Reason: "case", By: "root", Since: chat.TimeMs(1)})))
 		was := w.entry("g", again)
 		w.deleteMessage(id)
 		left := `,"group":"g","from":"bob","kind":"reaction","target":3,"sent_at":"1970-01-01T00:00:06.000Z","deleted_at":"1970-01-01T00:00:05.000Z"}`
@@ -104,7 +104,7 @@ var holdTests = map[string]func(*fixture){
 		var t chat.UnreactTask
 		w.ok(json.Unmarshal(tasks[0].Payload, &t))
 		w.equal([]any{t.Target, t.From, t.Deletion, t.DeletedAt}, []any{id, ids[200], w.info("g", "bob").Last, "1970-01-01T00:00:05.000Z"})
-		w.ok(second(w.PutHold(w.ctx, "g", chat.Hold{Reason: "case", By: "root", Since: chat.TimeMs(1)})))
+		w.ok(second(w.PutHold(w.ctx, operator, "g", chat.Hold{Reason: "case", By: "root", Since: chat.TimeMs(1)})))
 		next, err := w.Unreact(w.ctx, t)
 		w.ok(err)
 		w.equal([]int64{next, int64(bare())}, []int64{ids[400], 400})
@@ -149,7 +149,7 @@ var holdTests = map[string]func(*fixture){
 			w.ok(err)
 			return list
 		}
-		_, err := w.PutHold(w.ctx, "g", chat.Hold{Reason: "case", By: "root", Since: chat.TimeMs(1)})
+		_, err := w.PutHold(w.ctx, operator, "g", chat.Hold{Reason: "case", By: "root", Since: chat.TimeMs(1)})
 		w.ok(err)
 		w.equal(len(kept(1, chat.IDMax)), 0)
 		w.edit(id)
@@ -164,7 +164,7 @@ var holdTests = map[string]func(*fixture){
 		list, err := w.Kept(w.ctx, "g", 1, chat.IDMax, 2)
 		w.ok(err)
 		w.equal(len(list), 1)
-		w.ok(second(w.ReleaseHold(w.ctx, "g")))
+		w.ok(second(w.ReleaseHold(w.ctx, operator, "g")))
 		w.equal(len(kept(1, chat.IDMax)), 0)
 	},
 }

@@ -60,8 +60,8 @@ var inviteTests = map[string]func(*fixture){
 	"what ends an invitation": func(w *fixture) {
 		w.group("g", []string{"bob"})
 		revoked := w.invites("g", "revoked", 2)
-		w.ok(w.RevokeInvite(w.ctx, "g", "revoked"))
-		w.ok(w.RevokeInvite(w.ctx, "g", "revoked"))
+		w.ok(w.RevokeInvite(w.ctx, operator, "g", "revoked"))
+		w.ok(w.RevokeInvite(w.ctx, operator, "g", "revoked"))
 		w.fails(w.accepts("carl", revoked), invite.ErrGone)
 		past := chat.TimeMs(1)
 		w.fails(w.accepts("carl", w.invites("g", "expired", 2, func(r *invite.Record) { r.ExpiresAt = &past })), invite.ErrGone)

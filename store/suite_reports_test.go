@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/internal/harness"
 )
@@ -47,6 +48,9 @@ func (w *fixture) everywhere() (ids []string) {
 	}
 	return ids
 }
+
+// closed is what the audit gets of a decision.
+var closed = audit.Note(operator, audit.ReportClose, "g", "bob", nil)
 
 var reportTests = map[string]func(*fixture){
 	"once a member and message": func(w *fixture) {
@@ -191,16 +195,16 @@ var reportTests = map[string]func(*fixture){
 			return err
 		})
 		w.equal(len(taken), 1)
-		w.ok(w.SettleReport(w.ctx, ref, "another", true)) // it is not theirs
+		w.ok(w.SettleReport(w.ctx, ref, "another", &closed)) // it is not theirs
 		w.equal(w.openTo(operator, "g"), []string{r.ID})
-		w.ok(w.SettleReport(w.ctx, ref, taken[0], false)) // given back
+		w.ok(w.SettleReport(w.ctx, ref, taken[0], nil)) // given back
 		w.ok(second(w.TakeReport(w.ctx, operator, ref, "short", time.Millisecond)))
 		harness.Eventually(w.T, 10*time.Second, "the lease ends", func() error {
 			return second(w.TakeReport(w.ctx, operator, ref, "next", time.Minute))
 		})
-		w.ok(w.SettleReport(w.ctx, ref, "short", true)) // too late
+		w.ok(w.SettleReport(w.ctx, ref, "short", &closed)) // too late
 		w.equal(w.openTo(operator, "g"), []string{r.ID})
-		w.ok(w.SettleReport(w.ctx, ref, "next", true))
+		w.ok(w.SettleReport(w.ctx, ref, "next", &closed))
 		w.equal([][]string{w.openTo(operator, "g"), w.everywhere()}, [][]string{nil, nil})
 	},
 	"they end": func(w *fixture) {
@@ -250,7 +254,7 @@ func (w *fixture) closes(r reports.Report) {
 	w.Helper()
 	ref := reports.Ref{ID: r.ID, Group: r.Group}
 	w.ok(second(w.TakeReport(w.ctx, operator, ref, "l", time.Minute)))
-	w.ok(w.SettleReport(w.ctx, ref, "l", true))
+	w.ok(w.SettleReport(w.ctx, ref, "l", &closed))
 	if slices.Contains(w.everywhere(), r.ID) {
 		w.Fatalf("%s is still open", r.ID)
 	}

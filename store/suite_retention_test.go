@@ -216,9 +216,9 @@ func testSettingsPlanRetention(w *fixture) {
 	w.equal(w.retains(), map[string]int64{w.retainTask("h", 4): 1, w.retainTask("i", 2): 1, w.retainTask("g", 4): 1})
 
 	w.hold("h")
-	_, err := w.ReleaseHold(w.ctx, "h")
+	_, err := w.ReleaseHold(w.ctx, operator, "h")
 	w.ok(err)
-	_, err = w.ReleaseHold(w.ctx, "h")
+	_, err = w.ReleaseHold(w.ctx, operator, "h")
 	w.ok(err)
 	w.equal(w.retains(), map[string]int64{w.retainTask("h", 4): 1})
 }

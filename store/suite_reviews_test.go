@@ -31,7 +31,7 @@ func (w *fixture) waits(r chat.NewReview) chat.Review {
 func (w *fixture) release(r chat.Review) error {
 	e := chat.Entry{Group: r.Group, From: r.From, Content: r.Message}
 	a := chat.NewAppend(e, 5)
-	a.Release = &chat.ReviewEnd{ID: r.ID}
+	a.Release = &chat.ReviewEnd{Review: r, By: operator, Epoch: w.info(r.Group, r.From).Epoch}
 	_, err := w.Append(w.ctx, a)
 	return err
 }
@@ -105,7 +105,7 @@ var reviewTests = map[string]func(*fixture){
 			if held, ok := chat.IsInReview(err); !ok || held.ID != r.ID {
 				w.Fatalf("got %v, want the review", err)
 			}
-			_ = w.EndReview(w.ctx, r.Review, nil)
+			_ = w.EndReview(w.ctx, chat.ReviewEnd{Review: r.Review})
 		}
 		direct := reviewed("alice", "psst", 1000)
 		w.waits(direct)
@@ -132,7 +132,7 @@ var reviewTests = map[string]func(*fixture){
 		w.waits(of("carl"))
 		_, err = w.PutReview(w.ctx, of("dora"))
 		w.fails(err, &chat.Error{Code: chat.CodeQuotaFull})
-		w.ok(w.EndReview(w.ctx, first, nil))
+		w.ok(w.EndReview(w.ctx, chat.ReviewEnd{Review: first}))
 		w.waits(of("dora"))
 		w.waits(reviewed("alice", "elsewhere", 5))
 	},
@@ -148,7 +148,7 @@ var reviewTests = map[string]func(*fixture){
 		w.ok(err)
 		w.ok(w.release(r))
 		w.fails(w.release(r), chat.ErrReviewGone)
-		w.fails(w.EndReview(w.ctx, r, nil), chat.ErrReviewGone)
+		w.fails(w.EndReview(w.ctx, chat.ReviewEnd{Review: r}), chat.ErrReviewGone)
 		ids, err := w.ReviewIDs(w.ctx, "g", "")
 		w.ok(err)
 		w.equal(len(ids), 0)
@@ -158,7 +158,7 @@ var reviewTests = map[string]func(*fixture){
 		w.equal(w.says("g", "alice", 1), last+4) // two notices of the mute, and the text
 		r = w.waits(reviewed("alice", "psst", 1))
 		i := directly(false)
-		i.Release = &chat.ReviewEnd{ID: r.ID}
+		i.Release = &chat.ReviewEnd{Review: r}
 		w.put(i)
 		_, _, _, err = w.InboxAppend(w.ctx, i)
 		w.fails(err, chat.ErrReviewGone)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/queue"
 )
@@ -63,7 +64,7 @@ func newWebhook(id string) webhook.Webhook {
 // addWebhook registers a webhook and updates the partitions.
 func (w *fixture) addWebhook(id string) webhook.Webhook {
 	w.Helper()
-	w.ok(w.SwapWebhook(w.ctx, newWebhook(id), false))
+	w.ok(w.SwapWebhook(w.ctx, newWebhook(id), false, audit.Entry{}))
 	w.ok(w.SpreadWebhooks(w.ctx))
 	added, err := w.Webhook(w.ctx, id)
 	w.ok(err)
@@ -73,7 +74,7 @@ func (w *fixture) addWebhook(id string) webhook.Webhook {
 // removeWebhook removes it.
 func (w *fixture) removeWebhook(old webhook.Webhook) {
 	w.Helper()
-	w.ok(w.SwapWebhook(w.ctx, old, true))
+	w.ok(w.SwapWebhook(w.ctx, old, true, audit.Entry{}))
 	w.ok(w.SpreadWebhooks(w.ctx))
 }
 
@@ -125,8 +126,8 @@ func testSwapWebhook(w *fixture) {
 	w.equal(version, int64(0))
 	w.ok(w.SpreadWebhooks(w.ctx))
 
-	w.ok(w.SwapWebhook(w.ctx, newWebhook("a"), false))
-	w.fails(w.SwapWebhook(w.ctx, newWebhook("a"), false), chat.ErrConflict)
+	w.ok(w.SwapWebhook(w.ctx, newWebhook("a"), false, audit.Entry{}))
+	w.fails(w.SwapWebhook(w.ctx, newWebhook("a"), false, audit.Entry{}), chat.ErrConflict)
 	w.equal(len(w.takeTasks(webhook.TaskSpread)), 1)
 	got, err := w.Webhook(w.ctx, "a")
 	w.ok(err)
@@ -136,11 +137,11 @@ func testSwapWebhook(w *fixture) {
 
 	changed := got
 	changed.DisabledAt, changed.Secrets = &got.CreatedAt, append([]webhook.Secret{{Secret: "whsec_new"}}, got.Secrets...)
-	w.ok(w.SwapWebhook(w.ctx, changed, false))
-	w.fails(w.SwapWebhook(w.ctx, changed, false), chat.ErrConflict)
-	w.fails(w.SwapWebhook(w.ctx, got, true), chat.ErrConflict)
+	w.ok(w.SwapWebhook(w.ctx, changed, false, audit.Entry{}))
+	w.fails(w.SwapWebhook(w.ctx, changed, false, audit.Entry{}), chat.ErrConflict)
+	w.fails(w.SwapWebhook(w.ctx, got, true, audit.Entry{}), chat.ErrConflict)
 	changed.Revision = 2
-	w.ok(w.SwapWebhook(w.ctx, newWebhook("b"), false))
+	w.ok(w.SwapWebhook(w.ctx, newWebhook("b"), false, audit.Entry{}))
 	list, version, err = w.AllWebhooks(w.ctx)
 	w.ok(err)
 	slices.SortFunc(list, func(a, b webhook.Webhook) int { return int(a.ID[0]) - int(b.ID[0]) })
@@ -149,13 +150,13 @@ func testSwapWebhook(w *fixture) {
 	w.equal(list, []webhook.Webhook{changed, want})
 	w.equal(version, int64(3))
 
-	w.ok(w.SwapWebhook(w.ctx, changed, true))
+	w.ok(w.SwapWebhook(w.ctx, changed, true, audit.Entry{}))
 	_, err = w.Webhook(w.ctx, "a")
 	w.fails(err, chat.ErrNotFound)
 	for i := range 99 {
-		w.ok(w.SwapWebhook(w.ctx, newWebhook(fmt.Sprint("n", i)), false))
+		w.ok(w.SwapWebhook(w.ctx, newWebhook(fmt.Sprint("n", i)), false, audit.Entry{}))
 	}
-	w.fails(w.SwapWebhook(w.ctx, newWebhook("more"), false), chat.ErrOutOfRange)
+	w.fails(w.SwapWebhook(w.ctx, newWebhook("more"), false, audit.Entry{}), chat.ErrOutOfRange)
 }
 
 // testWebhookHealth: what attempts say of a webhook, and what waits for it.
@@ -217,7 +218,7 @@ func testSpreadWebhooks(w *fixture) {
 	w.removeWebhook(a)
 	w.equal(w.unpublished("g").Generation, int64(1)) // there was one all the time
 	b.DisabledAt = &b.CreatedAt
-	w.ok(w.SwapWebhook(w.ctx, b, false))
+	w.ok(w.SwapWebhook(w.ctx, b, false, audit.Entry{}))
 	w.ok(w.SpreadWebhooks(w.ctx))
 	w.equal(w.unpublished("g").Generation, int64(0))
 	w.says("g", "alice", 2)
@@ -235,7 +236,7 @@ func testSpreadWebhooks(w *fixture) {
 func testSpreadOlder(w *fixture) {
 	w.group("g", nil)
 	a := newWebhook("a")
-	w.ok(w.SwapWebhook(w.ctx, a, false))
+	w.ok(w.SwapWebhook(w.ctx, a, false, audit.Entry{}))
 	a.Revision = 1
 	times := w.before(w.tag("g")+"wants", func() { w.removeWebhook(a) })
 	w.ok(w.SpreadWebhooks(w.ctx))
@@ -245,10 +246,10 @@ func testSpreadOlder(w *fixture) {
 	w.equal(len(w.takeTasks(webhook.TaskEvents)), 0)
 
 	b := newWebhook("b")
-	w.ok(w.SwapWebhook(w.ctx, b, false))
+	w.ok(w.SwapWebhook(w.ctx, b, false, audit.Entry{}))
 	b.Revision = 1
 	w.ok(w.SpreadWebhooks(w.ctx))
-	w.ok(w.SwapWebhook(w.ctx, b, true))
+	w.ok(w.SwapWebhook(w.ctx, b, true, audit.Entry{}))
 	w.before(w.tag("g")+"wants", func() { w.addWebhook("c") })
 	w.ok(w.SpreadWebhooks(w.ctx)) // that there is none any more
 	_, version, err := w.AllWebhooks(w.ctx)

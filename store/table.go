@@ -69,8 +69,13 @@ func (s *Tables) Row(ctx context.Context, name, id string) (table.Row, error) {
 // Put writes or removes a row in the place of the version that was read.
 func (s *Tables) Put(ctx context.Context, name string, row table.Row, rowsMax int) (int64, error) {
 	k := s.keys.table(name)
-	r, err := s.run(ctx, tablePutScript.On(k).Arg("name", name).Arg("id", row.ID).Arg("revision", row.Version).Arg("text", row.Text).
-		Arg("rows_max", rowsMax).Arg("channel", k.tables()))
+	c := tablePutScript.On(k).Arg("name", name).Arg("id", row.ID).Arg("revision", row.Version).Arg("text", row.Text).
+		Arg("rows_max", rowsMax).Arg("channel", k.tables()).Arg("audits_max", s.auditsMax())
+	for _, e := range row.Notes {
+		id, entry := s.entryOf(e)
+		c = c.MoreArgs("notes", "audit_id", id, "audited", entry)
+	}
+	r, err := s.run(ctx, c)
 	return r.number(1), err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/queue"
 )
@@ -75,7 +76,7 @@ func decodeWebhook(id, value string) (webhook.Webhook, error) {
 }
 
 // SwapWebhook stores a webhook in the place of the revision that was read, or removes it.
-func (s *Webhooks) SwapWebhook(ctx context.Context, w webhook.Webhook, remove bool) error {
+func (s *Webhooks) SwapWebhook(ctx context.Context, w webhook.Webhook, remove bool, note audit.Entry) error {
 	text := ""
 	if !remove {
 		b, err := json.Marshal(w)
@@ -85,8 +86,8 @@ func (s *Webhooks) SwapWebhook(ctx context.Context, w webhook.Webhook, remove bo
 		text = string(b)
 	}
 	k := s.keys.part(0)
-	return s.do(ctx, webhookSwapScript.On(k).Arg("id", w.ID).Arg("revision", w.Revision).Arg("in_use", w.DisabledAt == nil).
-		Arg("text", text).Arg("webhooks_max", webhooksMax).Arg("task_id", k.taskID()))
+	return s.do(ctx, s.noted(webhookSwapScript.On(k).Arg("id", w.ID).Arg("revision", w.Revision).Arg("in_use", w.DisabledAt == nil).
+		Arg("text", text).Arg("webhooks_max", webhooksMax).Arg("task_id", k.taskID()), note))
 }
 
 // SpreadWebhooks records in every partition whether there are webhooks.

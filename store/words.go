@@ -6,6 +6,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/words"
 )
 
@@ -24,5 +25,6 @@ func (s *Groups) GroupWords(ctx context.Context, group string) (epoch, text stri
 
 // PutGroupWords replaces the lists of words of a group.
 func (s *Groups) PutGroupWords(ctx context.Context, by chat.Caller, group, text string) error {
-	return s.doSafe(ctx, wordsScript.On(s.keys.group(group)).Arg("caller", by.User).Arg("operator", by.Admin).Arg("words", text))
+	return s.doSafe(ctx, s.noted(wordsScript.On(s.keys.group(group)).Arg("caller", by.User).Arg("operator", by.Admin).Arg("words", text),
+		audit.Note(by, audit.GroupWords, group, "", nil)))
 }

@@ -60,7 +60,8 @@ func (h accountHandlers) register(c echo.Context) error {
 	if err := c.Bind(&draft); err != nil {
 		return err
 	}
-	operator, admin := false, deref(draft.Role) == "admin"
+	var by *chat.Caller // an operator
+	admin := deref(draft.Role) == "admin"
 	if draft.Role != nil && !admin {
 		return chat.Invalid("role: want admin, or leave it out")
 	}
@@ -69,14 +70,16 @@ func (h accountHandlers) register(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		operator = who.Key == nil && who.Admin || who.Key != nil && who.User == "" && who.Key.Has(keys.Users) && !who.Key.Bound() && !admin
+		if who.Key == nil && who.Admin || who.Key != nil && who.User == "" && who.Key.Has(keys.Users) && !who.Key.Bound() && !admin {
+			by = new(who.Caller())
+		}
 	}
-	if admin && !operator {
+	if admin && by == nil {
 		return chat.Errorf(chat.CodeForbidden, "role: only operators (role admin) make operators")
 	}
 	err := h.accounts.Register(c.Request().Context(), accounts.Draft{
 		User: draft.User, Password: draft.Password, Code: deref(draft.Code), Name: deref(draft.Name), Admin: admin,
-	}, operator)
+	}, by)
 	if err != nil {
 		return err
 	}
@@ -223,7 +226,7 @@ func (h accountHandlers) endCurrent(r *http.Request) error {
 	if who.Login == "" {
 		return chat.Invalid("the token is of no login: whoever issues it ends it")
 	}
-	err = h.accounts.EndLogin(r.Context(), who.User, who.Login)
+	err = h.accounts.EndLogin(r.Context(), who.Caller(), who.User, who.Login)
 	if errors.Is(err, chat.ErrNotFound) { // it is done
 		return nil
 	}
@@ -264,7 +267,7 @@ func (h accountHandlers) EndLogin(ctx context.Context, r api.EndLoginRequestObje
 	if err := h.there(); err != nil {
 		return nil, err
 	}
-	return api.EndLogin204Response{}, h.accounts.EndLogin(ctx, callerOf(ctx).User, r.Login)
+	return api.EndLogin204Response{}, h.accounts.EndLogin(ctx, callerOf(ctx), callerOf(ctx).User, r.Login)
 }
 
 // ListUserLogins serves GET /v1/users/{user}/logins.
@@ -281,7 +284,7 @@ func (h accountHandlers) EndUserLogin(ctx context.Context, r api.EndUserLoginReq
 	if err := h.there(); err != nil {
 		return nil, err
 	}
-	return api.EndUserLogin204Response{}, h.accounts.EndLogin(ctx, r.User, r.Login)
+	return api.EndUserLogin204Response{}, h.accounts.EndLogin(ctx, callerOf(ctx), r.User, r.Login)
 }
 
 // CreateCode serves POST /v1/users/{user}/codes.
@@ -289,7 +292,7 @@ func (h accountHandlers) CreateCode(ctx context.Context, r api.CreateCodeRequest
 	if err := h.there(); err != nil {
 		return nil, err
 	}
-	code, err := h.accounts.MakeCode(ctx, r.User, string(r.Body.Kind), callOf(ctx).key == nil)
+	code, err := h.accounts.MakeCode(ctx, callerOf(ctx), r.User, string(r.Body.Kind), callOf(ctx).key == nil)
 	if err != nil {
 		return nil, err
 	}

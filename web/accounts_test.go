@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/harness"
 	"github.com/chatd/chatd/internal/node"
 	"github.com/chatd/chatd/internal/redistest"
@@ -280,7 +281,7 @@ func TestErasureEndsLogins(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = beside.Close() })
-	if _, err := beside.BeginErasure(t.Context(), "alice"); err != nil {
+	if _, err := beside.BeginErasure(t.Context(), chat.Caller{User: "root", Admin: true}, "alice"); err != nil {
 		t.Fatal(err)
 	}
 	harness.Eventually(t, time.Minute, "the token is refused", func() error {

@@ -95,6 +95,7 @@ var matrix = map[string]struct{ private, public string }{
 	"DELETE /v1/webhooks/{webhook}":                 {"401 403 403 403 403 403 404", ""},
 	"POST /v1/webhooks/{webhook}/rotate":            {"401 403 403 403 403 403 404", ""},
 
+	"GET /v1/audit":             {"401 404 404 403 200 200 200", "401 403 403 403 200 200 200"},
 	"GET /v1/reports":           {"401 403 403 403 403 403 200", ""},
 	"POST /v1/reports/{report}": {"401 404 404 404 404 404 404", ""},
 	"GET /v1/words":             {"401 403 403 403 403 403 200", ""},
@@ -170,7 +171,7 @@ var matrix = map[string]struct{ private, public string }{
 }
 
 // queries are those of routes that need one.
-var queries = map[string]string{"GET /v1/search": "?q=word&group={group}", "GET /v1/invites": "?group={group}", "GET /v1/reviews": "?group={group}", "GET /v1/users": "?ids=other"}
+var queries = map[string]string{"GET /v1/search": "?q=word&group={group}", "GET /v1/invites": "?group={group}", "GET /v1/reviews": "?group={group}", "GET /v1/audit": "?group={group}", "GET /v1/users": "?ids=other"}
 
 // TestAuthorisation calls every route of the description as everyone. A route without a row fails.
 func TestAuthorisation(t *testing.T) {

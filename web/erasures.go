@@ -34,7 +34,7 @@ func (h erasureHandlers) begin(ctx context.Context, user string) (erase.Erasure,
 		return e, err
 	}
 	operator := false
-	if _, err = h.users.Decide(ctx, user, nil, &operator); err == nil && h.accounts != nil {
+	if _, err = h.users.Decide(ctx, callerOf(ctx), user, nil, &operator); err == nil && h.accounts != nil {
 		err = h.accounts.EndOthers(ctx, user, "")
 	}
 	return e, err

@@ -12,6 +12,7 @@ import (
 type handlers struct {
 	accountHandlers
 	announcementHandlers
+	auditHandlers
 	batchHandlers
 	blockHandlers
 	draftHandlers
@@ -47,6 +48,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 	h := handlers{
 		accountHandlers:      accountHandlers{of.Accounts, verify, s.opt.Origins, s.opt.Proxies, of.Profiles},
 		announcementHandlers: announcementHandlers{of.Chat, of.Announcements},
+		auditHandlers:        auditHandlers{of.Audit},
 		blockHandlers:        blockHandlers{of.Blocks},
 		draftHandlers:        draftHandlers{of.Drafts},
 		cursorHandlers:       cursorHandlers{of.Chat, of.Live, s.polls},

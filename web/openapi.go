@@ -143,7 +143,7 @@ func (r *route) anyGroup() bool {
 	case "createGroup", "listGroups", "listAllGroups", "listPublicGroups", "sync", "getUnread", "search", "getMe",
 		"createSchedule", "listSchedules", "listAllSchedules", "getSchedule", "updateSchedule", "cancelSchedule", "runSchedule",
 		"createAnnouncement", "listAnnouncements", "getAnnouncement", "cancelAnnouncement",
-		"createInvite", "listInvites", "deleteInvite", "acceptInvite", "listReviews", "decideReview", "listReports", "decideReport",
+		"createInvite", "listInvites", "deleteInvite", "acceptInvite", "listReviews", "decideReview", "listReports", "decideReport", "listAudit",
 		"createKey", "listKeys", "getKey", "updateKey", "deleteKey", "rotateKey":
 		return true
 	}

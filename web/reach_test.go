@@ -207,6 +207,14 @@ var reaches = map[string]func(s *bounded){
 	"DELETE /v1/keys/{key}":      func(s *bounded) { s.keys("DELETE", "", "") },
 	"POST /v1/keys/{key}/rotate": func(s *bounded) { s.keys("POST", "/rotate", "") },
 
+	"GET /v1/audit": func(s *bounded) {
+		for _, group := range []string{"in:2", beyond + "0"} { // the group that was active last stays so
+			s.must("owner", "PUT", "/v1/groups/"+group+"/bans/nobody", `{}`)
+		}
+		s.want("", "GET", "/v1/audit", "", 200, `"group":"in:2"`, "-"+beyond)
+		s.want("", "GET", "/v1/audit?group=in%3A2", "", 200, `"group":"in:2"`)
+		s.want("", "GET", "/v1/audit?group="+beyond+"0", "", 403)
+	},
 	"GET /v1/reports": func(s *bounded) {
 		for _, group := range []string{"in:0", beyond + "0"} {
 			s.must("member", "POST", "/v1/groups/"+group+"/messages/3/reports", `{"reason":"spam"}`)

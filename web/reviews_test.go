@@ -141,6 +141,12 @@ func TestReview(t *testing.T) {
 	if got := h.waiting(""); len(got) != 0 {
 		t.Errorf("still waiting: %v", got)
 	}
+	if got, _ := h.audited("root", "admin", "user=alice"); !slices.Equal(got, []string{"review.drop", "review.release", "review.release", "review.release", "review.release"}) {
+		t.Errorf("the audit has %v", got)
+	}
+	if got, _ := h.audited("root", "admin", "group=g"); len(got) != 4 { // the direct message is of no group
+		t.Errorf("the audit of the group has %v", got)
+	}
 }
 
 // TestReleaseAsksForRights: a message is released with the rights that its sender has then, but for slow mode, and else goes on waiting.

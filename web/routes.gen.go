@@ -42,6 +42,13 @@ func describedRoutes() routes {
 			"limit":  {integer: true, min: 1},
 		}},
 		"GET /v1/announcements/:announcement": {id: "getAnnouncement", method: "GET", template: "/v1/announcements/{announcement}", admin: true, scope: "announce", path: []string{"announcement"}},
+		"GET /v1/audit": {id: "listAudit", method: "GET", template: "/v1/audit", scope: "ops", query: map[string]parameter{
+			"action": {lengthMax: 64},
+			"cursor": {lengthMax: 1024},
+			"group":  {lengthMin: 1, lengthMax: 128},
+			"limit":  {integer: true, min: 1},
+			"user":   {lengthMax: 128},
+		}},
 		"GET /v1/blockers": {id: "listHeldGroups", method: "GET", template: "/v1/blockers", admin: true, scope: "ops", query: map[string]parameter{
 			"cursor": {lengthMax: 1024},
 			"limit":  {integer: true, min: 1},

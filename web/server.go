@@ -14,6 +14,7 @@ import (
 	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/batch"
 	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/bulk"
@@ -106,6 +107,7 @@ type Services struct {
 	Drafts        *drafts.Service
 	Rules         *rules.Service
 	Reports       *reports.Service
+	Audit         *audit.Service
 	Schedules     *schedule.Service
 	Announcements *announce.Service
 	Notifications *notify.Service

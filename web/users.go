@@ -46,7 +46,7 @@ func (h userHandlers) PutUsers(ctx context.Context, r api.PutUsersRequestObject)
 			return nil, chat.Invalid("users[%d].%s", i, err.Error())
 		}
 	}
-	done, refused, err := h.profiles.Put(ctx, changes, match)
+	done, refused, err := h.profiles.Put(ctx, callerOf(ctx), changes, match)
 	return api.PutUsers200JSONResponse{Users: orEmpty(done), Errors: orEmpty(refused)}, err
 }
 
@@ -59,7 +59,7 @@ func (h userHandlers) putUser(ctx context.Context, u api.UserChange) (profiles.V
 	if err != nil {
 		return profiles.Version{}, chat.Invalid("%s", err.Error())
 	}
-	done, refused, err := h.profiles.Put(ctx, []profiles.UserChange{change}, nil)
+	done, refused, err := h.profiles.Put(ctx, callerOf(ctx), []profiles.UserChange{change}, nil)
 	switch {
 	case err != nil:
 		return profiles.Version{}, err
@@ -135,7 +135,7 @@ func (h userHandlers) RevokeTokens(ctx context.Context, r api.RevokeTokensReques
 		}
 		before = &at
 	}
-	return api.RevokeTokens204Response{}, h.users.Revoke(ctx, user, before)
+	return api.RevokeTokens204Response{}, h.users.Revoke(ctx, callerOf(ctx), user, before)
 }
 
 // DisconnectUser serves POST /v1/users/{user}/disconnect.
@@ -144,7 +144,7 @@ func (h userHandlers) DisconnectUser(ctx context.Context, r api.DisconnectUserRe
 	if err != nil {
 		return nil, err
 	}
-	return api.DisconnectUser204Response{}, h.users.Disconnect(ctx, user)
+	return api.DisconnectUser204Response{}, h.users.Disconnect(ctx, callerOf(ctx), user)
 }
 
 // ListSessions serves GET /v1/users/{user}/sessions.

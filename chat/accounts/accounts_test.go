@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/table"
 	"github.com/chatd/chatd/chat/users"
@@ -52,6 +53,8 @@ type node struct {
 	now       time.Time
 	rechecked []string
 }
+
+var root = chat.Caller{User: "root", Admin: true}
 
 func newNode(b *chattest.Bench, change func(*Options)) *node {
 	n := &node{Bench: b, now: begin}
@@ -100,7 +103,7 @@ func (n *node) follow() {
 
 func (n *node) registers(user string) {
 	n.T.Helper()
-	n.Must(n.Register(n.Ctx, Draft{User: user, Password: rightWord}, false))
+	n.Must(n.Register(n.Ctx, Draft{User: user, Password: rightWord}, nil))
 }
 
 func (n *node) logs(user string) Pair {
@@ -183,23 +186,23 @@ func TestRegister(t *testing.T) {
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "owner", "member")
 	b.Know("seen")
 	yes := true
-	_, err := n.opt.Users.Decide(n.Ctx, "decided", &yes, nil)
+	_, err := n.opt.Users.Decide(n.Ctx, root, "decided", &yes, nil)
 	n.Must(err)
 	n.registers("alice")
 	for _, user := range []string{"alice", "owner", "member", "seen", "decided"} {
-		n.Refused(user, n.Register(n.Ctx, Draft{User: user, Password: rightWord}, false), chat.CodeExists)
+		n.Refused(user, n.Register(n.Ctx, Draft{User: user, Password: rightWord}, nil), chat.CodeExists)
 	}
-	n.Must(n.Register(n.Ctx, Draft{User: "member", Password: rightWord}, true)) // an operator may
-	n.Refused("has one", n.Register(n.Ctx, Draft{User: "member", Password: rightWord}, true), chat.CodeExists)
-	n.Refused("user", n.Register(n.Ctx, Draft{User: "a b", Password: rightWord}, false), chat.CodeInvalid)
-	n.Refused("password", n.Register(n.Ctx, Draft{User: "bob", Password: "short"}, false), chat.CodeInvalid)
-	n.Refused("code", n.Register(n.Ctx, Draft{User: "bob", Password: rightWord, Code: "x"}, false), chat.CodeNotFound)
+	n.Must(n.Register(n.Ctx, Draft{User: "member", Password: rightWord}, &root)) // an operator may
+	n.Refused("has one", n.Register(n.Ctx, Draft{User: "member", Password: rightWord}, &root), chat.CodeExists)
+	n.Refused("user", n.Register(n.Ctx, Draft{User: "a b", Password: rightWord}, nil), chat.CodeInvalid)
+	n.Refused("password", n.Register(n.Ctx, Draft{User: "bob", Password: "short"}, nil), chat.CodeInvalid)
+	n.Refused("code", n.Register(n.Ctx, Draft{User: "bob", Password: rightWord, Code: "x"}, nil), chat.CodeNotFound)
 	n.opt.Registration = RegisterInvited
-	n.Refused("no code", n.Register(n.Ctx, Draft{User: "bob", Password: rightWord}, false), chat.CodeForbidden)
-	n.Refused("unknown code", n.Register(n.Ctx, Draft{User: "bob", Password: rightWord, Code: "x"}, false), chat.CodeNotFound)
+	n.Refused("no code", n.Register(n.Ctx, Draft{User: "bob", Password: rightWord}, nil), chat.CodeForbidden)
+	n.Refused("unknown code", n.Register(n.Ctx, Draft{User: "bob", Password: rightWord, Code: "x"}, nil), chat.CodeNotFound)
 	n.opt.Registration = RegisterClosed
-	n.Refused("closed", n.Register(n.Ctx, Draft{User: "bob", Password: rightWord, Code: "x"}, false), chat.CodeForbidden)
-	n.Must(n.Register(n.Ctx, Draft{User: "bob", Password: rightWord}, true))
+	n.Refused("closed", n.Register(n.Ctx, Draft{User: "bob", Password: rightWord, Code: "x"}, nil), chat.CodeForbidden)
+	n.Must(n.Register(n.Ctx, Draft{User: "bob", Password: rightWord}, &root))
 	if !n.Any() {
 		t.Error("the server does not know that there is an account")
 	}
@@ -211,7 +214,7 @@ func TestOneRegisters(t *testing.T) {
 	var wg sync.WaitGroup
 	done := make([]error, 8)
 	for i := range done {
-		wg.Go(func() { done[i] = n.Register(n.Ctx, Draft{User: "alice", Password: fmt.Sprint(rightWord, i)}, false) })
+		wg.Go(func() { done[i] = n.Register(n.Ctx, Draft{User: "alice", Password: fmt.Sprint(rightWord, i)}, nil) })
 	}
 	wg.Wait()
 	made := -1
@@ -371,8 +374,8 @@ func TestEnding(t *testing.T) {
 	n.registers("alice")
 	login := func(p Pair) string { return strings.Fields(p.Token)[1] }
 	a, c, d := n.logs("alice"), n.logs("alice"), n.logs("alice")
-	n.Refused("unknown", n.EndLogin(n.Ctx, "alice", "unknown"), chat.CodeNotFound)
-	n.Must(n.EndLogin(n.Ctx, "alice", login(a)))
+	n.Refused("unknown", n.EndLogin(n.Ctx, root, "alice", "unknown"), chat.CodeNotFound)
+	n.Must(n.EndLogin(n.Ctx, root, "alice", login(a)))
 	n.ends("ended", a.Refresh)
 	n.Refused("its access token", n.CheckLogin(login(a)), chat.CodeUnauthenticated)
 	n.Must(n.CheckLogin(login(c)))
@@ -397,7 +400,7 @@ func TestEnding(t *testing.T) {
 	n.ends("without a current one", c.Refresh)
 
 	d = n.logs("alice")
-	n.Must(n.opt.Users.Revoke(n.Ctx, "alice", nil))
+	n.Must(n.opt.Users.Revoke(n.Ctx, chat.Caller{User: "root", Admin: true}, "alice", nil))
 	n.ends("revoked", d.Refresh)
 	if list, err = n.Logins(n.Ctx, "alice", ""); err != nil || len(list) != 0 {
 		t.Errorf("after a revocation: got %+v, %v", list, err)
@@ -408,7 +411,7 @@ func TestEnding(t *testing.T) {
 	}
 	n.refreshes(d.Refresh)
 	yes := true
-	_, err = n.opt.Users.Decide(n.Ctx, "alice", &yes, nil)
+	_, err = n.opt.Users.Decide(n.Ctx, chat.Caller{User: "root", Admin: true}, "alice", &yes, nil)
 	n.Must(err)
 	_, err = n.Login(n.Ctx, "alice", rightWord, home)
 	n.Refused("disabled, with the right password", err, chat.CodeForbidden)
@@ -435,7 +438,7 @@ func TestCodes(t *testing.T) {
 	n.registers("alice")
 	before := n.logs("alice")
 	code := func(user, kind string) string {
-		c, err := n.MakeCode(n.Ctx, user, kind, false)
+		c, err := n.MakeCode(n.Ctx, root, user, kind, false)
 		n.Must(err)
 		return c.Code
 	}
@@ -462,13 +465,13 @@ func TestCodes(t *testing.T) {
 	n.Refused("an old reset", redeem(Redemption{Code: reset, Password: rightWord}), chat.CodeUnauthenticated)
 	n.Must(redeem(Redemption{Code: code("newcomer", CodeReset), Password: rightWord}))
 	n.logs("newcomer")
-	_, err = n.MakeCode(n.Ctx, "alice", "magic", true)
+	_, err = n.MakeCode(n.Ctx, root, "alice", "magic", true)
 	n.Refused("another kind", err, chat.CodeInvalid)
 
-	n.Must(n.Register(n.Ctx, Draft{User: "root", Password: rightWord, Admin: true}, true))
-	_, err = n.MakeCode(n.Ctx, "root", CodeReset, false)
+	n.Must(n.Register(n.Ctx, Draft{User: "root", Password: rightWord, Admin: true}, &root))
+	_, err = n.MakeCode(n.Ctx, root, "root", CodeReset, false)
 	n.Refused("for an operator by a key", err, chat.CodeForbidden)
-	_, err = n.MakeCode(n.Ctx, "root", CodeReset, true)
+	_, err = n.MakeCode(n.Ctx, root, "root", CodeReset, true)
 	n.Must(err)
 }
 
@@ -477,7 +480,7 @@ func TestList(t *testing.T) {
 	for i := range walkUsers {
 		n.Must(n.Store.Know(n.Ctx, fmt.Sprint("a", i)))
 	}
-	n.Must(n.Register(n.Ctx, Draft{User: "root", Password: rightWord, Admin: true}, true))
+	n.Must(n.Register(n.Ctx, Draft{User: "root", Password: rightWord, Admin: true}, &root))
 	n.registers("alice")
 	n.logs("alice")
 	found := map[string]Account{}
@@ -521,7 +524,7 @@ func TestSetup(t *testing.T) {
 	a, err := n.draft(n.Ctx, "root", rightWord, "")
 	n.Must(err)
 	a.Setup = true
-	n.Must(n.create(n.Ctx, "root", a, false))
+	n.Must(n.create(n.Ctx, "root", a, false, audit.Entry{}))
 	if n.logs("root"); n.opt.Users.Operator("root") {
 		t.Error("who has only begun is an operator")
 	}
@@ -570,7 +573,7 @@ func TestSettled(t *testing.T) {
 		a, err := n.draft(n.Ctx, user, rightWord, begun.Name)
 		n.Must(err)
 		a.Setup, a.Admin = begun.Setup, begun.Admin
-		n.Must(n.create(n.Ctx, user, a, true))
+		n.Must(n.create(n.Ctx, user, a, true, audit.Entry{}))
 	}
 	n.Must(n.hasOperator(n.Ctx, "root"))
 	for user, want := range map[string]string{"root": "Ruth", "second": "Zwei", "alice": "Alice"} {
@@ -588,7 +591,7 @@ func TestSettled(t *testing.T) {
 
 	// It comes once: what was changed since stays.
 	no := false
-	_, err := n.opt.Users.Decide(n.Ctx, "root", nil, &no)
+	_, err := n.opt.Users.Decide(n.Ctx, chat.Caller{User: "root", Admin: true}, "root", nil, &no)
 	n.Must(err)
 	_, err = n.profiles.Patch(n.Ctx, "root", profiles.Change{Name: []byte(`"Ruth Root"`)}, nil)
 	n.Must(err)
@@ -604,7 +607,7 @@ func TestNothingIsKeptInTheClear(t *testing.T) {
 	n.Must(n.Prepare(n.Ctx))
 	n.registers("alice")
 	p := n.refreshes(n.logs("alice").Refresh)
-	code, err := n.MakeCode(n.Ctx, "alice", CodeReset, false)
+	code, err := n.MakeCode(n.Ctx, root, "alice", CodeReset, false)
 	n.Must(err)
 	text, err := n.Store.Account(n.Ctx, "alice")
 	n.Must(err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 )
 
 // Registration says who may register.
@@ -36,13 +37,13 @@ type Draft struct {
 	Admin                bool   // for operators
 }
 
-// Register makes an account. by is true for operators, who ask for no invitation and may give an account to a user whom the server knows
-// already. ErrExists: the id is taken.
-func (s *Service) Register(ctx context.Context, d Draft, operator bool) error {
+// Register makes an account. by is an operator, who asks for no invitation and may give an account to a user whom the server knows already,
+// or nil: who gets the account asks for it. ErrExists: the id is taken.
+func (s *Service) Register(ctx context.Context, d Draft, by *chat.Caller) error {
 	if err := chat.CheckUserID("user", d.User); err != nil {
 		return err
 	}
-	if !operator {
+	if by == nil {
 		switch {
 		case s.opt.Registration == RegisterClosed:
 			return errClosed
@@ -58,8 +59,11 @@ func (s *Service) Register(ctx context.Context, d Draft, operator bool) error {
 	if err != nil {
 		return err
 	}
-	a.Admin = d.Admin && operator
-	if err := s.create(ctx, d.User, a, !operator); err != nil {
+	who, note := chat.Caller{User: d.User}, audit.Entry{}
+	if by != nil {
+		a.Admin, who, note = d.Admin, *by, audit.Note(*by, audit.AccountCreate, "", d.User, nil)
+	}
+	if err := s.create(ctx, d.User, a, by == nil, note); err != nil {
 		return err
 	}
 	if a.Admin {
@@ -67,15 +71,15 @@ func (s *Service) Register(ctx context.Context, d Draft, operator bool) error {
 			return err
 		}
 	}
-	return s.change(ctx, d.User, func(a *account, _ bool) error { return s.settle(ctx, d.User, a) })
+	return s.change(ctx, d.User, audit.Entry{}, func(a *account, _ bool) error { return s.settle(ctx, who, d.User, a) })
 }
 
 // settle gives a user the role and the name that the account holds for them. They leave the account with its next change: until then, after
-// a crash too, each sign-in gives them again.
-func (s *Service) settle(ctx context.Context, user string, a *account) error {
+// a crash too, each sign-in gives them again. by is whom the audit names.
+func (s *Service) settle(ctx context.Context, by chat.Caller, user string, a *account) error {
 	if a.Admin || a.Setup && s.known().Operator == user {
 		operator := true
-		if _, err := s.opt.Users.Decide(ctx, user, nil, &operator); err != nil {
+		if _, err := s.opt.Users.Decide(ctx, by, user, nil, &operator); err != nil {
 			return err
 		}
 		a.Admin, a.Setup = false, false
@@ -100,7 +104,7 @@ func (s *Service) registerInvited(ctx context.Context, d Draft) error {
 		return err
 	}
 	a.Pending = true
-	if err := s.create(ctx, d.User, a, true); err != nil {
+	if err := s.create(ctx, d.User, a, true, audit.Entry{}); err != nil {
 		begun, _, readErr := s.account(ctx, d.User)
 		if readErr != nil || !begun.Pending {
 			return cmp.Or(readErr, err)
@@ -112,12 +116,12 @@ func (s *Service) registerInvited(ctx context.Context, d Draft) error {
 	if err := s.opt.Invitations.Use(ctx, d.Code, d.User); err != nil {
 		return err // the account stays pending: with another invitation it goes on
 	}
-	return s.change(ctx, d.User, func(a *account, there bool) error {
+	return s.change(ctx, d.User, audit.Entry{}, func(a *account, there bool) error {
 		if !there {
 			return nil
 		}
 		a.Pending = false
-		return s.settle(ctx, d.User, a)
+		return s.settle(ctx, chat.Caller{User: d.User}, d.User, a)
 	})
 }
 
@@ -133,8 +137,8 @@ func (s *Service) draft(ctx context.Context, user, password, name string) (a acc
 	return account{Password: hash, Name: name, CreatedMs: s.opt.Now().UnixMilli()}, err
 }
 
-// create stores a new account. fresh asks for an id that nobody has used.
-func (s *Service) create(ctx context.Context, user string, a account, fresh bool) error {
+// create stores a new account. fresh asks for an id that nobody has used. The audit gets note.
+func (s *Service) create(ctx context.Context, user string, a account, fresh bool, note audit.Entry) error {
 	if fresh {
 		if _, decided := s.opt.Users.Users().Get(user); decided {
 			return errExists
@@ -150,7 +154,7 @@ func (s *Service) create(ctx context.Context, user string, a account, fresh bool
 	if err != nil {
 		return chat.AsError(err)
 	}
-	err = s.store.PutAccount(ctx, user, "", text, fresh)
+	err = s.store.PutAccount(ctx, user, "", text, fresh, note)
 	if errors.Is(err, chat.ErrConflict) || errors.Is(err, chat.ErrExists) {
 		return errExists
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/table"
 	"github.com/chatd/chatd/chat/users"
 )
@@ -25,7 +26,8 @@ type Store interface {
 	Account(ctx context.Context, user string) (text string, err error)
 	// PutAccount replaces the record of a user if it still is before, and puts the user on the list of known ones; an empty text
 	// stands for none. ErrConflict: it is another by now. ErrExists: fresh asks for a user whom nobody knows, and this one is known.
-	PutAccount(ctx context.Context, user, before, after string, fresh bool) error
+	// The audit gets note; nothing for an empty one.
+	PutAccount(ctx context.Context, user, before, after string, fresh bool, note audit.Entry) error
 	// AccountsOf reads the records of users, in their order.
 	AccountsOf(ctx context.Context, users []string) (texts []string, err error)
 	// UsersFrom pages through everyone whom the server knows, behind a position; next is empty at the end.
@@ -111,8 +113,8 @@ func (s *Service) account(ctx context.Context, user string) (a account, text str
 }
 
 // change changes the record of a user, which change gets as it is, empty where there is none. It is called again where another change
-// came between; what it leaves as it is is not written.
-func (s *Service) change(ctx context.Context, user string, change func(a *account, there bool) error) error {
+// came between; what it leaves as it is is not written. The audit gets note.
+func (s *Service) change(ctx context.Context, user string, note audit.Entry, change func(a *account, there bool) error) error {
 	for try := 1; ; try++ {
 		a, before, err := s.account(ctx, user)
 		if err != nil {
@@ -129,7 +131,7 @@ func (s *Service) change(ctx context.Context, user string, change func(a *accoun
 		if after == before {
 			return nil
 		}
-		err = s.store.PutAccount(ctx, user, before, after, false)
+		err = s.store.PutAccount(ctx, user, before, after, false, note)
 		if err == nil {
 			return s.end(ctx, user, dropped)
 		}
@@ -195,11 +197,11 @@ func (s *Service) prove(ctx context.Context, user, password string, from netip.A
 func (s *Service) signIn(ctx context.Context, user string, from Client, also func(a *account, there bool) error) (Pair, error) {
 	token := refreshToken{user: user, login: rand.Text(), secret: random(sha256.Size)}
 	var a account
-	err := s.change(ctx, user, func(now *account, there bool) error {
+	err := s.change(ctx, user, audit.Entry{}, func(now *account, there bool) error {
 		if err := also(now, there); err != nil {
 			return err
 		}
-		if err := s.settle(ctx, user, now); err != nil {
+		if err := s.settle(ctx, chat.Caller{User: user}, user, now); err != nil {
 			return err
 		}
 		issued := s.issueS(user)
@@ -237,7 +239,7 @@ func (s *Service) Refresh(ctx context.Context, refresh string) (p Pair, err erro
 	var l login
 	var newest refreshToken
 	stolen := false
-	err = s.change(ctx, given.user, func(now *account, _ bool) error {
+	err = s.change(ctx, given.user, audit.Entry{}, func(now *account, _ bool) error {
 		found, err := s.holding(given, now)
 		if err != nil {
 			return err
@@ -263,7 +265,7 @@ func (s *Service) Refresh(ctx context.Context, refresh string) (p Pair, err erro
 		return p, err
 	case stolen:
 		s.opt.Log.WarnContext(ctx, "a refresh token was used again: the login is ended", "user", given.user, "login", given.login)
-		return p, errors.Join(s.endLogins(ctx, given.user, func(l login) bool { return l.ID == given.login }, nil), errRefresh)
+		return p, errors.Join(s.endLogins(ctx, given.user, audit.Entry{}, func(l login) bool { return l.ID == given.login }, nil), errRefresh)
 	}
 	return s.pair(l, newest)
 }
@@ -291,9 +293,9 @@ func (s *Service) newest(given refreshToken, l login) (newest refreshToken, know
 	return newest, false
 }
 
-// endLogins ends those logins of a user that ends picks, and changes the account as also says; nil: nothing else. The tokens are void
+// endLogins ends those logins of a user that ends picks, and changes the account as also says; nil: nothing else. The audit gets note. The tokens are void
 // first: a login that a crash leaves in the record cannot be refreshed either.
-func (s *Service) endLogins(ctx context.Context, user string, ends func(login) bool, also func(*account) error) error {
+func (s *Service) endLogins(ctx context.Context, user string, note audit.Entry, ends func(login) bool, also func(*account) error) error {
 	a, text, err := s.account(ctx, user)
 	if err != nil || text == "" {
 		return err
@@ -302,7 +304,7 @@ func (s *Service) endLogins(ctx context.Context, user string, ends func(login) b
 		return err
 	}
 	var gone []login
-	err = s.change(ctx, user, func(a *account, there bool) error {
+	err = s.change(ctx, user, note, func(a *account, there bool) error {
 		if !there {
 			return nil
 		}
@@ -341,13 +343,16 @@ func (s *Service) Logout(ctx context.Context, refresh string) error {
 	if _, known := s.newest(given, *l); !known {
 		return nil
 	}
-	return s.EndLogin(ctx, given.user, given.login)
+	return s.EndLogin(ctx, chat.Caller{User: given.user}, given.user, given.login)
 }
 
 // EndLogin ends a login of a user. ErrNotFound.
-func (s *Service) EndLogin(ctx context.Context, user, id string) error {
-	found := false
-	err := s.endLogins(ctx, user, func(l login) bool { found = found || l.ID == id; return l.ID == id }, nil)
+func (s *Service) EndLogin(ctx context.Context, by chat.Caller, user, id string) error {
+	found, note := false, audit.Entry{}
+	if by.User != user {
+		note = audit.Note(by, audit.AccountLogout, "", user, nil)
+	}
+	err := s.endLogins(ctx, user, note, func(l login) bool { found = found || l.ID == id; return l.ID == id }, nil)
 	if err == nil && !found {
 		return chat.Errorf(chat.CodeNotFound, "there is no such login")
 	}
@@ -356,7 +361,7 @@ func (s *Service) EndLogin(ctx context.Context, user, id string) error {
 
 // EndOthers ends all logins of a user but one; "": all.
 func (s *Service) EndOthers(ctx context.Context, user, but string) error {
-	return s.endLogins(ctx, user, func(l login) bool { return l.ID != but }, nil)
+	return s.endLogins(ctx, user, audit.Entry{}, func(l login) bool { return l.ID != but }, nil)
 }
 
 // Logins lists the logins of a user that hold, the last used first.
@@ -389,7 +394,7 @@ func (s *Service) ChangePassword(ctx context.Context, user, old, password, curre
 	if err != nil {
 		return err
 	}
-	return s.endLogins(ctx, user, func(l login) bool { return l.ID != current }, func(now *account) error {
+	return s.endLogins(ctx, user, audit.Entry{}, func(l login) bool { return l.ID != current }, func(now *account) error {
 		if now.Password != proven { // somebody was faster
 			return errOld
 		}

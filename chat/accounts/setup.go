@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/table"
 	"github.com/chatd/chatd/chat/users"
 )
@@ -120,12 +121,12 @@ func newCode(user string, secret []byte, expires time.Time) Code {
 
 // MakeCode makes a code of a kind for a user, who need not have an account yet. Those of operators are for operators alone:
 // anybody else would become one.
-func (s *Service) MakeCode(ctx context.Context, user, kind string, operator bool) (c Code, err error) {
-	ttl := resetTTL
+func (s *Service) MakeCode(ctx context.Context, by chat.Caller, user, kind string, operator bool) (c Code, err error) {
+	ttl, action := resetTTL, audit.AccountReset
 	switch kind {
 	case CodeReset:
 	case CodeLink:
-		ttl = linkTTL
+		ttl, action = linkTTL, audit.AccountLink
 	default:
 		return c, chat.Invalid("kind: want reset or link")
 	}
@@ -138,7 +139,7 @@ func (s *Service) MakeCode(ctx context.Context, user, kind string, operator bool
 	if err := s.hasAny(ctx); err != nil {
 		return c, err
 	}
-	return c, s.change(ctx, user, func(a *account, there bool) error {
+	return c, s.change(ctx, user, audit.Note(by, action, "", user, nil), func(a *account, there bool) error {
 		if !operator && s.isOperator(user, *a) {
 			return chat.Errorf(chat.CodeForbidden, "user: only operators (role admin) may do this for an operator")
 		}
@@ -247,7 +248,7 @@ func (s *Service) setup(ctx context.Context, r Redemption, from Client) (p Pair,
 		return p, err
 	}
 	a.Setup = true
-	err = s.create(ctx, r.User, a, false)
+	err = s.create(ctx, r.User, a, false, audit.Entry{})
 	if errors.Is(err, chat.ErrExists) {
 		begun, _, readErr := s.account(ctx, r.User)
 		if readErr != nil || !begun.Setup {

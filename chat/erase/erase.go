@@ -56,7 +56,7 @@ func (s *Service) Begin(ctx context.Context, by chat.Caller, user string) (Erasu
 			return Erasure{}, err
 		}
 	}
-	id, err := s.store.BeginErasure(ctx, user)
+	id, err := s.store.BeginErasure(ctx, by, user)
 	if err != nil {
 		return Erasure{}, chat.AsError(err)
 	}

@@ -100,7 +100,7 @@ type Archive interface {
 // Store keeps erasures and carries out their steps. Every method is one step a group, an inbox or a user, and may be repeated.
 type Store interface {
 	// BeginErasure makes a record with its task, or names the one that is under way for the user.
-	BeginErasure(ctx context.Context, user string) (id string, err error)
+	BeginErasure(ctx context.Context, by chat.Caller, user string) (id string, err error)
 	// Erasure reads a record. ErrNotFound.
 	Erasure(ctx context.Context, id string) (Record, error)
 	// MoveErasure writes how far an erasure is, with what it has erased. ErrNotFound.

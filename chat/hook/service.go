@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/table"
 	"github.com/chatd/chatd/chat/webhook"
 )
@@ -97,7 +98,7 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, draft []byte, retr
 		creation = chat.Hash([]byte("hook"), []byte(by.User), []byte(retry))
 	}
 	h := &Hook{ID: chat.NewID(creation), Draft: d, Owner: by.User, Secret: webhook.NewSecret(), CreatedAt: chat.TimeMs(s.opt.Now().UnixMilli())}
-	_, err = s.table.Put(ctx, s.rows, table.Row{ID: h.ID, Text: string(chat.Encode(h))})
+	_, err = s.table.Put(ctx, s.rows, table.Row{ID: h.ID, Text: string(chat.Encode(h)), Notes: notes(by, audit.HookCreate, h)})
 	if errors.Is(err, chat.ErrConflict) && retry != "" {
 		return s.Get(ctx, by, h.ID) // the first request made it, and its answer was lost
 	}
@@ -107,6 +108,13 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, draft []byte, retr
 	v := h.view()
 	v.Secret = h.Secret
 	return v, nil
+}
+
+// notes is what the audit gets of something that is done to a hook.
+func notes(by chat.Caller, action audit.Action, h *Hook) []audit.Entry {
+	return []audit.Entry{audit.Note(by, action, "", "", struct {
+		Hook string `json:"hook"`
+	}{h.ID})}
 }
 
 func (s *Service) checkURL() func(string) error {
@@ -155,7 +163,7 @@ func stored(id, text string) (*Hook, error) {
 
 // Change changes what a patch names: the JSON of some fields of a Draft; null gives one its default.
 func (s *Service) Change(ctx context.Context, by chat.Caller, id string, patch []byte) (View, error) {
-	h, err := s.change(ctx, by, id, func(h *Hook) (err error) {
+	h, err := s.change(ctx, by, id, audit.HookUpdate, func(h *Hook) (err error) {
 		if h.Draft, err = h.patched(patch); err != nil {
 			return err
 		}
@@ -169,23 +177,26 @@ func (s *Service) Change(ctx context.Context, by chat.Caller, id string, patch [
 
 // Delete removes a hook: no node asks it any more within a second.
 func (s *Service) Delete(ctx context.Context, by chat.Caller, id string) error {
-	_, err := s.change(ctx, by, id, nil)
+	_, err := s.change(ctx, by, id, audit.HookDelete, nil)
 	return err
 }
 
 // change changes a hook; a nil change removes it.
-func (s *Service) change(ctx context.Context, by chat.Caller, id string, change func(*Hook) error) (h *Hook, err error) {
+func (s *Service) change(ctx context.Context, by chat.Caller, id string, action audit.Action, change func(*Hook) error) (h *Hook, err error) {
 	if err := chat.CheckOperator(by); err != nil {
 		return nil, err
 	}
-	_, err = s.table.Change(ctx, s.rows, id, func(text string) (string, error) {
-		if h, err = stored(id, text); err != nil || change == nil {
-			return "", err
+	_, err = s.table.ChangeNoted(ctx, s.rows, id, func(text string) (string, []audit.Entry, error) {
+		if h, err = stored(id, text); err != nil {
+			return "", nil, err
+		}
+		if change == nil {
+			return "", notes(by, action, h), nil
 		}
 		if err := change(h); err != nil {
-			return "", err
+			return "", nil, err
 		}
-		return string(chat.Encode(h)), nil
+		return string(chat.Encode(h)), notes(by, action, h), nil
 	})
 	return h, chat.AsError(err)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 )
 
 // Bounds of invitations.
@@ -79,6 +80,19 @@ type Look struct {
 	Manages   bool // its maker may still invite
 }
 
+// Note is what the audit gets of something that is done to an invitation.
+func Note(by chat.Caller, action audit.Action, i Invite) audit.Entry {
+	group := ""
+	if i.Group != nil {
+		group = *i.Group
+	}
+	return audit.Note(by, action, group, "", struct {
+		Invite string     `json:"invite"`
+		Role   *chat.Role `json:"role,omitempty"`
+		Uses   int64      `json:"uses,omitempty"`
+	}{i.ID, i.Role, i.Uses})
+}
+
 // Store keeps the invitations of groups.
 type Store interface {
 	// CreateInvite keeps an invitation of a group, for a manager or an operator, or returns the one of this id. ErrNotFound,
@@ -91,7 +105,7 @@ type Store interface {
 	// ListInvites lists those of a group, in no order.
 	ListInvites(ctx context.Context, group string) ([]Record, error)
 	// RevokeInvite ends an invitation; repeating it changes nothing. ErrNotFound.
-	RevokeInvite(ctx context.Context, group, id string) error
+	RevokeInvite(ctx context.Context, by chat.Caller, group, id string) error
 	// AcceptInvite makes m.User a member and counts the use, in one step; who is a member already costs none. ErrNotFound: no such
 	// invitation, ErrGone: nothing is left of it.
 	AcceptInvite(ctx context.Context, m chat.Membership, id, hash string) error

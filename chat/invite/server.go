@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/table"
 )
 
@@ -39,7 +40,7 @@ func (r row) record() Record {
 }
 
 // createOfServer keeps an invitation without a group.
-func (s *Service) createOfServer(ctx context.Context, r Record) (Record, error) {
+func (s *Service) createOfServer(ctx context.Context, by chat.Caller, r Record) (Record, error) {
 	now, open := s.opt.Now(), 0
 	var ended []Record
 	for _, one := range s.table.All() {
@@ -62,7 +63,7 @@ func (s *Service) createOfServer(ctx context.Context, r Record) (Record, error) 
 	if err != nil {
 		return Record{}, err
 	}
-	_, err = s.table.Put(ctx, s.rows, table.Row{ID: r.ID, Text: string(text)})
+	_, err = s.table.Put(ctx, s.rows, table.Row{ID: r.ID, Text: string(text), Notes: []audit.Entry{Note(by, audit.InviteCreate, r.Invite)}})
 	if errors.Is(err, chat.ErrConflict) {
 		return s.ofServer(ctx, r.ID) // a repeat
 	}
@@ -84,23 +85,23 @@ func (s *Service) ofServer(ctx context.Context, id string) (Record, error) {
 // usesTries is how often a use is tried that meets others: of those, one has succeeded each time.
 const usesTries = UsesMax / 8
 
-// change changes an invitation without a group; nil removes it.
-func (s *Service) change(ctx context.Context, id string, change func(row) (*row, error)) (err error) {
+// change changes an invitation without a group, with what the audit gets of that; nil removes it.
+func (s *Service) change(ctx context.Context, id string, change func(row) (*row, error), notes ...audit.Entry) (err error) {
 	for range usesTries {
-		_, err = s.table.Change(ctx, s.rows, id, func(text string) (string, error) {
+		_, err = s.table.ChangeNoted(ctx, s.rows, id, func(text string) (string, []audit.Entry, error) {
 			if text == "" {
-				return "", ErrNotFound
+				return "", nil, ErrNotFound
 			}
 			var r row
 			if err := json.Unmarshal([]byte(text), &r); err != nil {
-				return "", err
+				return "", nil, err
 			}
 			changed, err := change(r)
 			if err != nil || changed == nil {
-				return "", err
+				return "", notes, err
 			}
 			b, err := json.Marshal(changed)
-			return string(b), err
+			return string(b), notes, err
 		})
 		if !errors.Is(err, chat.ErrConflict) {
 			break
@@ -157,7 +158,7 @@ func (s *Service) revokeOfServer(ctx context.Context, by chat.Caller, id string)
 	return s.change(ctx, id, func(r row) (*row, error) {
 		r.Revoked = true
 		return &r, nil
-	})
+	}, Note(by, audit.InviteRevoke, Invite{ID: id}))
 }
 
 // redeemOfServer counts a use by user.

@@ -57,7 +57,7 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, d Draft, retry str
 	r.Hash = digest(code)
 	var kept Record
 	if d.Group == nil {
-		kept, err = s.createOfServer(ctx, r)
+		kept, err = s.createOfServer(ctx, by, r)
 	} else {
 		kept, err = s.store.CreateInvite(ctx, by, r)
 	}
@@ -183,7 +183,7 @@ func (s *Service) Revoke(ctx context.Context, by chat.Caller, id string) error {
 		}
 		return err
 	}
-	return chat.AsError(s.store.RevokeInvite(ctx, group, id))
+	return chat.AsError(s.store.RevokeInvite(ctx, by, group, id))
 }
 
 // Check tells what a code is for, before it is used. ErrNotFound, ErrGone.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/table"
 )
 
@@ -83,6 +84,21 @@ type Maker struct {
 	Key  *Key   // nil for an operator
 }
 
+// notes is what the audit gets of something that is done to a key.
+func (m Maker) notes(action audit.Action, k *Key) []audit.Entry {
+	by := chat.Caller{User: m.name()}
+	if m.Key != nil {
+		by.Via = m.Key.ID
+	}
+	return []audit.Entry{audit.Note(by, action, "", "", noted{k.ID, k.Draft.Name})}
+}
+
+// noted is what the audit says of a key.
+type noted struct {
+	Key  string `json:"key"`
+	Name string `json:"name"`
+}
+
 func (m Maker) name() string {
 	if m.Key != nil {
 		return m.Key.Name()
@@ -131,7 +147,7 @@ func (s *Service) Create(ctx context.Context, by Maker, draft Draft, retry strin
 	if err != nil {
 		return View{}, chat.AsError(err)
 	}
-	_, err = s.table.Put(ctx, s.store, table.Row{ID: k.ID, Text: string(text)})
+	_, err = s.table.Put(ctx, s.store, table.Row{ID: k.ID, Text: string(text), Notes: by.notes(audit.KeyCreate, k)})
 	if errors.Is(err, chat.ErrConflict) && retry != "" {
 		k, err = s.key(ctx, k.ID) // the first request made it, and its answer was lost
 		secret = ""
@@ -214,8 +230,8 @@ func (s *Service) viewOf(ctx context.Context, k *Key) (View, error) {
 }
 
 // change changes a key that by may manage, before and after: none that may do more than by.
-func (s *Service) change(ctx context.Context, by Maker, id string, change func(*Key) error) (k *Key, err error) {
-	_, err = s.table.Change(ctx, s.store, id, func(text string) (string, error) {
+func (s *Service) change(ctx context.Context, by Maker, id string, action audit.Action, change func(*Key) error) (k *Key, err error) {
+	_, err = s.table.ChangeNoted(ctx, s.store, id, func(text string) (string, []audit.Entry, error) {
 		if k, err = stored(id, text); err == nil {
 			err = k.within(by.Key)
 		}
@@ -226,17 +242,17 @@ func (s *Service) change(ctx context.Context, by Maker, id string, change func(*
 			err = k.within(by.Key)
 		}
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
 		changed, err := json.Marshal(k)
-		return string(changed), err
+		return string(changed), by.notes(action, k), err
 	})
 	return k, chat.AsError(err)
 }
 
 // Change changes what a patch names: the JSON of some fields of a Draft, checked by the caller; null clears one.
 func (s *Service) Change(ctx context.Context, by Maker, id string, patch []byte) (View, error) {
-	k, err := s.change(ctx, by, id, func(k *Key) error {
+	k, err := s.change(ctx, by, id, audit.KeyUpdate, func(k *Key) error {
 		expires := k.ExpiresAt
 		if k.ExpiresAt != nil {
 			kept := *expires // json would write into the same place
@@ -267,7 +283,7 @@ func (s *Service) Rotate(ctx context.Context, by Maker, id string, overlap time.
 		return View{}, chat.OutOfRange("overlap_s", 0, int64(OverlapMax/time.Second))
 	}
 	secret, stored := newSecret(id)
-	k, err := s.change(ctx, by, id, func(k *Key) error {
+	k, err := s.change(ctx, by, id, audit.KeyRotate, func(k *Key) error {
 		before := k.Secrets[0]
 		k.Secrets = []Secret{stored}
 		if overlap > 0 {
@@ -287,12 +303,12 @@ func (s *Service) Rotate(ctx context.Context, by Maker, id string, overlap time.
 
 // Delete removes a key: it is void on this node at once and on every other within a second.
 func (s *Service) Delete(ctx context.Context, by Maker, id string) error {
-	_, err := s.table.Change(ctx, s.store, id, func(text string) (string, error) {
+	_, err := s.table.ChangeNoted(ctx, s.store, id, func(text string) (string, []audit.Entry, error) {
 		k, err := stored(id, text)
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
-		return "", k.within(by.Key)
+		return "", by.notes(audit.KeyDelete, k), k.within(by.Key)
 	})
 	return chat.AsError(err)
 }

@@ -228,7 +228,7 @@ func TestExportOfSignIn(t *testing.T) {
 		Sign: func(string, string, time.Time) (string, time.Time, error) { return "token", time.Now(), nil },
 	})
 	const password = "correct horse battery"
-	b.Must(from.Accounts.Register(b.Ctx, accounts.Draft{User: "carl", Password: password, Admin: true}, true))
+	b.Must(from.Accounts.Register(b.Ctx, accounts.Draft{User: "carl", Password: password, Admin: true}, &chat.Caller{User: "root"}))
 	pair, err := from.Accounts.Login(b.Ctx, "carl", password, accounts.Client{Address: netip.MustParseAddr("192.0.2.1"), Agent: "browser"})
 	b.Must(err)
 	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "carl")

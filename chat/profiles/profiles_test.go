@@ -94,7 +94,7 @@ func TestANodeDiesWithinARename(t *testing.T) {
 	learns("the name that was written twice", "Al")
 
 	d.dies = true
-	_, _, err = one.Put(b.Ctx, []profiles.UserChange{{User: "alice", Profile: name("Alina")}}, nil)
+	_, _, err = one.Put(b.Ctx, chattest.Operator("root"), []profiles.UserChange{{User: "alice", Profile: name("Alina")}}, nil)
 	if !errors.Is(err, errDied) {
 		t.Fatalf("got %v", err)
 	}

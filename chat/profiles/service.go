@@ -44,7 +44,7 @@ type Users interface {
 	Disabled(user string) bool
 	Operator(user string) bool
 	// Decide changes whether a user is disabled and an operator, where that is not nil, and tells whether it was different before.
-	Decide(ctx context.Context, user string, disabled, operator *bool) (changed bool, err error)
+	Decide(ctx context.Context, by chat.Caller, user string, disabled, operator *bool) (changed bool, err error)
 }
 
 // Service keeps profiles. It is safe for concurrent use.
@@ -233,9 +233,9 @@ type UserChange struct {
 	Disabled, Operator *bool // nil: that stays
 }
 
-// Put changes users for operators: what is set is pinned against the user's own change. Users are changed in order; what cannot be changed does
+// Put changes users for by, an operator: what is set is pinned against the user's own change. Users are changed in order; what cannot be changed does
 // not keep others from it. A failure of the store ends it, and the call may be repeated. match is that of Patch, for the only user of the call.
-func (s *Service) Put(ctx context.Context, changes []UserChange, match func(version int64) bool) (done []Version, refused []Refusal, err error) {
+func (s *Service) Put(ctx context.Context, by chat.Caller, changes []UserChange, match func(version int64) bool) (done []Version, refused []Refusal, err error) {
 	if len(changes) > PutMax {
 		return nil, nil, chat.Errorf(chat.CodeOutOfRange, "users: at most %d", PutMax)
 	}
@@ -245,7 +245,7 @@ func (s *Service) Put(ctx context.Context, changes []UserChange, match func(vers
 		for ; end < len(changes) && !seen[changes[end].User]; end++ {
 			seen[changes[end].User] = true
 		}
-		if err := s.putDistinct(ctx, changes[begin:end], results[begin:end], match); err != nil {
+		if err := s.putDistinct(ctx, by, changes[begin:end], results[begin:end], match); err != nil {
 			return nil, nil, err
 		}
 		begin = end
@@ -280,7 +280,7 @@ type result struct {
 }
 
 // putDistinct changes users who are all different. Those that meet other changes are tried again. Its error is one of the store.
-func (s *Service) putDistinct(ctx context.Context, changes []UserChange, results []result, match func(version int64) bool) error {
+func (s *Service) putDistinct(ctx context.Context, by chat.Caller, changes []UserChange, results []result, match func(version int64) bool) error {
 	var left []int
 	for i, c := range changes {
 		if results[i].err = chat.CheckUserID("user", c.User); results[i].err == nil {
@@ -299,7 +299,7 @@ func (s *Service) putDistinct(ctx context.Context, changes []UserChange, results
 		var writes []Write
 		var asked []int
 		for n, i := range left {
-			after, err := s.put(ctx, changes[i], before[n], &results[i], match)
+			after, err := s.put(ctx, by, changes[i], before[n], &results[i], match)
 			switch code := chat.CodeOf(err); {
 			case code == chat.CodeUnavailable, code == chat.CodeInternal:
 				return err
@@ -330,14 +330,14 @@ func (s *Service) putDistinct(ctx context.Context, changes []UserChange, results
 }
 
 // put makes the change of one user to what is stored, and writes what is decided about them.
-func (s *Service) put(ctx context.Context, c UserChange, before Stored, r *result, match func(version int64) bool) (after Stored, err error) {
+func (s *Service) put(ctx context.Context, by chat.Caller, c UserChange, before Stored, r *result, match func(version int64) bool) (after Stored, err error) {
 	if match != nil && !match(before.Version) {
 		return before, chat.ErrConflict
 	}
 	if after, err = before.changed(c.Profile, true, s.opt.Now()); err != nil || c.Disabled == nil && c.Operator == nil {
 		return after, chat.AsError(err)
 	}
-	changed, err := s.users.Decide(ctx, c.User, c.Disabled, c.Operator)
+	changed, err := s.users.Decide(ctx, by, c.User, c.Disabled, c.Operator)
 	r.decided = r.decided || changed
 	return after, err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/webhook"
 )
@@ -47,6 +48,13 @@ func (s *Service) Handlers() map[string]chat.TaskKind {
 	}
 }
 
+// closing is what the audit says of a decision.
+type closing struct {
+	Report string `json:"report"`
+	Target int64  `json:"target"`
+	Action Action `json:"action"`
+}
+
 // forever is the end of a mute that has none.
 const forever = "9999-12-31T00:00:00.000Z"
 
@@ -83,10 +91,14 @@ func (s *Service) Decide(ctx context.Context, by chat.Caller, id string, d Decis
 		return chat.AsError(err)
 	}
 	done := s.act(ctx, by, r, d)
+	var closed *audit.Entry
+	if done == nil {
+		closed = new(audit.Note(by, audit.ReportClose, group, r.From, closing{id, r.Target, d.Action}))
+	}
 	// What is done is done, also if the caller has gone by now.
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), actFor)
 	defer cancel()
-	return cmp.Or(done, chat.AsError(s.store.SettleReport(after, ref, lease, done == nil)))
+	return cmp.Or(done, chat.AsError(s.store.SettleReport(after, ref, lease, closed)))
 }
 
 // act does what is decided. It may be done twice, where a node dies before the report is closed.

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/webhook"
 )
@@ -109,8 +110,8 @@ type Store interface {
 	// TakeReport takes an open report for a time, in the name of lease. ErrNotFound, also for those who may not know of it; ErrConflict:
 	// another one has taken it.
 	TakeReport(ctx context.Context, by chat.Caller, r Ref, lease string, d time.Duration) (Report, error)
-	// SettleReport closes a report that lease has taken, or gives it back.
-	SettleReport(ctx context.Context, r Ref, lease string, closed bool) error
+	// SettleReport closes a report that lease has taken, by what the audit gets, or, with nil, gives it back.
+	SettleReport(ctx context.Context, r Ref, lease string, closed *audit.Entry) error
 	// ExpireReports removes the reports of a group that have been open for Keep.
 	ExpireReports(ctx context.Context, group string) error
 }

@@ -47,8 +47,8 @@ type Ref struct{ ID, Group, To string }
 
 // Store keeps reviews. Errors are those of chat.Store.
 type Store interface {
-	// EndReview ends a review whose message is not stored; report is as chat.ReviewEnd has it. chat.ErrReviewGone.
-	EndReview(ctx context.Context, r chat.Review, report []byte) error
+	// EndReview ends a review whose message is not stored. chat.ErrReviewGone.
+	EndReview(ctx context.Context, r chat.ReviewEnd) error
 	// ReviewIDs lists the ids of the reviews of a group, or of a user, the oldest first.
 	ReviewIDs(ctx context.Context, group, user string) ([]string, error)
 	// AllReviews lists at most limit reviews behind an id, the oldest first.
@@ -72,22 +72,25 @@ func New(core *chat.Service, store Store, schedules *schedule.Service, webhooks 
 	return &Service{core, store, schedules, webhooks}
 }
 
-// moderates refuses who does not decide about a review: direct messages are for operators.
-func (s *Service) moderates(ctx context.Context, by chat.Caller, group string) error {
+// moderates refuses who does not decide about a review: direct messages are for operators. It returns the epoch of the group.
+func (s *Service) moderates(ctx context.Context, by chat.Caller, group string) (epoch string, err error) {
 	if group == "" {
-		return cmp.Or(chat.CheckInbox(by), chat.CheckOperator(by))
+		return "", cmp.Or(chat.CheckInbox(by), chat.CheckOperator(by))
 	}
 	if err := chat.CheckGroup(by, group); err != nil {
-		return err
+		return "", err
 	}
-	_, err := s.core.Managed(ctx, by, group)
-	return err
+	info, err := s.core.Managed(ctx, by, group)
+	return info.Epoch, err
 }
 
 // List lists what waits in a group, the oldest first: owner, admin, operator. Without a group it lists everything, for operators.
 func (s *Service) List(ctx context.Context, by chat.Caller, group string, limit int, cursor string) (list chat.List[View], err error) {
 	most, err := s.core.Options().Limits.Page(limit)
-	if err := cmp.Or(err, s.moderates(ctx, by, group)); err != nil {
+	if err == nil {
+		_, err = s.moderates(ctx, by, group)
+	}
+	if err != nil {
 		return list, err
 	}
 	if _, ok := chat.ParseReviewID(cursor); cursor != "" && !ok {
@@ -146,16 +149,18 @@ func (s *Service) Decide(ctx context.Context, by chat.Caller, id, action, reason
 	if err != nil {
 		return Decided{}, err
 	}
-	if err := s.moderates(ctx, by, r.Group); err != nil {
+	epoch, err := s.moderates(ctx, by, r.Group)
+	if err != nil {
 		if errors.Is(err, chat.ErrNotFound) || r.Group == "" || !by.Reaches(r.Group) {
 			return Decided{}, chat.ErrReviewGone // who may not know of the group, or of a direct message, does not learn of it
 		}
 		return Decided{}, err
 	}
 	if action == Drop {
-		return Decided{ID: id, State: Dropped}, chat.AsError(s.store.EndReview(ctx, r, report(r, Dropped, reason)))
+		end := chat.ReviewEnd{Review: r, Report: report(r, Dropped, reason), By: by, Epoch: epoch}
+		return Decided{ID: id, State: Dropped}, chat.AsError(s.store.EndReview(ctx, end))
 	}
-	return s.release(ctx, r, chat.ReviewEnd{ID: id, Report: report(r, Released, reason)})
+	return s.release(ctx, chat.ReviewEnd{Review: r, Report: report(r, Released, reason), By: by, Epoch: epoch})
 }
 
 // read reads a review. ErrReviewGone.
@@ -179,17 +184,17 @@ func (s *Service) over(r chat.Review) bool {
 	return s.core.Options().Now() >= r.At.Add(chat.ReviewKept).UnixMilli()
 }
 
-func (s *Service) release(ctx context.Context, r chat.Review, end chat.ReviewEnd) (d Decided, err error) {
+func (s *Service) release(ctx context.Context, r chat.ReviewEnd) (d Decided, err error) {
 	d = Decided{ID: r.ID, State: Released}
 	switch {
 	case r.Schedule != nil:
-		err = s.schedules.Release(ctx, r, end)
+		err = s.schedules.Release(ctx, r)
 	case r.Group != "":
 		var sent chat.Sent
-		sent, err = s.core.Release(ctx, r, end)
+		sent, err = s.core.Release(ctx, r)
 		d.MessageID = sent.ID
 	default:
-		err = s.core.ReleaseDirect(ctx, r, end)
+		err = s.core.ReleaseDirect(ctx, r)
 	}
 	if err == nil {
 		return d, nil
@@ -243,7 +248,7 @@ func (s *Service) each(ctx context.Context, user string, do func(chat.Review) er
 // Erase removes what waits of a user, and what waits for their inbox. Nobody is told.
 func (s *Service) Erase(ctx context.Context, user string) error {
 	return s.each(ctx, user, func(r chat.Review) error {
-		if err := s.store.EndReview(ctx, r, nil); !errors.Is(err, chat.ErrNotFound) {
+		if err := s.store.EndReview(ctx, chat.ReviewEnd{Review: r}); !errors.Is(err, chat.ErrNotFound) {
 			return err
 		}
 		return nil

@@ -114,7 +114,7 @@ func (s *Service) end(ctx context.Context, t OverTask) error {
 			return err
 		}
 		for _, r := range found {
-			if err := s.store.EndReview(ctx, r, report(r, Expired, "")); err != nil && !errors.Is(err, chat.ErrNotFound) {
+			if err := s.store.EndReview(ctx, chat.ReviewEnd{Review: r, Report: report(r, Expired, "")}); err != nil && !errors.Is(err, chat.ErrNotFound) {
 				return err
 			}
 		}

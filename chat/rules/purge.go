@@ -96,7 +96,7 @@ func (s *Service) purgePage(ctx context.Context, t PurgeTask) (done bool, err er
 		if e.From != t.User || e.Kind != chat.Text && e.Kind != chat.Data || e.DeletedAt != nil || e.SentAt.UnixMilli() < t.SinceMs {
 			continue
 		}
-		id, err := s.purgeOne(ctx, t, m, infos[0])
+		id, err := s.purgeOne(ctx, t, chat.Caller{}, m, infos[0])
 		if errors.Is(err, chat.ErrNotFound) {
 			continue // deleted or trimmed meanwhile
 		}
@@ -144,16 +144,17 @@ func (s *Service) deleteOne(ctx context.Context, by chat.Caller, group string, i
 	}
 	infos, err := s.logs.Infos(ctx, e.From, []string{group})
 	if err == nil {
-		_, err = s.purgeOne(ctx, PurgeTask{Group: group, Epoch: end.Epoch, By: by.User, Via: by.Via}, page[0], infos[0])
+		_, err = s.purgeOne(ctx, PurgeTask{Group: group, Epoch: end.Epoch, By: by.User, Via: by.Via}, by, page[0], infos[0])
 	}
 	return err
 }
 
-// purgeOne deletes a message and its edits in the name of who banned its author. ErrConflict: something has changed since it was read.
-func (s *Service) purgeOne(ctx context.Context, t PurgeTask, m chat.Message, info chat.Info) (id int64, err error) {
+// purgeOne deletes a message and its edits in the name of t.By; actor is whom the audit names, or empty: a ban has an entry for all. ErrConflict:
+// something has changed since it was read.
+func (s *Service) purgeOne(ctx context.Context, t PurgeTask, actor chat.Caller, m chat.Message, info chat.Info) (id int64, err error) {
 	deletion := chat.Entry{Group: t.Group, From: t.By, Via: t.Via, Content: chat.Content{Kind: chat.Delete, Target: m.ID}}
 	a := chat.NewAppend(deletion, s.core.Options().Now())
-	a.Decided, deletion.SentAt = true, chat.TimeMs(a.SentAtMs)
+	a.Decided, a.Actor, deletion.SentAt = true, actor, chat.TimeMs(a.SentAtMs)
 	if m.ID < info.Held {
 		a.Below = &chat.Below{Epoch: info.Epoch, Late: info.Late}
 	}

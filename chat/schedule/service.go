@@ -176,8 +176,8 @@ func Reviewed(r chat.Review) (n NewSchedule, err error) {
 
 // Release makes the schedule of a message that was reviewed, with the rights that its owner has now. What was due meanwhile is sent at
 // once, and passed if it recurs.
-func (s *Service) Release(ctx context.Context, r chat.Review, end chat.ReviewEnd) error {
-	n, err := Reviewed(r)
+func (s *Service) Release(ctx context.Context, r chat.ReviewEnd) error {
+	n, err := Reviewed(r.Review)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (s *Service) Release(ctx context.Context, r chat.Review, end chat.ReviewEnd
 	if err != nil {
 		return chat.AsError(err)
 	}
-	n.Release = &end
+	n.Release = &r
 	_, _, err = s.store.CreateSchedule(ctx, n)
 	return chat.AsError(err)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 )
 
 // Row is a row of a table as the store has it. Version is that of the table once the row was written: no two rows of a
@@ -24,6 +25,7 @@ type Row struct {
 	ID      string
 	Version int64
 	Text    string
+	Notes   []audit.Entry // of one that is written: what the audit gets in the same step
 }
 
 // Page is some of what changed in a table.
@@ -307,6 +309,14 @@ func (t *Table[V]) Put(ctx context.Context, rows Rows, row Row) (_ Row, err erro
 // Change writes what change makes of the text of a row, which is empty where there is none: an empty text removes the row, and an
 // unchanged one writes nothing. change is called again where another change came between.
 func (t *Table[V]) Change(ctx context.Context, rows Rows, id string, change func(text string) (string, error)) (Row, error) {
+	return t.ChangeNoted(ctx, rows, id, func(text string) (string, []audit.Entry, error) {
+		text, err := change(text)
+		return text, nil, err
+	})
+}
+
+// ChangeNoted is Change that tells the audit what it writes.
+func (t *Table[V]) ChangeNoted(ctx context.Context, rows Rows, id string, change func(text string) (string, []audit.Entry, error)) (Row, error) {
 	for try := 1; ; try++ {
 		row, err := rows.Row(ctx, t.table, id)
 		if errors.Is(err, chat.ErrNotFound) {
@@ -315,7 +325,7 @@ func (t *Table[V]) Change(ctx context.Context, rows Rows, id string, change func
 		if err != nil {
 			return Row{}, err
 		}
-		text, err := change(row.Text)
+		text, notes, err := change(row.Text)
 		switch {
 		case err != nil:
 			return Row{}, err
@@ -323,7 +333,7 @@ func (t *Table[V]) Change(ctx context.Context, rows Rows, id string, change func
 			t.Set(row)
 			return row, nil
 		}
-		row.Text = text
+		row.Text, row.Notes = text, notes
 		if row, err = t.Put(ctx, rows, row); err == nil || try == changeTries || !errors.Is(err, chat.ErrConflict) {
 			return row, err
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/table"
 )
 
@@ -73,24 +74,28 @@ func (s *Service) nextChange() <-chan struct{} {
 	return s.changed
 }
 
-// write writes a question or an answer.
-func (s *Service) write(ctx context.Context, a Ask) error {
+// write writes a question or an answer, with what the audit gets of it.
+func (s *Service) write(ctx context.Context, a Ask, notes ...audit.Entry) error {
 	a.Node = s.opt.Node
 	text, err := json.Marshal(a)
 	if err != nil {
 		return chat.AsError(err)
 	}
-	_, err = s.asks.Put(ctx, s.store, table.Row{ID: a.ID, Text: string(text)})
+	_, err = s.asks.Put(ctx, s.store, table.Row{ID: a.ID, Text: string(text), Notes: notes})
 	return chat.AsError(err)
 }
 
 // Disconnect ends all sessions of a user, on this node at once and on every other within a second. Their clients may connect
 // again. A session that begins on another node before that node knows is ended as well: the clocks of nodes decide nothing here.
-func (s *Service) Disconnect(ctx context.Context, user string) error {
+func (s *Service) Disconnect(ctx context.Context, by chat.Caller, user string) error {
 	if err := chat.CheckUserID("user", user); err != nil {
 		return err
 	}
-	if err := s.write(ctx, Ask{ID: rand.Text(), User: user, Ends: true}); err != nil {
+	var notes []audit.Entry
+	if by.User != user {
+		notes = []audit.Entry{audit.Note(by, audit.UserDisconnect, "", user, nil)}
+	}
+	if err := s.write(ctx, Ask{ID: rand.Text(), User: user, Ends: true}, notes...); err != nil {
 		return err
 	}
 	s.sockets.Disconnect(user)

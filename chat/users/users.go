@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/table"
 )
 
@@ -122,7 +123,7 @@ func (s *Service) CheckToken(user string, issuedS int64) error {
 
 // Revoke makes void the tokens of a user that were issued at a time or before, and those that do not say when; nil: now. What was
 // revoked before stays so. It holds on this node at once and on every other within a second.
-func (s *Service) Revoke(ctx context.Context, user string, before *time.Time) error {
+func (s *Service) Revoke(ctx context.Context, by chat.Caller, user string, before *time.Time) error {
 	if err := chat.CheckUserID("user", user); err != nil {
 		return err
 	}
@@ -133,12 +134,17 @@ func (s *Service) Revoke(ctx context.Context, user string, before *time.Time) er
 		}
 		at = *before
 	}
-	_, err := s.change(ctx, user, func(d *Decision) { d.RevokedS = max(d.RevokedS, at.Unix()) })
+	_, err := s.change(ctx, user, func(d *Decision) { d.RevokedS = max(d.RevokedS, at.Unix()) }, func(Decision, Decision) []audit.Entry {
+		if by.User == user {
+			return nil
+		}
+		return []audit.Entry{audit.Note(by, audit.UserRevoke, "", user, nil)}
+	})
 	return err
 }
 
 // Decide changes whether a user is disabled and an operator, where that is not nil, and tells whether it was different before.
-func (s *Service) Decide(ctx context.Context, user string, disabled, operator *bool) (changed bool, err error) {
+func (s *Service) Decide(ctx context.Context, by chat.Caller, user string, disabled, operator *bool) (changed bool, err error) {
 	_, err = s.change(ctx, user, func(d *Decision) {
 		before := *d
 		if disabled != nil {
@@ -148,6 +154,20 @@ func (s *Service) Decide(ctx context.Context, user string, disabled, operator *b
 			d.Operator = *operator
 		}
 		changed = *d != before
+	}, func(before, after Decision) (notes []audit.Entry) {
+		if before.Disabled != after.Disabled {
+			action := audit.UserEnable
+			if after.Disabled {
+				action = audit.UserDisable
+			}
+			notes = append(notes, audit.Note(by, action, "", user, nil))
+		}
+		if before.Operator != after.Operator {
+			notes = append(notes, audit.Note(by, audit.UserRole, "", user, struct {
+				Operator bool `json:"operator"`
+			}{after.Operator}))
+		}
+		return notes
 	})
 	return changed, err
 }
@@ -155,30 +175,30 @@ func (s *Service) Decide(ctx context.Context, user string, disabled, operator *b
 // Erase makes an erased user no operator, so that whoever gets the name next is none. That the user is disabled, and which tokens are void,
 // stays: it keeps tokens out.
 func (s *Service) Erase(ctx context.Context, user string) error {
-	_, err := s.change(ctx, user, func(d *Decision) { d.Operator = false })
+	_, err := s.change(ctx, user, func(d *Decision) { d.Operator = false }, func(Decision, Decision) []audit.Entry { return nil })
 	return err
 }
 
-// change changes what is decided about a user, and returns the version of the row; 0: nothing is decided, and nothing was.
-func (s *Service) change(ctx context.Context, user string, change func(*Decision)) (version int64, err error) {
-	row, err := s.users.Change(ctx, s.store, user, func(text string) (string, error) {
+// change changes what is decided about a user, with what the audit gets of it, and returns the version of the row; 0: nothing is decided, and nothing was.
+func (s *Service) change(ctx context.Context, user string, change func(*Decision), notes func(before, after Decision) []audit.Entry) (version int64, err error) {
+	row, err := s.users.ChangeNoted(ctx, s.store, user, func(text string) (string, []audit.Entry, error) {
 		var before Decision
 		if text != "" {
 			var err error
 			if before, err = decode(user, text); err != nil {
-				return "", fmt.Errorf("what is decided about user %s cannot be read: %w", user, err)
+				return "", nil, fmt.Errorf("what is decided about user %s cannot be read: %w", user, err)
 			}
 		}
 		after := before
 		change(&after)
 		switch after {
 		case before:
-			return text, nil
+			return text, nil, nil
 		case Decision{}:
-			return "", nil
+			return "", notes(before, after), nil
 		}
 		changed, err := json.Marshal(after)
-		return string(changed), err
+		return string(changed), notes(before, after), err
 	})
 	return row.Version, chat.AsError(err)
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/chatd/chatd/store"
 )
 
+var root = chattest.Operator("root")
+
 var begin = time.UnixMilli(1_790_000_000_500)
 
 // stores is what a node has of the store.
@@ -44,7 +46,7 @@ func newNode(b *chattest.Bench, name string) *node {
 func (n *node) RecheckUsers(users []string)        { n.rechecked = append(n.rechecked, users...) }
 func (n *node) Disconnect(user string)             { n.closed = append(n.closed, user) }
 func (n *node) SessionsOf(user string) []Session   { return slices.Clone(n.sessions[user]) }
-func (n *node) end(user string) error              { return n.Service.Disconnect(n.Ctx, user) }
+func (n *node) end(user string) error              { return n.Service.Disconnect(n.Ctx, root, user) }
 func (n *node) lookAt(after time.Duration)         { n.look(n.Ctx, begin.Add(after), n.seen) }
 func (n *node) refuses(user string, s int64) error { return n.CheckToken(user, s) }
 
@@ -60,19 +62,19 @@ func TestRevoke(t *testing.T) {
 	at := begin.Unix()
 	n.Must(n.refuses("alice", 0))
 	earlier := begin.Add(-time.Hour)
-	n.Must(n.Revoke(n.Ctx, "alice", &earlier))
+	n.Must(n.Revoke(n.Ctx, root, "alice", &earlier))
 	n.Must(n.refuses("alice", earlier.Unix()+1))
 	n.Refused("the same second", n.refuses("alice", earlier.Unix()), chat.CodeUnauthenticated)
 	n.Refused("no time", n.refuses("alice", 0), chat.CodeUnauthenticated)
-	n.Must(n.Revoke(n.Ctx, "alice", nil))
-	n.Must(n.Revoke(n.Ctx, "alice", &earlier))
+	n.Must(n.Revoke(n.Ctx, root, "alice", nil))
+	n.Must(n.Revoke(n.Ctx, root, "alice", &earlier))
 	n.Refused("the same second as now", n.refuses("alice", at), chat.CodeUnauthenticated)
 	n.Must(n.refuses("alice", at+1))
 	n.Must(n.refuses("bob", 0))
 	later := begin.Add(time.Millisecond)
-	n.Refused("the future", n.Revoke(n.Ctx, "alice", &later), chat.CodeOutOfRange)
-	n.Must(n.Revoke(n.Ctx, "alice", &begin))
-	n.Refused("no user", n.Revoke(n.Ctx, "a b", nil), chat.CodeInvalid)
+	n.Refused("the future", n.Revoke(n.Ctx, root, "alice", &later), chat.CodeOutOfRange)
+	n.Must(n.Revoke(n.Ctx, root, "alice", &begin))
+	n.Refused("no user", n.Revoke(n.Ctx, root, "a b", nil), chat.CodeInvalid)
 	if got := slices.Compact(n.rechecked); !slices.Equal(got, []string{"alice"}) {
 		t.Errorf("got %q rechecked, want alice", got)
 	}
@@ -86,13 +88,13 @@ func TestDecide(t *testing.T) {
 	yes, no := true, false
 	decide := func(user string, disabled, operator *bool, want bool) {
 		t.Helper()
-		changed, err := n.Decide(n.Ctx, user, disabled, operator)
+		changed, err := n.Decide(n.Ctx, root, user, disabled, operator)
 		n.Must(err)
 		if changed != want {
 			t.Errorf("%s: got changed %v, want %v", user, changed, want)
 		}
 	}
-	n.Must(n.Revoke(n.Ctx, "alice", nil))
+	n.Must(n.Revoke(n.Ctx, root, "alice", nil))
 	decide("alice", &yes, nil, true)
 	decide("alice", &yes, nil, false)
 	n.Refused("disabled", n.refuses("alice", begin.Unix()+1), chat.CodeForbidden)
@@ -122,10 +124,10 @@ func TestChangesMeet(t *testing.T) {
 	for i := range 4 {
 		n := newNode(b, fmt.Sprint(i))
 		wg.Go(func() {
-			if err := n.Revoke(b.Ctx, "alice", nil); err != nil {
+			if err := n.Revoke(b.Ctx, root, "alice", nil); err != nil {
 				t.Error(err)
 			}
-			if _, err := n.Decide(b.Ctx, "alice", &yes, nil); err != nil {
+			if _, err := n.Decide(b.Ctx, root, "alice", &yes, nil); err != nil {
 				t.Error(err)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 )
 
 // Kinds of the tasks of webhooks. A kind is stored with its tasks, so it keeps its name when the code is renamed.
@@ -386,7 +387,7 @@ func (s *Service) deliver(ctx context.Context, t DeliveryTask, run chat.TaskRun)
 func (s *Service) disable(ctx context.Context, w Webhook, out Outcome) error {
 	now := chat.TimeMs(s.opt.Now())
 	w.DisabledAt = &now
-	err := s.store.SwapWebhook(ctx, w, false)
+	err := s.store.SwapWebhook(ctx, w, false, audit.Entry{})
 	if err != nil {
 		return err // if it changed meanwhile, the next attempt checks again
 	}

@@ -3,6 +3,8 @@ package webhook
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/chatd/chatd/chat/audit"
 )
 
 // Store is what webhooks need from a store. Every method is one atomic step unless it says otherwise, and may be
@@ -14,8 +16,8 @@ type Store interface {
 	// Webhook reads one. ErrNotFound.
 	Webhook(ctx context.Context, id string) (Webhook, error)
 	// SwapWebhook replaces the webhook of w's Revision by w, or removes it, and enqueues TaskSpread. ErrConflict: it
-	// has another revision by now. ErrOutOfRange: there are too many.
-	SwapWebhook(ctx context.Context, w Webhook, remove bool) error
+	// has another revision by now. ErrOutOfRange: there are too many. The audit gets note; nothing for an empty one.
+	SwapWebhook(ctx context.Context, w Webhook, remove bool, note audit.Entry) error
 	// RecordAttempt records the outcome of an attempt: why it failed, or an empty reason if it succeeded. ErrNotFound.
 	RecordAttempt(ctx context.Context, id, reason string) error
 	// WebhookHealth reads the state of the deliveries to each webhook. It leaves out those that were never called and

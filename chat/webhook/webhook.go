@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 )
 
 // EventType names an event that a webhook may subscribe to.
@@ -96,7 +97,7 @@ func (s *Service) Create(ctx context.Context, by chat.Caller, draft Draft) (View
 	if err != nil {
 		return View{}, err
 	}
-	err = s.store.SwapWebhook(ctx, w, false)
+	err = s.store.SwapWebhook(ctx, w, false, note(by, audit.WebhookCreate, w))
 	if errors.Is(err, chat.ErrConflict) && draft.Key != "" {
 		w, err = s.store.Webhook(ctx, w.ID) // created by the first request, whose answer was lost
 	}
@@ -217,7 +218,7 @@ func (s *Service) get(ctx context.Context, by chat.Caller, id string) (Webhook, 
 
 // Drop removes a webhook; its waiting deliveries are no longer sent.
 func (s *Service) Drop(ctx context.Context, by chat.Caller, id string) error {
-	_, err := s.change(ctx, by, id, nil)
+	_, err := s.change(ctx, by, id, audit.WebhookDelete, nil)
 	if err != nil {
 		return err
 	}
@@ -226,7 +227,7 @@ func (s *Service) Drop(ctx context.Context, by chat.Caller, id string) error {
 
 // Rotate gives a webhook a new secret. The previous one goes on signing for a day.
 func (s *Service) Rotate(ctx context.Context, by chat.Caller, id string) (View, error) {
-	w, err := s.change(ctx, by, id, func(w *Webhook) {
+	w, err := s.change(ctx, by, id, audit.WebhookRotate, func(w *Webhook) {
 		now := s.opt.Now()
 		until := chat.TimeMs(now + secretOverlap.Milliseconds())
 		w.Secrets[0].Until = &until
@@ -241,9 +242,16 @@ func (s *Service) Rotate(ctx context.Context, by chat.Caller, id string) (View, 
 	return v, nil
 }
 
+// note is what the audit gets of something that is done to a webhook.
+func note(by chat.Caller, action audit.Action, w Webhook) audit.Entry {
+	return audit.Note(by, action, "", "", struct {
+		Webhook string `json:"webhook"`
+	}{w.ID})
+}
+
 // change reads, changes and stores a webhook, and starts over if another change came in between. A nil change removes
 // it.
-func (s *Service) change(ctx context.Context, by chat.Caller, id string, change func(*Webhook)) (Webhook, error) {
+func (s *Service) change(ctx context.Context, by chat.Caller, id string, action audit.Action, change func(*Webhook)) (Webhook, error) {
 	for range swapTries {
 		w, err := s.get(ctx, by, id)
 		if err != nil {
@@ -252,7 +260,7 @@ func (s *Service) change(ctx context.Context, by chat.Caller, id string, change 
 		if change != nil {
 			change(&w)
 		}
-		err = s.store.SwapWebhook(ctx, w, change == nil)
+		err = s.store.SwapWebhook(ctx, w, change == nil, note(by, action, w))
 		if !errors.Is(err, chat.ErrConflict) {
 			return w, chat.AsError(err)
 		}

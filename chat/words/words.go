@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/table"
 )
 
@@ -113,7 +114,9 @@ func (s *Service) Replace(ctx context.Context, by chat.Caller, l Lists) (Lists, 
 	if err := l.check(); err != nil {
 		return Lists{}, err
 	}
-	_, err := s.table.Change(ctx, s.rows, row, func(string) (string, error) { return string(chat.Encode(l)), nil })
+	_, err := s.table.ChangeNoted(ctx, s.rows, row, func(string) (string, []audit.Entry, error) {
+		return string(chat.Encode(l)), []audit.Entry{audit.Note(by, audit.WordsUpdate, "", "", nil)}, nil
+	})
 	return l, chat.AsError(err)
 }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/accounts"
 	"github.com/chatd/chatd/chat/invite"
+	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/chat/profiles"
 )
 
@@ -62,3 +64,15 @@ const setupInvitation = `
     Open    %[1]s
 
 `
+
+// openInvites makes the service of invitations. One that a key made ends with it.
+func (n *Node) openInvites(core *chat.Service, people *profiles.Service) *invite.Service {
+	return invite.New(core, n.store.Invites, n.store.Tables, invite.Options{
+		Now: time.Now, Log: n.log,
+		Name: func(ctx context.Context, user string) string { return people.Shown(ctx, []string{user})[user].Name },
+		Holds: func(id, group string) bool {
+			key, ok := n.services.Keys.Table().Get(id)
+			return ok && key.Has(keys.Groups) && (group == "" || key.InGroup(group)) && (key.ExpiresAt == nil || time.Now().Before(key.ExpiresAt.Time))
+		},
+	})
+}

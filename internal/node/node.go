@@ -14,6 +14,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/batch"
 	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/bulk"
@@ -24,7 +25,6 @@ import (
 	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/health"
-	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/memberdata"
@@ -219,7 +219,7 @@ func (n *Node) openServices() {
 	invites, decisions := n.openInvites(core, shown), rules.New(core, ruleStore{n.store.Groups, n.store.Tasks}, groups, webhooks)
 	reported, reviewed := reports.New(core, n.store.Reports, groups, decisions, webhooks), reviews.New(core, n.store.Reviews, schedules, webhooks)
 	n.services = web.Services{
-		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, blocked.Erase, reviewed.Erase, n.endLogins),
+		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, blocked.Erase, reviewed.Erase, n.store.Audits.EraseAudit, n.endLogins),
 		Directory:     directory.New(core, directoryStore{n.store.Directory, n.store.Groups, n.store.Index, n.store.Tasks}),
 		Exports:       exports,
 		Chat:          core,
@@ -231,6 +231,7 @@ func (n *Node) openServices() {
 		Rules:         decisions,
 		Reports:       reported,
 		Reviews:       reviewed,
+		Audit:         audit.New(core, n.store.Audits),
 		Schedules:     schedules,
 		Announcements: announce.New(core, announceStore{n.store.Announcements, n.store.Schedules}),
 		Notifications: notifications,
@@ -254,18 +255,6 @@ func (n *Node) openServices() {
 	n.openAccounts()
 	n.services.Persons = person.New(core, person.Sources{Exports: exports, MemberData: noted, Blocks: blocked, Drafts: n.services.Drafts, Reports: reported, Reviews: reviewed, Schedules: schedules, Notifications: notifications,
 		Profiles: shown, Accounts: n.services.Accounts, Invites: invites, Users: decided, Archive: written})
-}
-
-// openInvites makes the service of invitations. One that a key made ends with it.
-func (n *Node) openInvites(core *chat.Service, people *profiles.Service) *invite.Service {
-	return invite.New(core, n.store.Invites, n.store.Tables, invite.Options{
-		Now: time.Now, Log: n.log,
-		Name: func(ctx context.Context, user string) string { return people.Shown(ctx, []string{user})[user].Name },
-		Holds: func(id, group string) bool {
-			key, ok := n.services.Keys.Table().Get(id)
-			return ok && key.Has(keys.Groups) && (group == "" || key.InGroup(group)) && (key.ExpiresAt == nil || time.Now().Before(key.ExpiresAt.Time))
-		},
-	})
 }
 
 // openKeys makes the service of keys.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/accounts"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/drafts"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/reports"
@@ -82,6 +83,14 @@ var contents = map[string]content{
 	"listed": {"the name and the id of a group", func(_, name, _ string) bool {
 		_, group, _ := strings.Cut(name, "\x00")
 		return chat.ValidGroupID(group)
+	}},
+
+	"audited": {"an id, the epoch of a group, the JSON of an entry of the audit, and whom or what it is about", func(_, name, _ string) bool {
+		id, rest, _ := strings.Cut(name, " ")
+		_, rest, _ = strings.Cut(rest, " ")
+		text, subject, _ := strings.Cut(rest, "\x00")
+		var e audit.Entry
+		return chat.ValidID(id) && json.Unmarshal([]byte(text), &e) == nil && (subject == e.Group || e.Group == "" && (subject == "" || validSender(subject)))
 	}},
 
 	"profile": {"a version, and the text and the words of a profile", func(_, name, value string) bool {

@@ -126,7 +126,7 @@ func TestPartitionsChange(t *testing.T) {
 		b.Must(err)
 		_, _, err = plans.SendDirectLater(b.Ctx, chattest.As("alice"), user, chat.Direct{Body: &body}, at)
 		b.Must(err)
-		_, err = b.Store.BeginErasure(b.Ctx, fmt.Sprint("gone", n))
+		_, err = b.Store.BeginErasure(b.Ctx, chattest.Operator("root"), fmt.Sprint("gone", n))
 		b.Must(err)
 		b.Must(b.Store.Know(b.Ctx, fmt.Sprint("gone", n)))
 		must(t, b.Store.Enqueue(b.Ctx, chat.NewTask{Queue: chat.QueueEgress, Kind: webhook.TaskDeliver, Subject: group, Account: "w", Key: group,
@@ -236,7 +236,7 @@ func TestWhatWaitsGoesOnInOtherPartitions(t *testing.T) {
 		b.Must(err)
 		ids[group] = made.ID
 	}
-	erasure, err := b.Store.BeginErasure(b.Ctx, "somebody")
+	erasure, err := b.Store.BeginErasure(b.Ctx, chattest.Operator("root"), "somebody")
 	b.Must(err)
 	moved := into(t, into(t, b.Store, 4, onRedis(t)), 3, inProcess(t))
 	service := chat.New(moved, b.Options())

@@ -16,6 +16,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/drafts"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
@@ -48,7 +49,7 @@ hash layout health wants grown erased files invited avatars retention archive we
 hash g:*:reviews u:*:reviews g:*:meta g:*:members g:*:bans g:*:requests g:*:data g:*:invites g:*:reports g:*:reporters g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
 hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:drafts u:*:profile u:*:avatar u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
-zset reviewed public named reported users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
+zset reviewed public named reported audit users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
 zset g:*:banned g:*:asked g:*:mutes g:*:slow g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
 zset g:*:import:msgs g:*:import:skip g:*:import:reacted g:*:import:reactions
@@ -167,7 +168,7 @@ func TestEveryKeyOfAStore(t *testing.T) {
 }
 
 // people are the keys of users, credentials and invitations.
-var people = regexp.MustCompile(`^(tables|t:[^:]+(:used|:at|:gone)?|users|unused|names|named|invited|reported|avatars|g:[^:]+:(meta|members|data|invites|reports|reporters)|u:[^:]+:(profile|avatar|account|drafts))$`)
+var people = regexp.MustCompile(`^(tables|t:[^:]+(:used|:at|:gone)?|users|unused|names|named|invited|reported|audit|avatars|g:[^:]+:(meta|members|data|invites|reports|reporters)|u:[^:]+:(profile|avatar|account|drafts))$`)
 
 // contents are what keys of people hold: what partitions have of a key together.
 func contents(t *testing.T, s *store.Store) map[string]map[string]string {
@@ -269,14 +270,14 @@ func (f filler) groups() {
 	f.Must(f.Store.Know(f.Ctx, "gone"))
 	_, _, err = f.SendDirect(f.Ctx, chattest.As("gone"), "bob", chat.Direct{Body: &hello})
 	f.Must(err)
-	erasure, err := f.Store.BeginErasure(f.Ctx, "gone")
+	erasure, err := f.Store.BeginErasure(f.Ctx, chattest.Operator("root"), "gone")
 	f.Must(err)
 	r, err := f.Store.Erasure(f.Ctx, erasure)
 	f.Must(err)
 	f.Must(f.Store.MoveErasure(f.Ctx, r, erase.Progress{Phase: "logs", Groups: []string{"g"}, Held: []string{"g"}}))
 	_, err = f.Store.EraseInboxes(f.Ctx, erasure, "gone", []erase.At{{Name: "bob"}}, chat.TimeMs(1))
 	f.Must(err)
-	_, err = f.Store.PutHold(f.Ctx, "g", chat.Hold{Reason: "case 1", By: "root", Since: chat.TimeMs(1)})
+	_, err = f.Store.PutHold(f.Ctx, chattest.Operator("root"), "g", chat.Hold{Reason: "case 1", By: "root", Since: chat.TimeMs(1)})
 	f.Must(err)
 	_, err = f.Store.HoldErasure(f.Ctx, erasure, "g", g.Epoch, "gone")
 	f.Must(err)
@@ -358,7 +359,7 @@ func (f filler) users() {
 	_, err = f.Store.Claim(f.Ctx, "alice", "key", "content")
 	f.Must(err)
 	f.Must(f.Store.Finish(f.Ctx, "alice", "key", chat.Answer{Status: 201, Body: []byte("{}")}))
-	f.Must(f.Store.PutAccount(f.Ctx, "alice", "", `{"password":"$argon2id$"}`, false))
+	f.Must(f.Store.PutAccount(f.Ctx, "alice", "", `{"password":"$argon2id$"}`, false, audit.Entry{}))
 	f.Must(f.Store.Arrive(f.Ctx, "node", []string{"alice"}, time.Hour))
 	_, errs, err := f.Store.PutProfiles(f.Ctx, []profiles.Write{{User: "alice", Stored: profiles.Stored{Text: `{"picture":"/avatars/AAAAAAAAAAAAAAAA-0"}`}, Words: []string{"alice"},
 		AvatarID: "AAAAAAAAAAAAAAAA-0", Avatar: &profiles.Avatar{Type: "image/png", Content: []byte("\x89PNG")}}})

@@ -16,7 +16,7 @@ var (
 		"browse listPublicGroups", "search search", "users listUsers", "profile getUser", "me getMe", "updateMe updateMe",
 		"schedules.create createSchedule", "schedules.list listSchedules", "schedules.get getSchedule", "schedules.update updateSchedule",
 		"schedules.cancel cancelSchedule", "schedules.run runSchedule",
-		"blocks.put putBlock", "blocks.list listBlocks", "blocks.get getBlock", "blocks.delete deleteBlock", "reports.list listReports", "reports.decide decideReport", "reviews.list listReviews", "reviews.decide decideReview",
+		"blocks.put putBlock", "blocks.list listBlocks", "blocks.get getBlock", "blocks.delete deleteBlock", "reports.list listReports", "reports.decide decideReport", "reviews.list listReviews", "reviews.decide decideReview", "audit.list listAudit",
 		"invites.create createInvite", "invites.list listInvites", "invites.delete deleteInvite", "invites.check checkInvite", "invites.accept acceptInvite",
 		"push.key getPushKey", "push.list listDevices", "push.put putDevice", "push.delete deleteDevice",
 	}

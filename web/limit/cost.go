@@ -30,9 +30,10 @@ var costs = map[string]Cost{
 	"createReport":     {User: 2, Send: 1}, // a webhook may hear of it
 	"listGroupReports": {User: 1, page: 50},
 	"listReports":      {User: 2, page: 50},
-	"decideReport":     {User: 4, Send: 1}, // a deletion, or a notice
-	"putGroupWords":    {User: 5},          // the lists, and twice which groups have some
-	"changeMembers":    {User: 3, Send: 1}, // more for each ten: Members
+	"listAudit":        {User: 5, page: 50}, // looks at many
+	"decideReport":     {User: 4, Send: 1},  // a deletion, or a notice
+	"putGroupWords":    {User: 5},           // the lists, and twice which groups have some
+	"changeMembers":    {User: 3, Send: 1},  // more for each ten: Members
 	"createGroup":      {User: 3, Send: 1},
 	"acceptInvite":     {User: 3, Send: 1}, // a member more
 	"listInvites":      {User: 2},

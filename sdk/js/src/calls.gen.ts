@@ -51,6 +51,10 @@ export interface ChatCalls {
     /** Release a message that waits, or drop it. */
     decide(review: string, body: ReviewDecision): Promise<ReviewDecided>;
   };
+  readonly audit: {
+    /** List who did what. */
+    list(query?: { user?: string; group?: string; action?: string; limit?: number; cursor?: string; }): Promise<AuditPage>;
+  };
   readonly invites: {
     /** Invite people. */
     create(body: InviteDraft): Promise<Invite>;
@@ -75,7 +79,7 @@ export interface ChatCalls {
   };
 }
 
-export const chatCalls = "browse GET /v1/groups/public|search GET /v1/search|users GET /v1/users|profile GET /v1/users/{}|me GET /v1/me|updateMe PATCH /v1/me|schedules.create POST /v1/schedules|schedules.list GET /v1/schedules|schedules.get GET /v1/schedules/{}|schedules.update PATCH /v1/schedules/{}|schedules.cancel DELETE /v1/schedules/{}|schedules.run POST /v1/schedules/{}/run|blocks.put PUT /v1/blocks/{}|blocks.list GET /v1/blocks|blocks.get GET /v1/blocks/{}|blocks.delete DELETE /v1/blocks/{}|reports.list GET /v1/reports|reports.decide POST /v1/reports/{}|reviews.list GET /v1/reviews|reviews.decide POST /v1/reviews/{}|invites.create POST /v1/invites|invites.list GET /v1/invites|invites.delete DELETE /v1/invites/{}|invites.check POST /v1/invites/check|invites.accept POST /v1/invites/accept|push.key GET /v1/push/key|push.list GET /v1/devices|push.put PUT /v1/devices/{}|push.delete DELETE /v1/devices/{}";
+export const chatCalls = "browse GET /v1/groups/public|search GET /v1/search|users GET /v1/users|profile GET /v1/users/{}|me GET /v1/me|updateMe PATCH /v1/me|schedules.create POST /v1/schedules|schedules.list GET /v1/schedules|schedules.get GET /v1/schedules/{}|schedules.update PATCH /v1/schedules/{}|schedules.cancel DELETE /v1/schedules/{}|schedules.run POST /v1/schedules/{}/run|blocks.put PUT /v1/blocks/{}|blocks.list GET /v1/blocks|blocks.get GET /v1/blocks/{}|blocks.delete DELETE /v1/blocks/{}|reports.list GET /v1/reports|reports.decide POST /v1/reports/{}|reviews.list GET /v1/reviews|reviews.decide POST /v1/reviews/{}|audit.list GET /v1/audit|invites.create POST /v1/invites|invites.list GET /v1/invites|invites.delete DELETE /v1/invites/{}|invites.check POST /v1/invites/check|invites.accept POST /v1/invites/accept|push.key GET /v1/push/key|push.list GET /v1/devices|push.put PUT /v1/devices/{}|push.delete DELETE /v1/devices/{}";
 
 export interface GroupCalls {
   /** List members and their cursors. */
@@ -123,6 +127,12 @@ export interface GroupCalls {
 }
 
 export const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
+
+export type AuditPage = {
+  entries: AuditEntry[];
+  /** The `cursor` of the next page; null at the end. */
+  next: string | null;
+};
 
 export type Ban = {
   at: string;
@@ -601,6 +611,24 @@ export type UserPage = {
   /** The `cursor` of the next page; null at the end. */
   next: string | null;
   users: User[];
+};
+
+export type AuditEntry = {
+  /** `<noun>.<verb>`, as `member.ban`. */
+  action: string;
+  /** Who did it: a user, or a key as `key:<id>`. Empty for an erased person. */
+  actor: string;
+  at: string;
+  /** What else there is to say, by action. */
+  detail: { [key: string]: Json };
+  /** Compared byte for byte. */
+  group?: string;
+  /** Compared byte for byte. */
+  id: string;
+  /** Whom it was done to. */
+  user?: string;
+  /** The key by which it was done. */
+  via?: string;
 };
 
 /** The content of a text or data, the same in a send, a scheduled send and the log. */

@@ -1,9 +1,9 @@
 -- Keeps a user out of a group until a time, and removes a member in the same step: an owner, an admin or an operator does.
 --
 -- KEYS  last_id meta members member_data joined managers seen read msgs skip reactions reacted core:enqueue wants levels notified
---       waiting bans banned requests asked files files_unused files_named gone_files at
+--       waiting bans banned requests asked files files_unused files_named gone_files audit at
 -- ARGV  user caller operator:flag via until_ms:int reason hours:int at_ms bans_max:int mark rest ban_mark ban_rest channel task_id
---       trim_id purge_id group
+--       trim_id purge_id group audit_id audited audits_max:int
 --   at                  of the user
 --   until_ms            0: no end
 --   hours               whose messages of theirs a task deletes; 0: none
@@ -12,11 +12,13 @@
 --   ban_mark, ban_rest  of the notice of the ban
 --   trim_id             of a task that continues if there is more to trim
 --   purge_id            of the one that deletes
+--   audit_id, audited   what the audit gets of it
 -- Returns {OK, 1 if the user was not banned before, 1 if they were a member, the ban as in list}
 -- Refuses NOTFOUND, FORBIDDEN, BANS; LAST for the only member
 -- include: manage
 -- include: drop_member
 -- include: asked
+-- include: audit
 -- include: notice
 -- include: log_grew
 -- include: prune
@@ -66,6 +68,7 @@ if role then
   advance(caller, first)
   enqueue_member(task_id, epoch, first, caller, 'removed', {user}, at_ms, now_ms)
 end
+note_audit(epoch, audit_id, audited)
 local id = notice(epoch, ban_mark, ban_rest, at_ms)
 advance(caller, id)
 local last = tonumber(id)

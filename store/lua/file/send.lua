@@ -1,20 +1,22 @@
 -- Appends a message that names files, or was reviewed, as log/append.lua appends any other.
 --
--- KEYS  last_id meta members msgs seen read skip senders reactions reacted joined wants files_named mutes slow files files_unused reviews reviewed
+-- KEYS  last_id meta members msgs seen read skip senders reactions reacted joined wants files_named mutes slow files files_unused reviews reviewed audit
 --       core:enqueue own(by sent)... at...
--- ARGV  file_ids names_max:int check_ms:int check_id known_only:flag review report channel group keys_max:int count:int durable:flag more
+-- ARGV  file_ids names_max:int check_ms:int check_id known_only:flag review report audit_id audited audits_max:int channel group keys_max:int count:int durable:flag more
 --       rows(from mark rest sent_ms key content)... mentions...
 --   file_ids    separated by blanks
 --   names_max   messages that name one file
 --   check_ms    until a task looks for files that no message names any longer; check_id is its id
 --   known_only  the files were not available: only a known retry key is answered
 --   review      of the message, which ends with it, or ''; report as lib/review.lua
+--   audit_id, audited  what the audit gets of that; '': nothing
 --   the others as log/append.lua
 -- Returns as log/append.lua
 -- Refuses NOTFOUND; FILE if one is not a whole file of the sender in this group, NAMES; REVIEW if it is not there any longer
 -- include: file_named
 -- include: task_file
 -- include: review
+-- include: audit
 local anyone, bytes_added = false, 0
 -- bind: rows at rows
 -- bind: own at own
@@ -45,6 +47,7 @@ if type(message) ~= 'string' or not string.find(message, '^%d+$') then return an
 
 local now_ms = clock_ms()
 review_end(review, group, report, message, now_ms)
+note_audit(answer[2], audit_id, audited)
 if #found == 0 then return answer end
 local before = redis.call('HINCRBY', meta, 'named_bytes', int(bytes_added)) - bytes_added
 for _, one in ipairs(found) do

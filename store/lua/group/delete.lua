@@ -2,12 +2,14 @@
 --
 -- KEYS  last_id meta members member_data joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public named
 --       core:enqueue wants levels notified mutes slow bans banned requests asked invites invited reviews reviewed waiting files files_unused files_named gone_files reports reporters
---       reported
--- ARGV  caller operator:flag was_epoch was_version channel task_id group
+--       reported audit
+-- ARGV  caller operator:flag was_epoch was_version channel task_id group audit_id audited audits_max:int
 --   was_epoch, was_version  what the deletion was decided by; '': by nothing
+--   audit_id, audited       what the audit gets of it
 -- Returns {OK}
 -- Refuses NOTFOUND, FORBIDDEN, CONFLICT, HELD
 -- include: manage
+-- include: audit
 -- include: remove_group
 -- include: hold
 -- include: version
@@ -21,5 +23,6 @@ if other then return other end
 local held = legal_hold()
 if held then return held end
 
+note_audit(epoch, audit_id, audited)
 remove_group(task_id, caller, clock_ms())
 return {'OK'}

@@ -1,14 +1,16 @@
 -- Changes name, settings and data, for an owner, an admin or an operator, and appends the notices.
 --
--- KEYS  last_id meta members seen read msgs skip reactions reacted public core:enqueue wants retention named slow
--- ARGV  caller operator:flag was_epoch was_version channel task_id retain_id group at_ms count:int notices(mark rest)... changes(field value)...
+-- KEYS  last_id meta members seen read msgs skip reactions reacted public core:enqueue wants retention named slow audit
+-- ARGV  caller operator:flag was_epoch was_version channel task_id retain_id group at_ms audit_id audited audits_max:int count:int notices(mark rest)... changes(field value)...
 --   was_epoch, was_version  what the change was decided by; '': by nothing
+--   audit_id, audited       what the audit gets of it
 --   retain_id  of a task that removes what is too old
 --   count  how many notices there are
 --   changes  with a name comes folded, the same folded; slow_s is '' for none
 -- Returns {OK, 1 changed or 0 nothing to change}
 -- Refuses NOTFOUND, FORBIDDEN, CONFLICT
 -- include: manage
+-- include: audit
 -- include: version
 -- include: notice
 -- include: log_grew
@@ -42,6 +44,7 @@ fields[#fields + 1] = 'version'
 fields[#fields + 1] = next_version(version, now_ms)
 
 redis.call('HSET', meta, unpack(fields))
+note_audit(epoch, audit_id, audited)
 if tonumber(new.backlog_max) > tonumber(backlog_max) then
   -- The counted sets were pruned to the smaller number: counting does not start below that.
   redis.call('HSET', meta, 'floor', int(math.max(before - tonumber(backlog_max), tonumber(pruned or 0))))

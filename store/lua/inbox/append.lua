@@ -1,8 +1,8 @@
 -- Puts an item at the end of an inbox.
 --
--- KEYS  inbox inbox_base inbox_senders inbox_server inbox_sent inbox_by blocks grown users unused wants reachable reviews reviewed
+-- KEYS  inbox inbox_base inbox_senders inbox_server inbox_sent inbox_by blocks grown users unused wants reachable reviews reviewed audit
 --       core:enqueue
--- ARGV  from rest mark sent_ms key content system:flag to_strangers:flag items_max:int cause by_max:int keys_max:int epoch channel user notify author look:flag review report
+-- ARGV  from rest mark sent_ms key content system:flag to_strangers:flag items_max:int cause by_max:int keys_max:int epoch channel user notify author look:flag review report audit_id audited audits_max:int
 --   inbox_sent  of the sender
 --   rest        of the JSON, after the seq
 --   mark        of the item
@@ -17,12 +17,14 @@
 --   epoch       of a new inbox
 --   notify      high or low if the user gets notified while offline, or ''
 --   review      of the item, which ends with it, or ''; report as lib/review.lua
+--   audit_id, audited  what the audit gets of that; '': nothing
 --   look        put nothing in, and answer with the seq and the time that the key stands for: 0 0 if it is not known
 -- Returns as lib/inbox_put.lua
 -- Refuses as lib/inbox_put.lua; REVIEW if it is not there any longer
 local sent = inbox_sent
 -- include: inbox_put
 -- include: review
+-- include: audit
 if look then
   local first_time = known(key, content, false)
   return first_time and (first_time.refused or {'OK', first_time.id, first_time.ms, 1, '', 0, first_time.mark}) or {'OK', '0', '0', 0, '', 0, ''}
@@ -30,5 +32,8 @@ end
 local gone = review_gone(review)
 if gone then return gone end
 local answer = inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_server)
-if answer[1] == 'OK' then review_end(review, user, report, nil, clock_ms()) end
+if answer[1] == 'OK' then
+  review_end(review, user, report, nil, clock_ms())
+  note_audit('-', audit_id, audited)
+end
 return answer

@@ -10,13 +10,10 @@
 -- Refuses NOTFOUND, INVITEGONE, TOOMANY, BANNED until ms
 -- include: base
 -- include: banned
--- include: asked
 -- include: invitation
--- include: join
--- include: log_grew
--- include: task_member
 local epoch, history, keep, backlog_max, banned, has_asked =
   unpack(redis.call('HMGET', meta, 'epoch', 'history', 'keep', 'backlog_max', 'banned', 'asked'))
+-- include: join
 local record = redis.call('HGET', invites, invite)
 if not epoch or not record then return {'NOTFOUND'} end
 local i, now_ms = invitation_of(record), clock_ms()
@@ -29,15 +26,5 @@ if redis.call('HLEN', members) >= members_max then return {'TOOMANY'} end
 
 i.used = int(tonumber(i.used) + 1)
 redis.call('HSET', invites, invite, invitation_text(i))
-local id = join(epoch, history, user, i.role, at_ms, mark, rest)
-drop_request(has_asked, user)
-log_grew(epoch, id, now_ms)
-enqueue_member(task_id, epoch, id, user, 'joined', {user}, at_ms, now_ms)
-local last = tonumber(id)
-keep, backlog_max = tonumber(keep), tonumber(backlog_max)
--- include: trim_64th
-if more then
-  -- include: task_trim
-  enqueue_trim(trim_id, epoch, now_ms)
-end
+join(user, i.role, 'joined', now_ms)
 return {'OK', 1}

@@ -1,12 +1,14 @@
 -- Keeps an invitation of a group, for an owner, an admin or an operator.
 --
--- KEYS  meta members invites invited
--- ARGV  caller operator:flag group invite record open_max:int kept_max:int
+-- KEYS  meta members invites invited audit
+-- ARGV  caller operator:flag group invite record open_max:int kept_max:int audit_id audited audits_max:int
 --   invite  its id
+--   audit_id, audited  what the audit gets of it
 -- Returns {OK, the record, or that of the same id which was there before}
 -- Refuses NOTFOUND, FORBIDDEN; INVITES if open_max can be used already
 -- include: base
 -- include: invitation
+-- include: audit
 local epoch, visibility = unpack(redis.call('HMGET', meta, 'epoch', 'visibility'))
 if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
@@ -29,4 +31,5 @@ for n = 1, open + #ended + 1 - kept_max do
 end
 redis.call('HSET', invites, invite, record)
 redis.call('HSET', invited, invite, group)
+note_audit(epoch, audit_id, audited)
 return {'OK', record}

@@ -1,20 +1,19 @@
 -- Adds a member: the user themself in a public group, or an owner, an admin or an operator.
 --
--- KEYS  last_id meta members member_data mutes bans requests asked joined managers seen read msgs skip reactions reacted core:enqueue wants
--- ARGV  user caller operator:flag role at_ms mark rest members_max:int channel task_id group trim_id
+-- KEYS  last_id meta members member_data mutes bans requests asked joined managers seen read msgs skip reactions reacted core:enqueue wants audit
+-- ARGV  user caller operator:flag role at_ms mark rest members_max:int channel task_id group trim_id audit_id audited audits_max:int
 --   mark, rest  of the notice
+--   audit_id, audited  what the audit gets of the role of an admin
 --   trim_id     of a task that continues if there is more to trim
 -- Returns {OK, 1 if added, 0 if a member already, role, joined_at ms, seen, read, data (nil for none), muted until (nil for not muted)}
 -- Refuses NOTFOUND, FORBIDDEN, TOOMANY, BANNED until ms, ISBANNED for somebody else
 -- include: manage
+-- include: audit
 -- include: banned
--- include: asked
--- include: join
--- include: log_grew
--- include: task_member
 -- include: member_row
 local epoch, visibility, history, keep, backlog_max, muted, banned, joining, has_asked = unpack(redis.call('HMGET', meta,
   'epoch', 'visibility', 'history', 'keep', 'backlog_max', 'muted', 'banned', 'join', 'asked'))
+-- include: join
 if not epoch then return {'NOTFOUND'} end
 local is = redis.call('HGET', members, user)
 local manager = operator
@@ -33,18 +32,7 @@ if ends then return caller == user and {'BANNED', ends} or {'ISBANNED'} end
 if caller == user and not operator and joining and joining ~= 'open' then return {'FORBIDDEN', 'join_' .. joining} end
 if redis.call('HLEN', members) >= members_max then return {'TOOMANY'} end
 if not manager then role = 'member' end
-local now_ms = clock_ms()
 
-local id, start = join(epoch, history, user, role, at_ms, mark, rest)
-drop_request(has_asked, user)
-if caller ~= user then advance(caller, id) end
-log_grew(epoch, id, now_ms)
-enqueue_member(task_id, epoch, id, caller, 'joined', {user}, at_ms, now_ms)
-local last = tonumber(id)
-keep, backlog_max = tonumber(keep), tonumber(backlog_max)
--- include: trim_64th
-if more then
-  -- include: task_trim
-  enqueue_trim(trim_id, epoch, now_ms)
-end
+local start = join(caller, role, 'joined', clock_ms())
+if role == 'admin' then note_audit(epoch, audit_id, audited) end
 return {'OK', 1, role, at_ms, start, start, false, muted and redis.call('ZSCORE', mutes, user)}

@@ -2,17 +2,19 @@
 -- the longest-standing admin, else member, becomes the owner; the last member who leaves deletes the group.
 --
 -- KEYS  last_id meta members member_data joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public named
---       core:enqueue wants levels notified mutes slow bans banned requests asked invites invited reviews reviewed waiting files files_unused files_named gone_files reports reporters reported at
--- ARGV  user caller operator:flag at_ms mark rest heir_mark heir_head heir_tail channel task_id trim_id group what
+--       core:enqueue wants levels notified mutes slow bans banned requests asked invites invited reviews reviewed waiting files files_unused files_named gone_files reports reporters reported audit at
+-- ARGV  user caller operator:flag at_ms mark rest heir_mark heir_head heir_tail channel task_id trim_id group what audit_id audited audited_gone audits_max:int
 --   at                    of the user
 --   mark, rest            of the notice
 --   heir_mark             of the successor's notice of role
 --   heir_head, heir_tail  of that notice, before and after the successor's name
 --   trim_id               of a task that continues if there is more to trim
 --   what                  left or removed
+--   audit_id, audited     what the audit gets of a removal; audited_gone if the group goes
 -- Returns {OK, 1 if the group is gone}
 -- Refuses NOTFOUND, FORBIDDEN; HELD for the last member
 -- include: manage
+-- include: audit
 -- include: drop_member
 -- include: notice
 -- include: log_grew
@@ -38,11 +40,13 @@ if redis.call('HLEN', members) == 1 then
   local held = legal_hold()
   if held then return held end
   redis.call('UNLINK', at)
+  note_audit(epoch, audit_id, audited_gone)
   remove_group(task_id, caller, now_ms)
   return {'OK', 1}
 end
 
 drop_member(user)
+if caller ~= user then note_audit(epoch, audit_id, audited) end
 local id = notice(epoch, mark, rest, at_ms)
 advance(caller, id)
 local last = tonumber(id)

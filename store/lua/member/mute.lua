@@ -1,14 +1,16 @@
 -- Mutes a member until a time, or lets them write again, for an owner, an admin or an operator. A mute outlives leaving.
 --
--- KEYS  last_id meta members member_data mutes joined seen read msgs skip reactions reacted core:enqueue wants
--- ARGV  user caller operator:flag until_ms:int at_ms mark rest mutes_max:int channel task_id group
+-- KEYS  last_id meta members member_data mutes joined seen read msgs skip reactions reacted core:enqueue wants audit
+-- ARGV  user caller operator:flag until_ms:int at_ms mark rest mutes_max:int channel task_id group audit_id audited audits_max:int
 --   until_ms    0: not muted
 --   mark, rest  of the notice
 --   mutes_max   members who are muted at a time
+--   audit_id, audited  what the audit gets of it
 --   task_id     of a task that continues if there is more to trim
 -- Returns {OK, role, joined_at ms, seen, read, data (nil for none), muted until (nil for not muted)}
 -- Refuses NOTFOUND, FORBIDDEN, MUTES
 -- include: manage
+-- include: audit
 -- include: notice
 -- include: log_grew
 -- include: member_row
@@ -34,6 +36,7 @@ else
   redis.call('ZREM', mutes, user)
   if redis.call('EXISTS', mutes) == 0 then redis.call('HDEL', meta, 'muted') end
 end
+note_audit(epoch, audit_id, audited)
 local id = notice(epoch, mark, rest, at_ms)
 advance(caller, id)
 log_grew(epoch, id, now_ms)

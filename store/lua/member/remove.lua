@@ -2,14 +2,16 @@
 -- for member/leave.lua.
 --
 -- KEYS  last_id meta members member_data joined managers seen read msgs skip reactions reacted core:enqueue wants levels notified
---       files files_unused files_named gone_files at...
--- ARGV  caller operator:flag at_ms mark head tail channel task_id trim_id group users...
+--       files files_unused files_named gone_files audit at...
+-- ARGV  caller operator:flag at_ms mark head tail channel task_id trim_id group audits_max:int users(user audit_id audited)...
 --   at                of each user
 --   mark, head, tail  of the notice, before and after whom it concerns
+--   audit_id, audited  what the audit gets of the removal of a user
 --   trim_id           of a task that continues if there is more to trim
 -- Returns {OK, then of each user: 1 if removed, 0 if no member, 2 if left}
 -- Refuses NOTFOUND, FORBIDDEN
 -- include: manage
+-- include: audit
 -- include: notice
 -- include: notice_users
 -- include: log_grew
@@ -24,11 +26,12 @@ if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
 if refused then return refused end
 local staying, out, gone = redis.call('HLEN', members), {'OK'}, {}
-for i = users, #ARGV do
+for i = users, #ARGV, users_row do
+  -- bind: users at i
   local what = 0
-  if role_of(ARGV[i]) then
-    what = (ARGV[i] == owner or staying == 1) and 2 or 1
-    if what == 1 then gone[#gone + 1], staying = ARGV[i], staying - 1 end
+  if role_of(user) then
+    what = (user == owner or staying == 1) and 2 or 1
+    if what == 1 then gone[#gone + 1], staying = user, staying - 1 end
   end
   out[#out + 1] = what
 end
@@ -43,8 +46,14 @@ redis.call('ZREM', read, unpack(gone))
 redis.call('HDEL', levels, unpack(gone))
 redis.call('HDEL', member_data, unpack(gone))
 redis.call('ZREM', notified, unpack(gone))
-for i = users, #ARGV do
-  if out[2 + i - users] == 1 then redis.call('UNLINK', KEYS[at + i - users]) end
+local n = 0
+for i = users, #ARGV, users_row do
+  -- bind: users at i
+  if out[2 + n] == 1 then
+    redis.call('UNLINK', KEYS[at + n])
+    note_audit(epoch, audit_id, audited)
+  end
+  n = n + 1
 end
 local id = notice(epoch, mark, head .. notice_users(gone) .. tail, at_ms)
 advance(caller, id)

@@ -1,13 +1,15 @@
 -- Changes the role of a member, for an owner, an admin or an operator. Only the owner or an operator can name another
 -- owner; the former owner then becomes an admin, so there is always exactly one.
 --
--- KEYS  last_id meta members member_data mutes joined managers seen read msgs skip reactions reacted core:enqueue wants
--- ARGV  user caller operator:flag role at_ms mark rest channel task_id group
+-- KEYS  last_id meta members member_data mutes joined managers seen read msgs skip reactions reacted core:enqueue wants audit
+-- ARGV  user caller operator:flag role at_ms mark rest channel task_id group audit_id audited audits_max:int
 --   mark, rest  of the notice
+--   audit_id, audited  what the audit gets of it
 --   task_id     of a task that continues if there is more to trim
 -- Returns {OK, 1 if changed, 0 if there was nothing to change, role, joined_at ms, seen, read, data (nil for none), muted until (nil for not muted)}
 -- Refuses NOTFOUND, FORBIDDEN; OWNER if the group would have no owner
 -- include: manage
+-- include: audit
 -- include: notice
 -- include: log_grew
 -- include: member_row
@@ -39,6 +41,7 @@ if role == 'member' then
 else
   redis.call('ZADD', managers, redis.call('ZSCORE', joined, user), user)
 end
+note_audit(epoch, audit_id, audited)
 local id = notice(epoch, mark, rest, at_ms)
 advance(caller, id)
 log_grew(epoch, id, now_ms)

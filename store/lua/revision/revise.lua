@@ -2,9 +2,10 @@
 -- when the change was prepared.
 --
 -- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants files_named files_unused
---       kept erasures mutes reviews reviewed core:enqueue at...
+--       kept erasures mutes reviews reviewed audit core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag decided:flag durable:flag channel keys_max:int edits_max:int group
---       below target head edits json new_json bare:flag unreact_id review report erased(entry_id was entry)...
+--       below target head edits json new_json bare:flag unreact_id review report audit_id audited audits_max:int
+--       erased(entry_id was entry)...
 --   author_by   by: of the target's author
 --   at          of everyone the target mentions
 --   as_manager  the caller must be allowed to manage
@@ -14,6 +15,7 @@
 --   bare        the edits below come without their JSON: CONFLICT under a legal hold, which needs it
 --   unreact_id  of the task that goes on with the reactions to the target
 --   review      of the edit, which ends with it, or ''; report as lib/review.lua
+--   audit_id, audited  what the audit gets of that, or of the deletion of another's message; '': nothing
 --   erased      edits of the target that lose their content: id, JSON, and the new entry
 -- Returns as log/append.lua
 -- Refuses NOTFOUND, FORBIDDEN, BLOCKS, MUTED, KEYREUSED, CONFLICT, EDITS, REVIEW
@@ -28,6 +30,7 @@
 -- include: unreact
 -- include: task_unreact
 -- include: review
+-- include: audit
 local epoch, visibility, post, keep, backlog_max, archived_from, late, hold, muted =
   unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late', 'hold', 'muted'))
 if not epoch then return {'NOTFOUND'} end
@@ -116,6 +119,7 @@ advance(from, id)
 if role then redis.call('ZADD', senders, int(now_ms), from) end
 if key ~= '' then remember(key, id, sent_ms, mark, content, keys_max) end
 review_end(review, group, report, id, now_ms)
+note_audit(epoch, audit_id, audited)
 log_grew(epoch, id, now_ms)
 if kind == 'delete' then
   redis.call('HSET', meta, 'deleted', id)

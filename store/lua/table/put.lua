@@ -1,13 +1,15 @@
 -- Writes or removes a row of a table, if it is still as it was read, and signals it. Versions are times where they can be,
 -- so that a store that was rolled back never gives a lost version again.
 --
--- KEYS  tables rows rows_at rows_gone rows_used
--- ARGV  name id revision text rows_max:int channel
+-- KEYS  tables rows rows_at rows_gone rows_used audit
+-- ARGV  name id revision text rows_max:int channel audits_max:int notes(audit_id audited)...
 --   revision  version of the row that was read; 0: there was none
 --   text      '' removes it
+--   notes     what the audit gets of it
 -- Returns {OK, version of the row}
 -- Refuses CONFLICT, TABLEFULL
 -- include: base
+-- include: audit
 local current = redis.call('ZSCORE', rows_at, id) or '0'
 if int(current) ~= revision then return {'CONFLICT'} end
 if current == '0' and (text == '' or redis.call('HLEN', rows) >= rows_max) then
@@ -31,6 +33,10 @@ else
     redis.call('ZREM', rows_gone, oldest[1])
     redis.call('HSET', tables, name .. ':forgotten', int(oldest[2]))
   end
+end
+for i = notes, #ARGV, notes_row do
+  -- bind: notes at i
+  note_audit('-', audit_id, audited)
 end
 redis.call(PUBLISH, channel, 't')
 return {'OK', int(version)}
