@@ -210,7 +210,7 @@ func TestLimitsCountEachOp(t *testing.T) {
 }
 
 // TestBatchCostsLess sends 1,000 messages to 100 groups by 1,000 calls over 8 connections and by one batch: that takes no more commands
-// of Redis, and much less time.
+// of Redis. How much less time it takes is measured in bench.
 func TestBatchCostsLess(t *testing.T) {
 	r := redistest.Start(t)
 	s := start(t, func(c *node.Config) { c.Redis, c.RateUser, c.RateSend = r.URL(), "off", "off" })
@@ -228,8 +228,8 @@ func TestBatchCostsLess(t *testing.T) {
 	for i := range 1000 {
 		ops = append(ops, fmt.Sprintf(`{"op":"send","group":"g%d","body":"hello %d"}`, i%100, i))
 	}
-	single := func(prefix string) (time.Duration, int64) {
-		before, began := calls(), time.Now()
+	single := func(prefix string) int64 {
+		before := calls()
 		var wg sync.WaitGroup
 		for c := range 8 {
 			wg.Go(func() {
@@ -242,26 +242,22 @@ func TestBatchCostsLess(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		return time.Since(began), calls() - before
+		return calls() - before
 	}
-	together := func(key string) (time.Duration, int64) {
-		before, began := calls(), time.Now()
+	together := func(key string) int64 {
+		before := calls()
 		for i, r := range s.batch("alice", key, ops...) {
 			if r.Status != 201 {
 				t.Fatalf("op %d: %+v", i, r)
 			}
 		}
-		return time.Since(began), calls() - before
+		return calls() - before
 	}
 	single("warm")
 	together("warm")
-	alone, one := single("s")
-	took, all := together("b")
-	t.Logf("1,000 sends to 100 groups: %v and %d commands by themselves over 8 connections, %v and %d commands in a batch", alone, one, took, all)
+	one, all := single("s"), together("b")
+	t.Logf("1,000 sends to 100 groups: %d commands by themselves over 8 connections, %d in a batch", one, all)
 	if all > one {
 		t.Errorf("a batch takes %d commands, more than the %d of its sends", all, one)
-	}
-	if took > alone/2 { // the measured factor is in bench; here the race detector and other tests take their part
-		t.Errorf("a batch takes %v, its sends %v", took, alone)
 	}
 }
