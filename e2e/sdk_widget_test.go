@@ -101,13 +101,17 @@ func (p *person) inWidget(text string) {
 	p.see(in(`$("textarea").value === ""`))
 }
 
-// within presses the middle of an element of the widget, as a mouse does.
+// within presses the middle of an element of the widget, as a mouse does, and again where it moved all the same.
 func (p *person) within(selector string) {
 	p.t.Helper()
 	element := in(fmt.Sprintf(`$(%q)`, selector))
-	p.see(still(element))
-	at := ask[[]float64](p, fmt.Sprintf(`((r) => [r.x + r.width / 2, r.y + r.height / 2])(%s.getBoundingClientRect())`, element))
-	p.do(chromedp.MouseClickXY(at[0], at[1]))
+	for missed := true; missed; missed = ask[bool](p, `window.missed === true`) {
+		p.see(still(element))
+		p.script(`window.missed = false, window.aim = %s, ["pointerdown", "click"].forEach((kind) =>
+			window.addEventListener(kind, (e) => { window.missed = !e.composedPath().includes(window.aim); }, { capture: true, once: true }))`, element)
+		at := ask[[]float64](p, fmt.Sprintf(`((r) => [r.x + r.width / 2, r.y + r.height / 2])(%s.getBoundingClientRect())`, element))
+		p.do(chromedp.MouseClickXY(at[0], at[1]))
+	}
 }
 
 // talk fills two groups and a direct conversation for ada.

@@ -241,7 +241,7 @@ func (b *clusterBench) moveSlot(t *testing.T) {
 	slot, _ := b.Slot(b.store.keys.group(hit.group).base)
 	b.sending(t, func() {
 		b.Migrate(slot, hit.home, to, func() {
-			if got := b.holdDurably(t, hit.group, chat.DurabilityReplica); got != chat.DurabilityReplica {
+			if got := b.writeDurably(t, hit.group, chat.DurabilityReplica); got != chat.DurabilityReplica {
 				t.Errorf("a call that followed ASK: got durability %q", got)
 			}
 		})

@@ -1,16 +1,18 @@
 package store
 
 import (
+	"crypto/rand"
 	"testing"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/internal/redistest"
 )
 
-// holdDurably runs a script of one key, which the other master can run while the keys of the slot move, and waits for a durability.
-func (b *clusterBench) holdDurably(t *testing.T, group string, want chat.Durability) chat.Durability {
+// writeDurably runs a script of one key, of the user who is called as the group: the other master can run it while the keys of the
+// slot move. It waits for a durability.
+func (b *clusterBench) writeDurably(t *testing.T, group string, want chat.Durability) chat.Durability {
 	t.Helper()
-	c := holdPutScript.On(b.store.keys.group(group)).Arg("reason", string(want)).Arg("by", "root").Arg("at_ms", 1)
+	c := strangerClaimScript.On(b.store.keys.user(group)).Arg("to", string(want)).Arg("item", rand.Text()).Arg("bytes", 1).Arg("bytes_max", 1<<20)
 	_, reached, err := b.store.runDurable(t.Context(), c, want)
 	if err != nil {
 		t.Errorf("%s: durability %s: %v", group, want, err)
@@ -65,26 +67,26 @@ func TestDiskDurabilityInCluster(t *testing.T) {
 		} else {
 			recent = g
 		}
-		if got := b.holdDurably(t, g.group, chat.DurabilityDisk); got != want {
+		if got := b.writeDurably(t, g.group, chat.DurabilityDisk); got != want {
 			t.Errorf("%s: got %q, want %q", g.group, got, want)
 		}
 	}
 	c.Nodes[0].Do("CONFIG", "SET", "appendfsync", "always")
-	if !comes(func() bool { return b.holdDurably(t, old.group, chat.DurabilityDisk) == chat.DurabilityDisk }) {
+	if !comes(func() bool { return b.writeDurably(t, old.group, chat.DurabilityDisk) == chat.DurabilityDisk }) {
 		t.Error("a master that always syncs does not say disk")
 	}
 	c.Nodes[0].Do("CONFIG", "SET", "appendfsync", "everysec")
 	key := b.store.keys.group(old.group)
 	slot, _ := c.Slot(key.base)
 	c.Migrate(slot, old.home, recent.home, func() {
-		if got := b.holdDurably(t, old.group, chat.DurabilityDisk); got != chat.DurabilityDisk {
+		if got := b.writeDurably(t, old.group, chat.DurabilityDisk); got != chat.DurabilityDisk {
 			t.Errorf("after ASK: got %q", got)
 		}
 	})
-	if got, _ := recent.home.Do("HGET", key.meta(), "hold").(string); got != string(chat.DurabilityDisk) {
-		t.Errorf("got %q at the new master", got)
+	if got, _ := recent.home.Do("EXISTS", b.store.keys.user(old.group).strangers()).(int64); got != 1 {
+		t.Error("nothing is at the new master")
 	}
-	if got := b.holdDurably(t, old.group, chat.DurabilityDisk); got != chat.DurabilityDisk {
+	if got := b.writeDurably(t, old.group, chat.DurabilityDisk); got != chat.DurabilityDisk {
 		t.Errorf("after MOVED: got %q", got)
 	}
 }

@@ -72,12 +72,15 @@ var auditTests = map[string]func(*fixture){
 		w.adds(func() {
 			w.ban("g", "bob", rules.Ban{Reason: "spam"})
 			w.ban("g", "bob", rules.Ban{Reason: "spam"})
-			_, _, _, err := w.Ban(w.ctx, membership("g", "alice", "ann", ""), rules.Ban{}, 0, noticeEntry("g", "ann", chat.NoticeBanned, "alice"))
+			_, _, _, err := w.Ban(w.ctx, membership("g", "bob", "alice", ""), rules.Ban{Reason: "spam"}, 1, noticeEntry("g", "alice", chat.NoticeBanned, "bob"))
+			w.ok(err) // it deletes, so it is told
+			_, _, _, err = w.Ban(w.ctx, membership("g", "alice", "ann", ""), rules.Ban{}, 0, noticeEntry("g", "ann", chat.NoticeBanned, "alice"))
 			w.fails(err, chat.ErrForbidden)
 			w.ok(w.Unban(w.ctx, alice, "g", "bob"))
 			w.fails(w.Unban(w.ctx, alice, "g", "bob"), chat.ErrNotFound)
 			w.fails(w.Unban(w.ctx, chat.Caller{User: "carl"}, "g", "bob"), chat.ErrForbidden)
-		}, `alice member.ban g bob {"until":null,"reason":"spam"}`, `alice member.unban g bob {}`)
+		}, `alice member.ban g bob {"until":null,"reason":"spam"}`, `alice member.ban g bob {"until":null,"reason":"spam","delete_hours":1}`,
+			`alice member.unban g bob {}`)
 		w.adds(func() {
 			w.join("g", "bob", "bob")
 			w.leave("g", "bob") // nobody's decision but his

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 	"unicode/utf8"
 
 	"github.com/chatd/chatd/chat"
@@ -13,6 +14,9 @@ import (
 
 // bytesMax bounds the body and the data of a draft together.
 const bytesMax = 16 << 10
+
+// afterwards is how long what follows a write may take where the caller does not wait any longer.
+const afterwards = 10 * time.Second
 
 // Draft is what a user has begun to write in a group.
 type Draft struct {
@@ -72,7 +76,9 @@ func (s *Service) Put(ctx context.Context, by chat.Caller, group string, d Draft
 	if err := s.store.PutDraft(ctx, by.User, Kept{group, info.Epoch, text}, d.Rev); err != nil {
 		return Draft{}, chat.AsError(err)
 	}
-	// The user may have left in the meantime, and what leaving forgets is forgotten already.
+	// The user may have left in the meantime, and what leaving forgets is forgotten already. This is done also for a caller who is gone.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+	defer cancel()
 	_, err = s.core.MayRead(ctx, by, group)
 	if errors.Is(err, chat.ErrNotFound) || errors.Is(err, chat.ErrForbidden) {
 		err = cmp.Or(chat.AsError(s.store.DropDraft(ctx, by.User, group)), err)

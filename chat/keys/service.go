@@ -90,13 +90,12 @@ func (m Maker) notes(action audit.Action, k *Key) []audit.Entry {
 	if m.Key != nil {
 		by.Via = m.Key.ID
 	}
-	return []audit.Entry{audit.Note(by, action, "", "", noted{k.ID, k.Draft.Name})}
+	return []audit.Entry{audit.Note(by, action, "", "", noted{k.ID})}
 }
 
 // noted is what the audit says of a key.
 type noted struct {
-	Key  string `json:"key"`
-	Name string `json:"name"`
+	Key string `json:"key"`
 }
 
 func (m Maker) name() string {

@@ -39,7 +39,10 @@ local now_ms, has = clock_ms(), redis.call('HGET', bans, user)
 if has and not role then
   local ends, why = string.match(has, '^(%d+) %d+ %S* (.*)$')
   if ends == int(until_ms) and why == reason then
-    if hours > 0 then enqueue_purge(purge_id, epoch, user, caller, via, hours, redis.call('GET', last_id), now_ms) end
+    if hours > 0 then
+      note_audit(epoch, audit_id, audited)
+      enqueue_purge(purge_id, epoch, user, caller, via, hours, redis.call('GET', last_id), now_ms)
+    end
     return {'OK', 0, 0, has}
   end
 end
