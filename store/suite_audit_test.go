@@ -73,7 +73,7 @@ var auditTests = map[string]func(*fixture){
 			w.ban("g", "bob", rules.Ban{Reason: "spam"})
 			w.ban("g", "bob", rules.Ban{Reason: "spam"})
 			_, _, _, err := w.Ban(w.ctx, membership("g", "bob", "alice", ""), rules.Ban{Reason: "spam"}, 1, noticeEntry("g", "alice", chat.NoticeBanned, "bob"))
-			w.ok(err) // it deletes, so it is told
+			w.ok(err) // it deletes, so it is reported
 			_, _, _, err = w.Ban(w.ctx, membership("g", "alice", "ann", ""), rules.Ban{}, 0, noticeEntry("g", "ann", chat.NoticeBanned, "alice"))
 			w.fails(err, chat.ErrForbidden)
 			w.ok(w.Unban(w.ctx, alice, "g", "bob"))

@@ -367,6 +367,30 @@ func TestManyRefreshAtOnce(t *testing.T) {
 	n.refreshes(pairs[0].Refresh)
 }
 
+// TestOnlyWhatEndsIsReported: the audit gets no end of a login where the one that an operator names is not there, also where others
+// had ended by themselves.
+func TestOnlyWhatEndsIsReported(t *testing.T) {
+	b := chattest.New(t)
+	n := newNode(b, nil)
+	n.registers("alice")
+	n.logs("alice")
+	n.pass(10 * 365 * 24 * time.Hour)
+	reported := func() int {
+		t.Helper()
+		list, _, err := b.Store.Audit(n.Ctx, "", "", 10)
+		n.Must(err)
+		return strings.Count(fmt.Sprintf("%s", list), string(audit.AccountLogout))
+	}
+	n.Refused("unknown", n.EndLogin(n.Ctx, root, "alice", "unknown"), chat.CodeNotFound)
+	if reported() != 0 {
+		t.Error("the audit has the end of a login that was not there")
+	}
+	n.Must(n.EndLogin(n.Ctx, root, "alice", strings.Fields(n.logs("alice").Token)[1]))
+	if reported() != 1 {
+		t.Error("the audit lacks the end of a login")
+	}
+}
+
 // TestEnding: logins end one by one, all others, with the password, with the account, by revocation and where there are too many.
 func TestEnding(t *testing.T) {
 	b := chattest.New(t)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/users"
 )
 
@@ -34,7 +33,7 @@ func (s *Service) MakeCodeBy(ctx context.Context, by Provider, user string) (Cod
 	}
 	secret := random(16)
 	c := newCode(user, secret, s.opt.Now().Add(linkTTL))
-	return c, s.change(ctx, user, audit.Entry{}, func(a *account, there bool) error {
+	return c, s.change(ctx, user, nil, func(a *account, there bool) error {
 		hash := sha256.Sum256(secret)
 		a.Codes = append(a.Codes, code{Hash: hash[:], Kind: CodeLink, EndsS: c.Expires.Unix()})
 		return a.own(there, by, s.opt.Now())

@@ -71,7 +71,7 @@ func (s *Service) Register(ctx context.Context, d Draft, by *chat.Caller) error 
 			return err
 		}
 	}
-	return s.change(ctx, d.User, audit.Entry{}, func(a *account, _ bool) error { return s.settle(ctx, who, d.User, a) })
+	return s.change(ctx, d.User, nil, func(a *account, _ bool) error { return s.settle(ctx, who, d.User, a) })
 }
 
 // settle gives a user the role and the name that the account holds for them. They leave the account with its next change: until then, after
@@ -116,7 +116,7 @@ func (s *Service) registerInvited(ctx context.Context, d Draft) error {
 	if err := s.opt.Invitations.Use(ctx, d.Code, d.User); err != nil {
 		return err // the account stays pending: with another invitation it goes on
 	}
-	return s.change(ctx, d.User, audit.Entry{}, func(a *account, there bool) error {
+	return s.change(ctx, d.User, nil, func(a *account, there bool) error {
 		if !there {
 			return nil
 		}

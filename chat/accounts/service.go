@@ -113,8 +113,8 @@ func (s *Service) account(ctx context.Context, user string) (a account, text str
 }
 
 // change changes the record of a user, which change gets as it is, empty where there is none. It is called again where another change
-// came between; what it leaves as it is is not written. The audit gets note.
-func (s *Service) change(ctx context.Context, user string, note audit.Entry, change func(a *account, there bool) error) error {
+// came between; what it leaves as it is is not written. The audit gets note, as it stands after change; nil: nothing.
+func (s *Service) change(ctx context.Context, user string, note *audit.Entry, change func(a *account, there bool) error) error {
 	for try := 1; ; try++ {
 		a, before, err := s.account(ctx, user)
 		if err != nil {
@@ -131,7 +131,7 @@ func (s *Service) change(ctx context.Context, user string, note audit.Entry, cha
 		if after == before {
 			return nil
 		}
-		err = s.store.PutAccount(ctx, user, before, after, false, note)
+		err = s.store.PutAccount(ctx, user, before, after, false, *cmp.Or(note, &audit.Entry{}))
 		if err == nil {
 			return s.end(ctx, user, dropped)
 		}
@@ -197,7 +197,7 @@ func (s *Service) prove(ctx context.Context, user, password string, from netip.A
 func (s *Service) signIn(ctx context.Context, user string, from Client, also func(a *account, there bool) error) (Pair, error) {
 	token := refreshToken{user: user, login: rand.Text(), secret: random(sha256.Size)}
 	var a account
-	err := s.change(ctx, user, audit.Entry{}, func(now *account, there bool) error {
+	err := s.change(ctx, user, nil, func(now *account, there bool) error {
 		if err := also(now, there); err != nil {
 			return err
 		}
@@ -239,7 +239,7 @@ func (s *Service) Refresh(ctx context.Context, refresh string) (p Pair, err erro
 	var l login
 	var newest refreshToken
 	stolen := false
-	err = s.change(ctx, given.user, audit.Entry{}, func(now *account, _ bool) error {
+	err = s.change(ctx, given.user, nil, func(now *account, _ bool) error {
 		found, err := s.holding(given, now)
 		if err != nil {
 			return err
@@ -304,7 +304,8 @@ func (s *Service) endLogins(ctx context.Context, user string, note audit.Entry, 
 		return err
 	}
 	var gone []login
-	err = s.change(ctx, user, note, func(a *account, there bool) error {
+	var reported audit.Entry
+	err = s.change(ctx, user, &reported, func(a *account, there bool) error {
 		if !there {
 			return nil
 		}
@@ -315,6 +316,9 @@ func (s *Service) endLogins(ctx context.Context, user string, note audit.Entry, 
 			}
 			return ends(l)
 		})
+		if reported = (audit.Entry{}); len(gone) > 0 { // what else is dropped had ended by itself
+			reported = note
+		}
 		if also == nil {
 			return nil
 		}

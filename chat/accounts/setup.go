@@ -139,7 +139,8 @@ func (s *Service) MakeCode(ctx context.Context, by chat.Caller, user, kind strin
 	if err := s.hasAny(ctx); err != nil {
 		return c, err
 	}
-	return c, s.change(ctx, user, audit.Note(by, action, "", user, nil), func(a *account, there bool) error {
+	note := audit.Note(by, action, "", user, nil)
+	return c, s.change(ctx, user, &note, func(a *account, there bool) error {
 		if !operator && s.isOperator(user, *a) {
 			return chat.Errorf(chat.CodeForbidden, "user: only operators (role admin) may do this for an operator")
 		}
