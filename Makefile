@@ -11,9 +11,9 @@ TEST_TIMEOUT ?= 80m
 build: ## the one binary
 	CGO_ENABLED=0 $(GO) build -trimpath -gcflags=all=-dwarf=false -ldflags="-s -w" -o bin/chatd ./cmd/chatd
 
-# Some tests wait for servers, so one package more runs at once than there are cores, and twice as many tests of each. With more,
-# those that take the processor held each other up until their leases and patience ran out.
-TEST_JOBS ?= $(shell echo $$((1 + $$(nproc))))
+# As many packages run at once as there are cores, and twice as many tests of each: tests wait for servers. With a package
+# more, those that take the processor held each other up until their leases and patience ran out.
+TEST_JOBS ?= $(shell nproc)
 TEST_PARALLEL ?= $(shell echo $$((2 * $$(nproc))))
 
 # Everything is compiled once, with the race detector: the tests, the binary that they start, bench, and what `make lint`
