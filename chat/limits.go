@@ -19,7 +19,7 @@ type Limits struct {
 	GroupMutedMax      int // members of a group who are muted at a time
 	GroupReportsMax    int // open reports of messages in a group
 	MemberReportsMax   int // of these by one member
-	AuditMax           int // entries of the audit, divided among the partitions
+	AuditMax           int // entries of the audit by operators and of the server, and as many of groups, divided among the partitions
 	GroupCreateMembers int // members named at the creation of a group
 	UserGroupsMax      int // groups of a user
 	InboxItemsMax      int // items of an inbox that are not acked

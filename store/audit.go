@@ -25,7 +25,15 @@ type Audits struct {
 // noted adds to a call what its script writes into the audit.
 func (s *base) noted(c call, e audit.Entry) call {
 	id, entry := s.entryOf(e)
-	return c.Arg("audit_id", id).Arg("audited", entry).Arg("audits_max", s.auditsMax())
+	return s.among(c, e).Arg("audit_id", id).Arg("audited", entry)
+}
+
+// among tells a call among which entries those that its script writes are kept: they are all like e.
+func (s *base) among(c call, e audit.Entry) call {
+	if e.OfServer() {
+		c = c.Beside("audit", ":server")
+	}
+	return c.Arg("audits_max", s.auditsMax())
 }
 
 // entryOf is an entry as it is stored, but for the epoch of its group: its id, and what stands behind the epoch. Both are empty for
@@ -55,8 +63,16 @@ func (s *base) later(nowMs int64) int64 {
 	}
 }
 
-// auditsMax is how many entries a partition keeps.
-func (s *base) auditsMax() int { return max(1, s.limits.AuditMax/s.partitions()) }
+// auditsLeast is how many entries a partition keeps though there are many partitions: a group is in one of them.
+const auditsLeast = 10_000
+
+// auditsMax is how many entries a partition keeps of groups, and how many of the server.
+func (s *base) auditsMax() int {
+	return max(s.limits.AuditMax/s.partitions(), min(s.limits.AuditMax, auditsLeast))
+}
+
+// audits are where a partition keeps entries.
+var audits = []func(*partKeys) string{(*partKeys).audit, (*partKeys).auditServer}
 
 // Audit reads entries from behind an id on, the newest first.
 func (s *Audits) Audit(ctx context.Context, group, after string, count int) (list []audit.Record, more bool, err error) {
@@ -67,7 +83,7 @@ func (s *Audits) Audit(ctx context.Context, group, after string, count int) (lis
 	if after != "" {
 		after += "!" // behind the blank that follows an id
 	}
-	stored, more, err := s.groups.lexicalIn(ctx, parts, (*partKeys).audit, "", after, count)
+	stored, more, err := s.groups.lexicalIn(ctx, parts, audits, "", after, count)
 	for _, one := range stored {
 		r, err := asAudited(one)
 		if err != nil {
@@ -81,28 +97,30 @@ func (s *Audits) Audit(ctx context.Context, group, after string, count int) (lis
 // auditPage is how many entries an erasure looks at in one step.
 const auditPage = 500
 
-// EraseAudit takes the name of a user out of all entries.
-func (s *Audits) EraseAudit(ctx context.Context, user string) error {
+// EraseAudit takes the name of a user out of all entries, or out of those that only picks.
+func (s *Audits) EraseAudit(ctx context.Context, user string, only func(audit.Record) bool) error {
 	for _, p := range s.keys.partitions {
-		for after, more := "", true; more; {
-			page, others, err := s.groups.lexicalIn(ctx, []*partKeys{p}, (*partKeys).audit, "", after, auditPage)
-			if err != nil {
-				return err
-			}
-			if err := s.eraseIn(ctx, p, page, user); err != nil {
-				return err
-			}
-			if more = others; more {
-				after = page[len(page)-1]
+		for i, list := range audits {
+			for after, more := "", true; more; {
+				page, others, err := s.groups.lexicalIn(ctx, []*partKeys{p}, audits[i:i+1], "", after, auditPage)
+				if err != nil {
+					return err
+				}
+				if err := s.eraseIn(ctx, auditEraseScript.On(p).Key("list", list(p)), page, user, only); err != nil {
+					return err
+				}
+				if more = others; more {
+					after = page[len(page)-1]
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// eraseIn takes the name of a user out of entries of a partition.
-func (s *Audits) eraseIn(ctx context.Context, p *partKeys, entries []string, user string) error {
-	c, found := auditEraseScript.On(p), false
+// eraseIn takes the name of a user out of entries of the list of a call.
+func (s *Audits) eraseIn(ctx context.Context, c call, entries []string, user string, only func(audit.Record) bool) error {
+	found := false
 	for _, was := range entries {
 		if !strings.Contains(was, user) {
 			continue
@@ -111,7 +129,7 @@ func (s *Audits) eraseIn(ctx context.Context, p *partKeys, entries []string, use
 		if err != nil {
 			return err
 		}
-		if e, named := r.Without(user); named {
+		if e, named := r.Without(user); named && (only == nil || only(r)) {
 			c, found = c.MoreArgs("entries", "was", was, "now", e.ID+" "+cmp.Or(r.Epoch, "-")+" "+endedEntry(e)), true
 		}
 	}

@@ -71,6 +71,7 @@ func (p *partKeys) public() string         { return p.base + "public" }
 func (p *partKeys) named() string          { return p.base + "named" }
 func (p *partKeys) reported() string       { return p.base + "reported" }
 func (p *partKeys) audit() string          { return p.base + "audit" }
+func (p *partKeys) auditServer() string    { return p.base + "audit:server" }
 func (p *partKeys) users() string          { return p.base + "users" }
 func (p *partKeys) invited() string        { return p.base + "invited" }
 func (p *partKeys) reviewed() string       { return p.base + "reviewed" }

@@ -83,7 +83,8 @@ func (s *Groups) AddMembers(ctx context.Context, ch bulk.Change) (bulk.Added, er
 	k := s.keys.group(ch.Group)
 	c := addScript.Sized(k, 4*len(ch.Users)).Arg("caller", ch.By.User).Arg("operator", ch.By.Admin).Arg("at_ms", ch.AtMs).
 		Arg("mark", ch.Notice.Mark).Arg("head", ch.Notice.Head).Arg("tail", ch.Notice.Tail).Arg("members_max", s.limits.GroupMembersMax).
-		Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", ch.Group).Arg("trim_id", k.taskID()).Arg("audits_max", s.auditsMax())
+		Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("group", ch.Group).Arg("trim_id", k.taskID())
+	c = s.among(c, audit.Note(ch.By, audit.MemberRole, ch.Group, "", nil))
 	for i, user := range ch.Users {
 		id, entry := "", ""
 		if ch.Roles[i] == chat.Admin {
@@ -107,7 +108,8 @@ func (s *Groups) RemoveMembers(ctx context.Context, ch bulk.Change) (removed, le
 	k := s.keys.group(ch.Group)
 	c := removeScript.Sized(k, 4*len(ch.Users)).Arg("caller", ch.By.User).Arg("operator", ch.By.Admin).Arg("at_ms", ch.AtMs).
 		Arg("mark", ch.Notice.Mark).Arg("head", ch.Notice.Head).Arg("tail", ch.Notice.Tail).Arg("channel", k.channel()).
-		Arg("task_id", k.taskID()).Arg("trim_id", k.taskID()).Arg("group", ch.Group).Arg("audits_max", s.auditsMax())
+		Arg("task_id", k.taskID()).Arg("trim_id", k.taskID()).Arg("group", ch.Group)
+	c = s.among(c, audit.Note(ch.By, audit.MemberRemove, ch.Group, "", nil))
 	for _, user := range ch.Users {
 		id, entry := s.entryOf(audit.Note(ch.By, audit.MemberRemove, ch.Group, user, nil))
 		c = c.More("at", k.at(user)).MoreArgs("users", "user", user, "audit_id", id, "audited", entry)

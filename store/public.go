@@ -62,11 +62,11 @@ func publicCursor(member string) string { return base64.RawURLEncoding.EncodeToS
 // lexical reads up to count entries that begin with prefix of a list that each partition has a part of, behind one; empty: from the
 // beginning. more: there are others behind them.
 func (s *Groups) lexical(ctx context.Context, list func(*partKeys) string, prefix, last string, count int) (entries []string, more bool, err error) {
-	return s.lexicalIn(ctx, s.keys.partitions, list, prefix, last, count)
+	return s.lexicalIn(ctx, s.keys.partitions, []func(*partKeys) string{list}, prefix, last, count)
 }
 
-// lexicalIn is lexical for some partitions.
-func (s *Groups) lexicalIn(ctx context.Context, parts []*partKeys, list func(*partKeys) string, prefix, last string, count int) (entries []string, more bool, err error) {
+// lexicalIn is lexical for some partitions, and several lists of each.
+func (s *Groups) lexicalIn(ctx context.Context, parts []*partKeys, lists []func(*partKeys) string, prefix, last string, count int) (entries []string, more bool, err error) {
 	from, to := "["+prefix, "("+prefix+"\xff" // which is no part of UTF-8
 	if last >= prefix {
 		from = "(" + last
@@ -75,7 +75,9 @@ func (s *Groups) lexicalIn(ctx context.Context, parts []*partKeys, list func(*pa
 	err = s.reads(ctx, func(pipe redis.Pipeliner) {
 		pages = pages[:0]
 		for _, p := range parts {
-			pages = append(pages, pipe.ZRangeArgs(ctx, redis.ZRangeArgs{Key: list(p), ByLex: true, Start: from, Stop: to, Count: int64(count) + 1}))
+			for _, list := range lists {
+				pages = append(pages, pipe.ZRangeArgs(ctx, redis.ZRangeArgs{Key: list(p), ByLex: true, Start: from, Stop: to, Count: int64(count) + 1}))
+			}
 		}
 	})
 	if err != nil {

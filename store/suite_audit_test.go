@@ -247,7 +247,7 @@ var auditTests = map[string]func(*fixture){
 			w.ok(err)
 		}
 		w.equal(w.audited(), []string{`root user.erase  bob {"erasure":"` + id + `"}`})
-		w.ok(w.EraseAudit(w.ctx, "bob"))
+		w.ok(w.EraseAudit(w.ctx, "bob", nil))
 		w.equal(w.audited(), []string{`root user.erase   {"erasure":"` + id + `"}`})
 	},
 	"a group that goes": func(w *fixture) {
@@ -293,14 +293,30 @@ var auditTests = map[string]func(*fixture){
 		w.equal(slices.ContainsFunc(list, func(r audit.Record) bool { return r.Group == "g3" }), true)
 		w.equal(len(list) <= 10, true)
 	},
-	"the newest are kept": func(w *fixture) {
-		w.with(func(l *chat.Limits) { l.AuditMax = 3 * w.Partitions() })
+	"the newest are kept, and groups drive out no operators": func(w *fixture) {
+		w.with(func(l *chat.Limits) { l.AuditMax = 3 })
 		w.group("g", []string{"bob", "carl"})
+		users := make([]string, 20)
+		for i := range users {
+			users[i] = fmt.Sprint("user", i)
+		}
+		for i := range 5 {
+			w.ok(second(w.PutHold(w.ctx, operator, "g", chat.Hold{Reason: fmt.Sprint(i), By: "root", Since: chat.TimeMs(1)})))
+		}
+		w.ok(second(w.ReleaseHold(w.ctx, operator, "g")))
+		_, err := w.AddMembers(w.ctx, bulkChange(operator, chat.NoticeJoined, make([]chat.Role, len(users)), users...))
+		w.ok(err)
+		_, _, err = w.RemoveMembers(w.ctx, bulkChange(chat.Caller{User: "alice"}, chat.NoticeRemoved, nil, users...))
+		w.ok(err)
 		for range 3 {
 			w.muted("g", "carl", never.UnixMilli())
 			w.muted("g", "carl", 0)
 		}
-		w.equal(w.audited(), []string{`alice member.unmute g carl {}`, `alice member.mute g carl {"until":"9999-12-31T00:00:00.000Z"}`, `alice member.unmute g carl {}`})
+		w.equal(w.audited(), []string{`root group.hold g  {"reason":"3"}`, `root group.hold g  {"reason":"4"}`, `root group.release g  {}`,
+			`alice member.unmute g carl {}`, `alice member.mute g carl {"until":"9999-12-31T00:00:00.000Z"}`, `alice member.unmute g carl {}`})
+		_, _, err = w.RemoveMembers(w.ctx, bulkChange(operator, chat.NoticeRemoved, nil, "bob", "carl"))
+		w.ok(err)
+		w.equal(w.audited()[4:], []string{`root member.remove g bob {}`, `root member.remove g carl {}`})
 	},
 	"an erased person is not named": func(w *fixture) {
 		w.group("g", []string{"bob", "bobby"})
@@ -311,7 +327,7 @@ var auditTests = map[string]func(*fixture){
 		before, _, err := w.Audit(w.ctx, "", "", 10)
 		w.ok(err)
 		for range 2 {
-			w.ok(w.EraseAudit(w.ctx, "bob"))
+			w.ok(w.EraseAudit(w.ctx, "bob", nil))
 			w.equal(w.audited(), []string{`alice member.mute g  {"until":"9999-12-31T00:00:00.000Z"}`, `alice member.mute g bobby {"until":"9999-12-31T00:00:00.000Z"}`,
 				`alice member.ban g  {"until":null}`, ` group.delete g  {}`})
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/table"
 	"github.com/chatd/chatd/store/layout"
 )
@@ -69,8 +70,8 @@ func (s *Tables) Row(ctx context.Context, name, id string) (table.Row, error) {
 // Put writes or removes a row in the place of the version that was read.
 func (s *Tables) Put(ctx context.Context, name string, row table.Row, rowsMax int) (int64, error) {
 	k := s.keys.table(name)
-	c := tablePutScript.On(k).Arg("name", name).Arg("id", row.ID).Arg("revision", row.Version).Arg("text", row.Text).
-		Arg("rows_max", rowsMax).Arg("channel", k.tables()).Arg("audits_max", s.auditsMax())
+	c := s.among(tablePutScript.On(k), audit.Entry{}).Arg("name", name).Arg("id", row.ID).Arg("revision", row.Version).Arg("text", row.Text).
+		Arg("rows_max", rowsMax).Arg("channel", k.tables())
 	for _, e := range row.Notes {
 		id, entry := s.entryOf(e)
 		c = c.MoreArgs("notes", "audit_id", id, "audited", entry)

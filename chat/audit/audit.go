@@ -79,12 +79,17 @@ type Entry struct {
 	Group  string          `json:"group,omitempty"`
 	User   string          `json:"user,omitempty"` // whom it was done to; empty: nobody, or an erased person
 	Detail json.RawMessage `json:"detail"`         // an object
+
+	byOperator bool
 }
+
+// OfServer tells whether an entry is kept with those of operators and of the server: nothing that members do drives these out.
+func (e Entry) OfServer() bool { return e.Group == "" || e.byOperator }
 
 // Note is an entry of something that by does. It gets its ID and its time when it is written. detail is what becomes an object; nil: an
 // empty one.
 func Note(by chat.Caller, action Action, group, user string, detail any) Entry {
-	e := Entry{Actor: by.User, Via: by.Via, Action: action, Group: group, User: user, Detail: json.RawMessage(`{}`)}
+	e := Entry{Actor: by.User, Via: by.Via, Action: action, Group: group, User: user, Detail: json.RawMessage(`{}`), byOperator: by.Admin}
 	if detail != nil {
 		e.Detail = chat.Encode(detail)
 	}
@@ -128,13 +133,25 @@ type Record struct {
 	Epoch string // of the life of the group; empty: it is of none
 }
 
-// Store keeps the newest Limits.AuditMax entries.
+// About picks what was done to messages of a user up to an id of the log of a group's life: later ones may be of somebody else of that
+// name.
+func About(group, epoch, user string, last int64) func(Record) bool {
+	return func(r Record) bool {
+		var detail struct {
+			Target int64 `json:"target"`
+		}
+		return r.Group == group && r.Epoch == epoch && r.User == user && json.Unmarshal(r.Detail, &detail) == nil &&
+			detail.Target > 0 && detail.Target <= last
+	}
+}
+
+// Store keeps the newest Limits.AuditMax entries of operators and of the server, and as many of groups.
 type Store interface {
 	// Audit reads entries from behind the one with an id on, the newest first: all, or, of the partition where a group is, those that
 	// may be of the group.
 	Audit(ctx context.Context, group, after string, count int) (list []Record, more bool, err error)
-	// EraseAudit takes the name of a user out of all entries. It may be repeated.
-	EraseAudit(ctx context.Context, user string) error
+	// EraseAudit takes the name of a user out of all entries, or out of those that only picks. It may be repeated.
+	EraseAudit(ctx context.Context, user string, only func(Record) bool) error
 }
 
 // Service lists the audit. It may be used from many goroutines.

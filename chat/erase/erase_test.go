@@ -15,6 +15,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/audit"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/schedule"
@@ -332,6 +333,7 @@ func TestErasureUnderHold(t *testing.T) {
 	for _, g := range []string{"g", "hers", "free"} {
 		ids[g] = b.send("alice", g, text(secret))
 	}
+	rude := b.send("alice", "g", text(secret))
 	hold := func(group string) {
 		_, err := b.PutHold(b.Ctx, root, group, "a lawsuit")
 		b.Must(err)
@@ -370,6 +372,23 @@ func TestErasureUnderHold(t *testing.T) {
 		b.Must(b.ReleaseHold(b.Ctx, root, group))
 		b.carryOut(erase.TaskHeld, chat.GroupTask{Group: group, Epoch: "e"})
 	}
+	for _, id := range []int64{rude, b.send("alice", "g", text("of another person"))} {
+		_, err := b.Send(b.Ctx, chattest.As("bob"), "g", chat.Content{Kind: chat.Delete, Target: id}, "")
+		b.Must(err)
+	}
+	deletedOf := func() (users []string) {
+		list, _, err := b.Store.Audit(b.Ctx, "g", "", 100)
+		b.Must(err)
+		for _, r := range list {
+			if r.Action == audit.MessageDelete {
+				users = append(users, r.User)
+			}
+		}
+		return users
+	}
+	if got := deletedOf(); !slices.Equal(got, []string{"alice", "alice"}) {
+		t.Errorf("messages of %q were deleted", got)
+	}
 	// A task that comes while there is a hold again leaves everything as it is.
 	b.carryOut(erase.TaskHeld, chat.GroupTask{Group: "g", Epoch: "e"})
 	if got := b.get(got.ID); len(got.Held) != 2 {
@@ -379,6 +398,9 @@ func TestErasureUnderHold(t *testing.T) {
 	release("hers")
 	if e := b.At("bob", "g", ids["g"]); e.DeletedAt == nil {
 		t.Errorf("the message reads %s after the hold", chat.Encode(e))
+	}
+	if got := deletedOf(); !slices.Equal(got, []string{"alice", ""}) {
+		t.Errorf("after the hold, messages of %q were deleted", got)
 	}
 	if e := b.At("bob", "g", later); e.DeletedAt != nil || *e.Body != "of another person" {
 		t.Errorf("another person's message reads %s", chat.Encode(e))

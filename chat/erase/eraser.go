@@ -67,6 +67,9 @@ func (e *eraser) belongings(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := e.store.EraseAudit(ctx, e.record.User, nil); err != nil {
+		return err
+	}
 	for {
 		if more, err := e.store.ErasePerson(ctx, e.record.User); err != nil || !more {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/audit"
 )
 
 // errHeld ends the erasure in a group that came under a legal hold.
@@ -282,6 +283,9 @@ func (e *eraser) released(ctx context.Context, group string, w Waiting) error {
 		}
 		if err == nil {
 			err = e.deliveries(ctx)
+		}
+		if err == nil {
+			err = e.store.EraseAudit(ctx, w.User, audit.About(f.Group, f.Epoch, w.User, w.Last)) // it may name them again
 		}
 		if err == nil {
 			err = e.leaveReleased(ctx, f, w)

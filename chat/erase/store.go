@@ -6,6 +6,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/audit"
 )
 
 // Record is an erasure as it is stored.
@@ -114,6 +115,8 @@ type Store interface {
 
 	// ErasePerson removes what is kept of a user outside groups and schedules. more: call again.
 	ErasePerson(ctx context.Context, user string) (more bool, err error)
+	// EraseAudit is that of audit.Store.
+	EraseAudit(ctx context.Context, user string, only func(audit.Record) bool) error
 	// EraseFiles removes the files of a user that no message names.
 	EraseFiles(ctx context.Context, user string) error
 	// UsersFrom pages through everyone whom the server knows. after is empty at the beginning, next at the end.

@@ -219,7 +219,7 @@ func (n *Node) openServices() {
 	invites, decisions := n.openInvites(core, shown), rules.New(core, ruleStore{n.store.Groups, n.store.Tasks}, groups, webhooks)
 	reported, reviewed := reports.New(core, n.store.Reports, groups, decisions, webhooks), reviews.New(core, n.store.Reviews, schedules, webhooks)
 	n.services = web.Services{
-		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups}, groups, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, blocked.Erase, reviewed.Erase, n.store.Audits.EraseAudit, n.endLogins),
+		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups, n.store.Audits}, groups, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, blocked.Erase, reviewed.Erase, n.endLogins),
 		Directory:     directory.New(core, directoryStore{n.store.Directory, n.store.Groups, n.store.Index, n.store.Tasks}),
 		Exports:       exports,
 		Chat:          core,

@@ -38,6 +38,7 @@ type (
 		*store.Erasures
 		*store.Files
 		*store.Groups
+		*store.Audits
 	}
 	ruleStore struct {
 		*store.Groups

@@ -49,6 +49,16 @@ func (c Call) Key(name, value string) Call {
 	return c
 }
 
+// Beside puts in the place of a key that has been set the one that has more behind it.
+func (c Call) Beside(name, more string) Call {
+	i := slices.IndexFunc(c.Script.keys.slots, func(s slot) bool { return s.name == name })
+	if i < 0 || c.Keys[i] == "" {
+		return c.wrong("key", name, more)
+	}
+	c.Keys[i] += more
+	return c
+}
+
 // Arg sets the argument of this name: a bool if the header says flag, an integer if it says int, else a text, bytes or
 // an integer. A pointer to a text or an integer saves an allocation; the value stays as it is until the call has been
 // answered.

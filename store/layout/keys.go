@@ -65,7 +65,7 @@ var Keys = slices.Concat(
 	keys("", Stays, "hash archive webhooks=webhook webhooks:state webhooks:health a:<id>", "zset announcements", "string push_key"),
 	keys("", Stays, "hash tables t:<id> t:<id>:used", "zset t:<id>:at t:<id>:gone"),
 	keys("", Anew, "hash wants retention grown=number erased=number a:<id>:part"),
-	keys("", ByElement, "hash files=grouped invited=grouped avatars=owned", "zset public=listed named=listed reviewed=reviewed reported=listed audit=audited users=sender last_seen=sender names=word", "set reachable=sender unused=sender"),
+	keys("", ByElement, "hash files=grouped invited=grouped avatars=owned", "zset public=listed named=listed reviewed=reviewed reported=listed audit=audited audit:server=audited users=sender last_seen=sender names=word", "set reachable=sender unused=sender"),
 	keys("g:<id>:", WithOwner, "string id",
 		"hash meta=group members=member data=custom bans=ban requests=request levels=user sent:<user>=sent invites=invite reviews=review reports=report reporters=reporter erasures=held files=file gone:files=file import=import",
 		"zset joined=user managers=user seen=reader read=user told=user mutes=user slow=user banned=user asked=user waiting=user gone:members=user senders=sender gone:senders=sender",

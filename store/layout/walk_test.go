@@ -49,7 +49,7 @@ hash layout health wants grown erased files invited avatars retention archive we
 hash g:*:reviews u:*:reviews g:*:meta g:*:members g:*:bans g:*:requests g:*:data g:*:invites g:*:reports g:*:reporters g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
 hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:drafts u:*:profile u:*:avatar u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
-zset reviewed public named reported audit users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
+zset reviewed public named reported audit audit:server users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
 zset g:*:banned g:*:asked g:*:mutes g:*:slow g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
 zset g:*:import:msgs g:*:import:skip g:*:import:reacted g:*:import:reactions
@@ -168,7 +168,7 @@ func TestEveryKeyOfAStore(t *testing.T) {
 }
 
 // people are the keys of users, credentials and invitations.
-var people = regexp.MustCompile(`^(tables|t:[^:]+(:used|:at|:gone)?|users|unused|names|named|invited|reported|audit|avatars|g:[^:]+:(meta|members|data|invites|reports|reporters)|u:[^:]+:(profile|avatar|account|drafts))$`)
+var people = regexp.MustCompile(`^(tables|t:[^:]+(:used|:at|:gone)?|users|unused|names|named|invited|reported|audit(:server)?|avatars|g:[^:]+:(meta|members|data|invites|reports|reporters)|u:[^:]+:(profile|avatar|account|drafts))$`)
 
 // contents are what keys of people hold: what partitions have of a key together.
 func contents(t *testing.T, s *store.Store) map[string]map[string]string {
