@@ -446,11 +446,11 @@ func TestModuleHasNoReplace(t *testing.T) {
 const (
 	methodsMax      = 47
 	packageLinesMax = 5000
-	chatLinesMax    = 5450
-	webLinesMax     = 6300
+	chatLinesMax    = 5500
+	webLinesMax     = 6350
 	storeLinesMax   = 8850
 	queueLinesMax   = 6200
-	clientLinesMax  = 5950
+	clientLinesMax  = 6050
 )
 
 // TestInterfacesAndPackagesAreSmall counts the methods of an interface with those that it embeds from the same package; what

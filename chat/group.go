@@ -57,6 +57,22 @@ func JoiningOf(v Visibility) Joining {
 	return JoinClosed
 }
 
+// Pinning says who may pin messages. In a direct group, which nobody manages, both may unless it says otherwise.
+type Pinning string
+
+const (
+	PinManagers Pinning = "managers"
+	PinMembers  Pinning = "members" // who may write
+)
+
+// PinningOf is that of a group that says nothing of it.
+func PinningOf(direct bool) Pinning {
+	if direct {
+		return PinMembers
+	}
+	return PinManagers
+}
+
 // Overflow says what happens where a member falls behind.
 type Overflow string
 
@@ -90,6 +106,7 @@ type Group struct {
 	RetainDays   int64      `json:"retain_days"` // after how many days messages go; 0: never
 	Join         Joining    `json:"join"`
 	SlowS        int64      `json:"slow_s"` // seconds that a member waits between messages; 0: none
+	Pins         Pinning    `json:"pins"`
 
 	Data    json.RawMessage `json:"data,omitempty"` // custom fields, see MergeData; nil: none
 	Version int64           `json:"-"`              // of name, settings and data, which each change raises

@@ -28,6 +28,7 @@ type Limits struct {
 	StrangersBytesMax  int // bytes of direct messages of one sender to all who have never used the server, and 1 KiB for each
 	UserBlocksMax      int // users whom a user blocks
 	UserDraftsMax      int // drafts that a user has
+	GroupPinsMax       int // messages that are pinned in a group
 	InboxKeep          int // acked items that stay in an inbox for the other devices of its owner
 	UserSchedulesMax   int // schedules of a user that have not ended
 	UserFiringsMax     int // schedules of a user that fire within any minute; 0: as many as they like
@@ -105,6 +106,7 @@ func DefaultLimits() Limits {
 		StrangersBytesMax:  4 << 20,
 		UserBlocksMax:      10_000,
 		UserDraftsMax:      1000,
+		GroupPinsMax:       100,
 		InboxKeep:          100,
 		UserSchedulesMax:   10_000,
 		UserFiringsMax:     100,

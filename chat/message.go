@@ -29,7 +29,9 @@ const (
 	NoticeSettings = "settings"
 	NoticeBanned   = "banned"
 	NoticeMuted    = "muted" // or may write again
-	NoticeData     = "data"  // of a member; it does not hold the data, which goes with the membership
+	NoticePinned   = "pinned"
+	NoticeUnpinned = "unpinned"
+	NoticeData     = "data" // of a member; it does not hold the data, which goes with the membership
 )
 
 // Message is an entry of a log as the store keeps it and as clients are served: its JSON is written once and never

@@ -119,7 +119,7 @@ func (s *pages) views(ctx context.Context, user string, info Info, messages []Me
 	}
 	views := make([]MessageView, len(messages))
 	for i, m := range messages {
-		views[i] = MessageView{Message: m, Reactions: joined(reactions[m.ID])}
+		views[i] = MessageView{Message: m, Reactions: OneSpelling(reactions[m.ID])}
 	}
 	return views, nil
 }

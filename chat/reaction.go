@@ -32,8 +32,8 @@ func (s *sends) spelling(ctx context.Context, user, group string, c Content) str
 	return spelled
 }
 
-// joined counts the spellings of an emoji as one.
-func joined(found map[string]ReactionCount) map[string]ReactionCount {
+// OneSpelling counts the spellings of an emoji as one.
+func OneSpelling(found map[string]ReactionCount) map[string]ReactionCount {
 	if len(found) == 0 {
 		return found
 	}

@@ -63,11 +63,13 @@ func (s *sends) changes(ctx context.Context, by Caller, e Entry) (list []Change,
 	if err != nil {
 		return nil, false, nil, err
 	}
-	if len(page.Messages) == 0 || page.Messages[0].ID != e.Target {
-		return nil, false, nil, ErrNotFound
+	var target Message
+	if len(page.Messages) > 0 && page.Messages[0].ID == e.Target {
+		target = page.Messages[0]
+	} else if target, err = s.pinned(ctx, page.Info, e.Group, e.Target); err != nil {
+		return nil, false, nil, err
 	}
-	target := page.Messages[0]
-	if target.ID < page.Info.Held {
+	if target.ID >= page.Info.First && target.ID < page.Info.Held {
 		below = &Below{Epoch: page.Info.Epoch, Late: page.Info.Late}
 	}
 	var was Entry
@@ -93,6 +95,14 @@ func (s *sends) changes(ctx context.Context, by Caller, e Entry) (list []Change,
 	}
 	list, err = s.deleted(ctx, target, was, e)
 	return list, !mine, below, err
+}
+
+// pinned is a message that is nowhere but among the pins: the log has trimmed it, and no archive has it. ErrNotFound.
+func (s *sends) pinned(ctx context.Context, info Info, group string, id int64) (Message, error) {
+	if id < 1 || id >= info.First || id < info.Hidden() {
+		return Message{}, ErrNotFound
+	}
+	return s.store.Pinned(ctx, group, id)
 }
 
 // edited is the target with the content of the edit. The kind stays: a text keeps a body, data stays data.

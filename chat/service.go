@@ -39,6 +39,7 @@ type GroupDraft struct {
 	BacklogBytes *int64   `json:",omitempty"`
 	SlowS        *int64   `json:",omitempty"`
 	Join         Joining  `json:",omitempty"`
+	Pins         Pinning  `json:",omitempty"`
 
 	Data json.RawMessage `json:",omitempty"`
 }

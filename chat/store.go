@@ -76,7 +76,7 @@ type NoticeEntry struct {
 
 // NewGroup is the record of a group to be created.
 type NewGroup struct {
-	Group            // ID, Name, Visibility, CreatedBy, CreatedAt, Epoch and the settings; Join may be empty: by Visibility
+	Group            // ID, Name, Visibility, CreatedBy, CreatedAt, Epoch and the settings; Join and Pins may be empty: by what it is
 	Key     string   // retry key hash, or empty: creating again with the same key is no error
 	Members []string // besides the owner, each once
 	// Notices are: created, then joined for each NoticeUsersMax of Members, in order.
@@ -104,6 +104,7 @@ type GroupChange struct {
 	RetainDays   *int64      `json:"retain_days,omitempty"`
 	SlowS        *int64      `json:"slow_s,omitempty"`
 	Join         *Joining    `json:"join,omitempty"`
+	Pins         *Pinning    `json:"pins,omitempty"`
 
 	Data json.RawMessage `json:"data,omitempty"` // a JSON Merge Patch; in a notice, and for a store, all of it
 }
@@ -130,8 +131,7 @@ type UsersNotice struct {
 
 // InfoStore tells how users stand to groups.
 type InfoStore interface {
-	// Infos reads each group as user stands to it, in order; one round trip a partition. A group that does not exist
-	// has an empty Epoch, and none has Data.
+	// Infos reads each group as user stands to it, in order; one round trip a partition. One that does not exist has no Epoch, none Data.
 	Infos(ctx context.Context, user string, groups []string) ([]Info, error)
 	// Views is Infos with Data, which may be much: it is for what is shown.
 	Views(ctx context.Context, user string, groups []string) ([]Info, error)
@@ -297,6 +297,8 @@ type LogStore interface {
 	Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]Message, LogEnd, error)
 	// Entries reads single messages by id; absent ones are left out.
 	Entries(ctx context.Context, group string, ids []int64) ([]Message, error)
+	// Pinned reads a pinned message, which the log may have trimmed. ErrNotFound: it is not pinned.
+	Pinned(ctx context.Context, group string, id int64) (Message, error)
 	// Reactions gives, for the messages from..to, the reactions with their counts and whether user is among them.
 	Reactions(ctx context.Context, group, user string, from, to int64) (map[int64]map[string]ReactionCount, error)
 	// Trim removes at most 500 messages that nobody needs any longer. more: call again.

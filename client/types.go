@@ -102,6 +102,7 @@ type Group struct {
 	History      bool      `json:"history"`
 	RetainDays   int64     `json:"retain_days"` // after how many days messages go; 0: never
 	Join         string    `json:"join"`        // who may add themself: open, ask or closed
+	Pins         string    `json:"pins"`        // who may pin messages: managers or members
 	SlowS        int64     `json:"slow_s"`      // seconds that a member waits between messages; 0: none
 	MutedUntil   time.Time `json:"muted_until"` // when the caller may write again; zero: now
 	Hold         *Hold     `json:"hold"`        // nil unless the caller is an operator and the group is under legal hold
@@ -157,6 +158,7 @@ type GroupDraft struct {
 	RetainDays   *int64   `json:"retain_days,omitempty"`
 	SlowS        *int64   `json:"slow_s,omitempty"`
 	Join         string   `json:"join,omitempty"`
+	Pins         string   `json:"pins,omitempty"`
 
 	Data json.RawMessage `json:"data,omitempty"` // custom fields, an object
 
@@ -176,6 +178,7 @@ type GroupChange struct {
 	History      *bool   `json:"history,omitempty"`
 	RetainDays   *int64  `json:"retain_days,omitempty"`
 	Join         *string `json:"join,omitempty"`
+	Pins         *string `json:"pins,omitempty"`
 	SlowS        *int64  `json:"slow_s,omitempty"`
 
 	Data json.RawMessage `json:"data,omitempty"` // a JSON Merge Patch (RFC 7396); in a notice, all of what is there now

@@ -12,6 +12,8 @@ const (
 	EventMessageCreated  = "message.created"
 	EventMessageEdited   = "message.edited"
 	EventMessageDeleted  = "message.deleted"
+	EventMessagePinned   = "message.pinned"
+	EventMessageUnpinned = "message.unpinned"
 	EventMessageReported = "message.reported"
 	EventMemberJoined    = "member.joined"
 	EventMemberRequested = "member.requested"

@@ -273,10 +273,8 @@ func (s *Erasures) EraseEntry(ctx context.Context, e erase.EntryErasure) (id int
 			return 0, false, broke("erasure_entry", err)
 		}
 		mentions, counts = entry.Mentions, e.Erasure
-		if !e.Below {
-			head, edits = target+" "+changes[0].Old.Mark, encodeEdits(changes[0].Old.Edits)
-			was, is = changes[0].Old.JSON, changes[0].New.JSON
-		}
+		head, edits = target+" "+changes[0].Old.Mark, encodeEdits(changes[0].Old.Edits)
+		was, is = changes[0].Old.JSON, changes[0].New.JSON
 		changes = changes[1:]
 	}
 	c := erasureEntryScript.Sized(k, len(mentions)+2*len(changes)).Key("author_by", k.by(e.User)).Arg("user", e.User).Arg("epoch", e.Epoch).

@@ -49,7 +49,7 @@ func (s *Groups) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 		Arg("name", g.Name).Arg("folded", fold.Fold(g.Name)).Arg("visibility", string(g.Visibility)).Arg("created_ms", g.CreatedAt.UnixMilli()).
 		Arg("keep", g.Keep).Arg("backlog_max", g.BacklogMax).
 		Arg("overflow", string(g.Overflow)).Arg("backlog_bytes", g.BacklogBytes).Arg("post", string(g.Post)).Arg("history", flag(g.History)).Arg("retain_days", g.RetainDays).
-		Arg("slow_s", g.SlowS).Arg("join", string(g.Join)).Arg("data", string(g.Data)).Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", g.ID).
+		Arg("slow_s", g.SlowS).Arg("join", string(g.Join)).Arg("pinning", string(g.Pins)).Arg("data", string(g.Data)).Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", g.ID).
 		Arg("others", len(g.Members)).Arg("now", now).Arg("per", chat.NoticeUsersMax).List("invited", g.Members)
 	for _, n := range g.Notices[:notices(now)] {
 		c = c.MoreArgs("notices", "mark", n.Mark, "rest", n.Rest)
@@ -140,17 +140,18 @@ func asInfo(group string, r reply) chat.Info {
 	}
 	in.Version, in.Data, in.SlowS = r.number(21), servedData(r.text(22)), r.number(23)
 	in.Join = cmp.Or(chat.Joining(r.text(25)), chat.JoiningOf(in.Visibility))
-	in.Last = r.number(26)
-	in.Held = in.Last - r.number(27) + 1
-	in.Group.Members, in.Archived = r.number(28), r.number(29)
+	in.Pins = cmp.Or(chat.Pinning(r.text(26)), chat.PinningOf(len(in.Direct) > 0))
+	in.Last = r.number(27)
+	in.Held = in.Last - r.number(28) + 1
+	in.Group.Members, in.Archived = r.number(29), r.number(30)
 	in.First = in.Held
 	if from := r.number(13); in.Archived > 0 && from > 0 {
 		in.First = min(from, in.Held)
 	}
-	in.Role, in.Joined = chat.Role(r.text(30)), r.number(32)
-	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(33), r.number(34), r.number(35), r.number(36)
-	in.Acted = r.number(37) == 1
-	in.MutedUntil, in.Blocked = mutedUntil(r.text(38)), r.number(38) == blockedMs
+	in.Role, in.Joined = chat.Role(r.text(31)), r.number(33)
+	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(34), r.number(35), r.number(36), r.number(37)
+	in.Acted = r.number(38) == 1
+	in.MutedUntil, in.Blocked = mutedUntil(r.text(39)), r.number(39) == blockedMs
 	return in
 }
 
@@ -338,6 +339,9 @@ func (s *Groups) UpdateGroup(ctx context.Context, by chat.Caller, group string, 
 	}
 	if change.Join != nil {
 		set("join", string(*change.Join))
+	}
+	if change.Pins != nil {
+		set("pins", string(*change.Pins))
 	}
 	if change.Data != nil {
 		set("data", storedData(change.Data))

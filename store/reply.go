@@ -55,6 +55,7 @@ var refusals = map[string]error{
 	"REPORTS":       &chat.Error{Code: chat.CodeQuotaFull, Message: "the group has the maximum number of open reports"},
 	"MYREPORTS":     &chat.Error{Code: chat.CodeQuotaFull, Message: "you have the maximum number of open reports in this group"},
 	"INVITES":       &chat.Error{Code: chat.CodeQuotaFull, Message: "the group has the maximum number of invitations that can be used: revoke some"},
+	"PINS":          &chat.Error{Code: chat.CodeConflict, Message: "the group has the maximum number of pins: unpin some"},
 	"INVITEGONE":    invite.ErrGone,
 	"QUOTA":         files.ErrQuota,
 	"UPLOADS":       files.ErrUploads,

@@ -30,7 +30,8 @@ func (s *Retention) Aging(ctx context.Context, group string) (retention.Aging, e
 		return retention.Aging{}, err
 	}
 	return retention.Aging{Epoch: r.text(1), Days: r.number(2), OnHold: r.number(3) == 1, Last: r.number(4), Held: r.number(5),
-		First: r.number(6), Archived: r.number(7) == 1, Now: chat.TimeMs(r.number(8)).Time}, nil
+		First: r.number(6), Archived: r.number(7) == 1, Now: chat.TimeMs(r.number(8)).Time,
+		Pins: r.number(9) == 1}, nil
 }
 
 // Expire takes the entries of a group up to one away because of their age, at most 500 of those that are stored.

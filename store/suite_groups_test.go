@@ -15,7 +15,7 @@ var groupTests = map[string]func(*fixture){
 		w.ok(w.CreateGroup(w.ctx, g))
 		in := w.info("g", "bob")
 		want := chat.Info{Group: g.Group, Role: chat.Ordinary, Joined: 2, ActiveMs: 1000, LastMark: g.Notices[1].Mark}
-		want.First, want.Held, want.Last, want.Group.Members, want.Join = 1, 1, 2, 3, chat.JoinOpen
+		want.First, want.Held, want.Last, want.Group.Members, want.Join, want.Pins = 1, 1, 2, 3, chat.JoinOpen, chat.PinManagers
 		w.equal(in, want)
 		w.equal(w.info("g", "alice").Role, chat.Owner)
 		w.equal(w.info("g", "dora").Role, chat.Role(""))

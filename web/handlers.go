@@ -16,6 +16,7 @@ type handlers struct {
 	batchHandlers
 	blockHandlers
 	draftHandlers
+	pinHandlers
 	cursorHandlers
 	deviceHandlers
 	directHandlers
@@ -51,6 +52,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		auditHandlers:        auditHandlers{of.Audit},
 		blockHandlers:        blockHandlers{of.Blocks},
 		draftHandlers:        draftHandlers{of.Drafts},
+		pinHandlers:          pinHandlers{of.Pins},
 		cursorHandlers:       cursorHandlers{of.Chat, of.Live, s.polls},
 		deviceHandlers:       deviceHandlers{of.Notifications},
 		directHandlers:       directHandlers{of.Direct},

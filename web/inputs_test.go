@@ -35,6 +35,7 @@ var bodies = map[string]string{
 	"POST /v1/users/{user}/disconnect":              "",
 	"PUT /v1/direct/{user}":                         "",
 	"POST /v1/reviews/{review}":                     `{"action":"drop"}`,
+	"PUT /v1/groups/{group}/pins/{id}":              "",
 	"PUT /v1/groups/{group}/draft":                  `{"body":"Shall we","data":{"a":1},"reply_to":1,"thread":1,"rev":1}`,
 	"PUT /v1/blocks/{user}":                         "",
 	"POST /v1/invites":                              `{"uses":1}`,
@@ -138,7 +139,8 @@ func TestBadInput(t *testing.T) {
 		}
 		if strings.Contains(r.template, "{id}") {
 			for _, bad := range []string{"0", "-1", "1e3", "1.0", "9223372036854775808", "x", "%31%20", "+1", "0x1"} {
-				checkProblem(t, key+" id "+bad, call(strings.Replace(path, "/1/", "/"+bad+"/", 1), body, nil), 400, "invalid_request")
+				with := strings.TrimSuffix(strings.Replace(path+"/", "/1/", "/"+bad+"/", 1), "/")
+				checkProblem(t, key+" id "+bad, call(with, body, nil), 400, "invalid_request")
 			}
 		}
 		for _, query := range []string{"?nope=1", "?token=x", "?limit", "?%zz", "?a;b", "?limit=1&limit=2&cursor=a&cursor=b&nope"} {
@@ -210,6 +212,8 @@ func TestBadFields(t *testing.T) {
 		{"PATCH", "/v1/groups/g", "", "name", texts},
 		{"PATCH", "/v1/groups/g", "", "visibility", words},
 		{"PATCH", "/v1/groups/g", "", "post", words},
+		{"PATCH", "/v1/groups/g", "", "pins", words},
+		{"POST", "/v1/groups", "", "pins", words},
 		{"PATCH", "/v1/groups/g", "", "keep", integers},
 		{"PATCH", "/v1/groups/g", "", "backlog_max", integers},
 		{"PATCH", "/v1/groups/g", "", "history", bools},

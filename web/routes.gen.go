@@ -15,6 +15,7 @@ func describedRoutes() routes {
 		"DELETE /v1/groups/:group/files/:file":   {id: "deleteFile", method: "DELETE", template: "/v1/groups/{group}/files/{file}", scope: "send", path: []string{"group", "file"}},
 		"DELETE /v1/groups/:group/hold":          {id: "releaseHold", method: "DELETE", template: "/v1/groups/{group}/hold", admin: true, scope: "ops", path: []string{"group"}},
 		"DELETE /v1/groups/:group/members/:user": {id: "removeMember", method: "DELETE", template: "/v1/groups/{group}/members/{user}", scope: "groups", path: []string{"group", "user"}},
+		"DELETE /v1/groups/:group/pins/:id":      {id: "deletePin", method: "DELETE", template: "/v1/groups/{group}/pins/{id}", scope: "groups", path: []string{"group", "id"}},
 		"DELETE /v1/groups/:group/requests/me":   {id: "deleteRequest", method: "DELETE", template: "/v1/groups/{group}/requests/me", scope: "send", path: []string{"group"}},
 		"DELETE /v1/hooks/:hook":                 {id: "deleteHook", method: "DELETE", template: "/v1/hooks/{hook}", admin: true, scope: "events", path: []string{"hook"}},
 		"DELETE /v1/invites/:invite":             {id: "deleteInvite", method: "DELETE", template: "/v1/invites/{invite}", scope: "groups", path: []string{"invite"}},
@@ -101,6 +102,10 @@ func describedRoutes() routes {
 			"wait_s": {integer: true},
 		}},
 		"GET /v1/groups/:group/notify": {id: "getNotify", method: "GET", template: "/v1/groups/{group}/notify", scope: "read", path: []string{"group"}},
+		"GET /v1/groups/:group/pins": {id: "listPins", method: "GET", template: "/v1/groups/{group}/pins", scope: "read", path: []string{"group"}, query: map[string]parameter{
+			"cursor": {lengthMax: 1024},
+			"limit":  {integer: true, min: 1},
+		}},
 		"GET /v1/groups/:group/reports": {id: "listGroupReports", method: "GET", template: "/v1/groups/{group}/reports", scope: "moderate", path: []string{"group"}, query: map[string]parameter{
 			"cursor": {lengthMax: 1024},
 			"limit":  {integer: true, min: 1},
@@ -275,6 +280,7 @@ func describedRoutes() routes {
 		"PUT /v1/groups/:group/members":               {id: "changeMembers", method: "PUT", template: "/v1/groups/{group}/members", scope: "groups", path: []string{"group"}},
 		"PUT /v1/groups/:group/members/:user":         {id: "putMember", method: "PUT", template: "/v1/groups/{group}/members/{user}", scope: "groups", path: []string{"group", "user"}},
 		"PUT /v1/groups/:group/notify":                {id: "putNotify", method: "PUT", template: "/v1/groups/{group}/notify", scope: "send", path: []string{"group"}},
+		"PUT /v1/groups/:group/pins/:id":              {id: "putPin", method: "PUT", template: "/v1/groups/{group}/pins/{id}", scope: "groups", path: []string{"group", "id"}},
 		"PUT /v1/groups/:group/requests/:user":        {id: "answerRequest", method: "PUT", template: "/v1/groups/{group}/requests/{user}", scope: "groups", path: []string{"group", "user"}},
 		"PUT /v1/groups/:group/requests/me":           {id: "putRequest", method: "PUT", template: "/v1/groups/{group}/requests/me", scope: "send", path: []string{"group"}},
 		"PUT /v1/groups/:group/words":                 {id: "putGroupWords", method: "PUT", template: "/v1/groups/{group}/words", scope: "groups", path: []string{"group"}},

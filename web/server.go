@@ -32,6 +32,7 @@ import (
 	"github.com/chatd/chatd/chat/memberdata"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
+	"github.com/chatd/chatd/chat/pins"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/reviews"
@@ -105,6 +106,7 @@ type Services struct {
 	Blocks        *blocks.Service
 	Reviews       *reviews.Service
 	Drafts        *drafts.Service
+	Pins          *pins.Service
 	Rules         *rules.Service
 	Reports       *reports.Service
 	Audit         *audit.Service

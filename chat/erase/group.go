@@ -1,6 +1,7 @@
 package erase
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,10 +53,52 @@ func (e *eraser) group(ctx context.Context, f Found) error {
 	if err != nil {
 		return err
 	}
-	if err := e.reports(ctx, f); err != nil {
+	if err := cmp.Or(e.pins(ctx, f), e.reports(ctx, f)); err != nil {
 		return err
 	}
 	return e.store.DropTraces(ctx, f.Group, e.record.User)
+}
+
+// pins erases what the person wrote that is nowhere but among the pins.
+func (e *eraser) pins(ctx context.Context, f Found) error {
+	return e.inLog(ctx, archive.Log{Group: f.Group, Epoch: f.Epoch}, func() (bool, error) { return e.pinned(ctx, f) })
+}
+
+func (e *eraser) pinned(ctx context.Context, f Found) (done bool, err error) {
+	list, err := e.store.PinsOf(ctx, f.Group, e.record.User)
+	if err != nil || len(list) == 0 {
+		return false, err
+	}
+	ids := make([]int64, len(list))
+	for i, m := range list {
+		ids[i] = m.ID
+	}
+	elsewhere, err := e.logs.Entries(ctx, f.Group, ids)
+	if err != nil {
+		return false, err
+	}
+	list = slices.DeleteFunc(list, func(m chat.Message) bool {
+		return slices.ContainsFunc(elsewhere, func(other chat.Message) bool { return other.ID == m.ID })
+	})
+	var rest []authored
+	for _, one := range e.mine(list) {
+		if !one.alive() {
+			rest = append(rest, one)
+			continue
+		}
+		edits, err := e.logs.Entries(ctx, f.Group, one.Edits)
+		if err != nil {
+			return done, err
+		}
+		if _, err := e.delete(ctx, target{Group: f.Group, Epoch: f.Epoch, ID: one.ID}, append([]chat.Message{one.Message}, edits...)); err != nil {
+			return done, err
+		}
+		done = true
+	}
+	if len(rest) == 0 {
+		return done, nil
+	}
+	return true, e.rest(ctx, target{Group: f.Group, Epoch: f.Epoch}, rest)
 }
 
 // reports erases what was reported of the person, and what they reported.
@@ -275,6 +318,9 @@ func (e *eraser) released(ctx context.Context, group string, w Waiting) error {
 			return nil
 		}
 		err := e.log(ctx, f)
+		if err == nil {
+			err = e.pins(ctx, f)
+		}
 		if err == nil {
 			err = e.reports(ctx, f)
 		}

@@ -135,6 +135,8 @@ type Store interface {
 	DropTraces(ctx context.Context, group, user string) error
 	// EraseReports removes the reports of a group that the user made, and those about what they wrote, up to an id of its log.
 	EraseReports(ctx context.Context, group, epoch, user string, last int64) error
+	// PinsOf reads the pinned messages of a group that a user wrote.
+	PinsOf(ctx context.Context, group, user string) ([]chat.Message, error)
 	// HoldErasure notes in a group under a legal hold that an erasure waits; waits is false where there is none, or no longer.
 	HoldErasure(ctx context.Context, erasure, group, epoch, user string) (waits bool, err error)
 	// WaitingErasures reads the erasures that wait in a group.

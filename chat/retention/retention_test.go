@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/pins"
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/internal/chattest"
 	"github.com/chatd/chatd/internal/harness"
@@ -284,6 +285,53 @@ func TestEmptiedGroup(t *testing.T) {
 			t.Errorf("got %v", got)
 		}
 	})
+}
+
+// TestPinsGetTooOld: a pinned message that the log has trimmed goes when it is too old, though everything that the log has is younger; so
+// does one that the log has.
+func TestPinsGetTooOld(t *testing.T) {
+	b := newBench(t, false)
+	b.MakeGroup(chat.GroupDraft{ID: "g", RetainDays: new(int64(7)), Keep: new(int64(0))}, "alice", "bob")
+	held := pins.New(b.Service, b.Store, b.Store)
+	alice := chattest.As("alice")
+	pinned := func() (ids []int64) {
+		t.Helper()
+		list, err := held.List(b.Ctx, alice, "g", 0, "")
+		b.Must(err)
+		for _, p := range list.Items {
+			ids = append(ids, p.Message.ID)
+		}
+		return ids
+	}
+	b.ago(7*day - time.Hour)
+	trimmed := b.Say("alice", "g", "trimmed").ID
+	b.Must(held.Pin(b.Ctx, alice, "g", trimmed))
+	b.ago(0)
+	last := b.Say("alice", "g", "last").ID
+	for _, user := range []string{"alice", "bob"} {
+		_, err := b.Ack(b.Ctx, chattest.As(user), "g", chat.At(last))
+		b.Must(err)
+	}
+	b.ago(day)
+	young := b.Say("alice", "g", "young").ID
+	b.Must(held.Pin(b.Ctx, alice, "g", young))
+
+	task, _ := b.task("g")
+	r := b.retention(0)
+	b.run(r, task)
+	if got := pinned(); !slices.Equal(got, []int64{young, trimmed}) {
+		t.Errorf("got the pins %v", got)
+	}
+	if _, in := b.task("g"); in > time.Hour+time.Minute {
+		t.Errorf("the task comes again in %s, want when the trimmed message is too old", in)
+	}
+	_, err := b.UpdateGroup(b.Ctx, alice, "g", chat.GroupChange{RetainDays: new(int64(6))})
+	b.Must(err)
+	task, _ = b.task("g")
+	b.run(r, task)
+	if got := pinned(); !slices.Equal(got, []int64{young}) {
+		t.Errorf("got the pins %v, want none that is too old", got)
+	}
 }
 
 // TestShorterHolds: the server's number of days reaches every group, idle ones too, and the shorter one holds.

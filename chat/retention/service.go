@@ -121,7 +121,14 @@ func (s *Service) expire(ctx context.Context, t Task) (after time.Duration, err 
 			return 0, errOver
 		}
 		keep := time.Duration(a.Days) * day
+		pinned, err := s.pinned(ctx, t, a)
+		if err != nil {
+			return 0, err
+		}
 		old, oldest, err := s.old(ctx, t.Group, a, a.Now.Add(-keep))
+		if oldest.After(pinned) {
+			oldest = pinned
+		}
 		switch {
 		case errors.Is(err, chat.ErrConflict):
 			continue
@@ -143,6 +150,21 @@ func (s *Service) expire(ctx context.Context, t Task) (after time.Duration, err 
 		}
 	}
 	return 0, nil
+}
+
+// pinned unpins what is too old, and says when the oldest message that is still pinned was sent; the clock's time where none is. The log
+// may have trimmed that, and nothing older.
+func (s *Service) pinned(ctx context.Context, t Task, a Aging) (oldest time.Time, err error) {
+	if a.Pins {
+		oldest, err = s.store.ExpirePins(ctx, t.Group, t.Epoch, t.Days)
+	}
+	if errors.Is(err, chat.ErrNotFound) || chat.IsHeld(err) {
+		err = errOver
+	}
+	if oldest.IsZero() {
+		oldest = a.Now
+	}
+	return oldest, err
 }
 
 // old is the newest entry of the beginning of a log that was sent before a time together with all below it, among so many as

@@ -42,6 +42,7 @@ type Aging struct {
 	Last     int64
 	Archived bool      // the log goes on in the archive
 	Now      time.Time // by the clock of the store
+	Pins     bool      // some messages are pinned
 }
 
 // Store is the store of the groups, as retention needs it. Errors are those of chat.Store.
@@ -56,6 +57,9 @@ type Store interface {
 	// stays. It returns the lowest id that can be read. ErrNotFound: this life of the group has ended. ErrConflict: other days hold, or
 	// the log has changed. Held: the group is under legal hold.
 	Expire(ctx context.Context, group, epoch string, days, to int64, mark string) (first int64, err error)
+	// ExpirePins unpins what was sent so many days ago. oldest is when the oldest message was sent that is still pinned; zero: none is.
+	// ErrNotFound, ErrConflict and Held as of Expire.
+	ExpirePins(ctx context.Context, group, epoch string, days int64) (oldest time.Time, err error)
 	// PlanRetention enqueues the task of each group whose messages go, due now, unless it waits already.
 	PlanRetention(ctx context.Context, groups []string) error
 	// GroupIDs names all groups, page by page: from cursor 0 until next is 0, some more than once.

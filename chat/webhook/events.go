@@ -242,6 +242,10 @@ func eventOf(e chat.Entry) EventType {
 			return EventMemberBanned
 		case chat.NoticeMuted:
 			return EventMemberMuted
+		case chat.NoticePinned:
+			return EventMessagePinned
+		case chat.NoticeUnpinned:
+			return EventMessageUnpinned
 		}
 	}
 	return ""

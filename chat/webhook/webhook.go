@@ -22,6 +22,8 @@ const (
 	EventMessageEdited   EventType = "message.edited"
 	EventMessageDeleted  EventType = "message.deleted"
 	EventMessageReported EventType = "message.reported"
+	EventMessagePinned   EventType = "message.pinned"
+	EventMessageUnpinned EventType = "message.unpinned"
 	EventMemberJoined    EventType = "member.joined"
 	EventMemberLeft      EventType = "member.left"
 	EventMemberBanned    EventType = "member.banned"
@@ -33,7 +35,7 @@ const (
 	EventMessageHeld     EventType = "message.held"
 )
 
-var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessageDeleted, EventMessageReported, EventMemberJoined, EventMemberLeft, EventMemberMuted, EventMemberBanned, EventMemberRequested,
+var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessageDeleted, EventMessagePinned, EventMessageUnpinned, EventMessageReported, EventMemberJoined, EventMemberLeft, EventMemberMuted, EventMemberBanned, EventMemberRequested,
 	EventGroupCreated, EventGroupDeleted, EventScheduleFailed, EventMessageHeld}
 
 // Bounds of webhooks.

@@ -30,6 +30,7 @@ import (
 	"github.com/chatd/chatd/chat/memberdata"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
+	"github.com/chatd/chatd/chat/pins"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/retention"
@@ -219,7 +220,7 @@ func (n *Node) openServices() {
 	invites, decisions := n.openInvites(core, shown), rules.New(core, ruleStore{n.store.Groups, n.store.Tasks}, groups, webhooks)
 	reported, reviewed := reports.New(core, n.store.Reports, groups, decisions, webhooks), reviews.New(core, n.store.Reviews, schedules, webhooks)
 	n.services = web.Services{
-		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups, n.store.Audits}, groups, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, blocked.Erase, reviewed.Erase, n.endLogins),
+		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups, n.store.Audits, n.store.Pins}, groups, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, blocked.Erase, reviewed.Erase, n.endLogins),
 		Directory:     directory.New(core, directoryStore{n.store.Directory, n.store.Groups, n.store.Index, n.store.Tasks}),
 		Exports:       exports,
 		Chat:          core,
@@ -227,7 +228,7 @@ func (n *Node) openServices() {
 		Live:          live.New(core, logs),
 		MemberData:    noted,
 		Blocks:        blocked,
-		Drafts:        drafts.New(core, n.store.Drafts),
+		Drafts:        drafts.New(core, n.store.Drafts), Pins: pins.New(core, n.store.Pins, groups),
 		Rules:         decisions,
 		Reports:       reported,
 		Reviews:       reviewed,
@@ -244,8 +245,7 @@ func (n *Node) openServices() {
 		Users:         decided,
 		Profiles:      shown,
 		Search:        archive.NewSearcher(core, n.store.Archive, searched, n.archiver.CatchUp),
-		Batches:       batch.New(core, n.store.Logs),
-		Members:       bulk.New(core, n.store.Groups),
+		Batches:       batch.New(core, n.store.Logs), Members: bulk.New(core, n.store.Groups),
 	}
 	n.services.Health = n.openHealth()
 	schedules.Failed, schedules.Failures, schedules.Waiting = n.noteFailed, n.failedSchedules, n.waitingSchedules

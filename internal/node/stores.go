@@ -39,6 +39,7 @@ type (
 		*store.Files
 		*store.Groups
 		*store.Audits
+		*store.Pins
 	}
 	ruleStore struct {
 		*store.Groups

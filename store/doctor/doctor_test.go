@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
+	"github.com/chatd/chatd/chat/pins"
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/webhook"
@@ -82,6 +83,7 @@ func (h *fixture) live(group string) {
 	_, err := h.Ack(h.Ctx, chattest.As("bob"), group, chat.At(last))
 	h.Must(err)
 	h.Must(h.RemoveMember(h.Ctx, chattest.As("dora"), group, "dora"))
+	h.Must(pins.New(h.Service, h.Store, h.Store).Pin(h.Ctx, chattest.As("alice"), group, last))
 }
 
 func (h *fixture) examine(repair bool) doctor.Report {
@@ -196,6 +198,11 @@ func TestGroupDamage(t *testing.T) {
 		{"HSET {g}meta folded other", doctor.KindListed, "{g}meta", true},
 		{"ZADD {p}named 0 >old\\0g1", doctor.KindListed, "{p}named", true},
 		{"ZADD {p}named 0 =nowhere\\0nowhere", doctor.KindListed, "{p}named", true},
+		{"DEL {g}pins", doctor.KindOrphan, "{g}pinned", true},
+		{"DEL {g}pinned", doctor.KindOrphan, "{g}pins", true},
+		{"HSET {g}pins 5 80~0~0~alice~bob", doctor.KindOrphan, "{g}pins", true},
+		{"EVAL redis.call('HSET',KEYS[1],redis.call('HKEYS',KEYS[1])[1],'other') 1 {g}pinned", doctor.KindGroup, "{g}pins", true},
+		{"HDEL {g}meta pinned", doctor.KindGroup, "{g}pins", true},
 		{"ZADD {g}reactions 87 87~star~3", doctor.KindCount, "{g}reactions", true},
 		{"DEL {g}reactions", doctor.KindCount, "{g}reactions", true},
 		{"ZREMRANGEBYRANK {g}msgs 0 9", doctor.KindLog, "{g}msgs", false},

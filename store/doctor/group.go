@@ -101,6 +101,8 @@ func (d *groups) groupKey(ctx context.Context, k key) error {
 		case err == nil && name == "kept" && l.meta["hold"] == "":
 			return d.found(ctx, Finding{Kind: KindOrphan, Key: k.name, Message: "was kept because of a legal hold that has ended", Repair: "remove it",
 				fix: d.runs(fixKeptScript.On(g))})
+		case err == nil && (name == "pins" || name == "pinned"):
+			return d.pins(ctx, g, name)
 		case err == nil && name == "files":
 			return d.files.files(ctx, g)
 		case err == nil && name == "files:named":

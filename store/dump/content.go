@@ -61,6 +61,14 @@ var contents = map[string]content{
 		f := strings.Split(value, " ")
 		return chat.ValidID(name) && len(f) == 6 && whole(f[0]) && validSender(f[1]) && validSender(f[2]) && whole(f[3]) && whole(f[4])
 	}},
+	"pin": {"the id of a message, and that of a notice, two times and two users", func(_, name, value string) bool {
+		f := strings.Split(value, " ")
+		return whole(name) && len(f) == 5 && whole(f[0]) && whole(f[1]) && whole(f[2]) && (f[3] == "" || validSender(f[3])) && (f[4] == "" || validSender(f[4]))
+	}},
+	"pinned": {"the id of a message of the group, and that as it is stored", func(group, name, value string) bool {
+		e, err := store.ReadEntry(value)
+		return err == nil && entryOf(e, e.ID, group) && scores(name, e.ID)
+	}},
 	"ban": {"the id of a user, an end, a time, a user and a reason", func(_, name, value string) bool {
 		ends, rest, _ := strings.Cut(value, " ")
 		at, rest, _ := strings.Cut(rest, " ")

@@ -24,6 +24,7 @@ import (
 	"github.com/chatd/chatd/chat/invite"
 	"github.com/chatd/chatd/chat/memberdata"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/pins"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/rules"
@@ -46,7 +47,7 @@ string blobs push_key g:*:id u:*:erasing u:*:files:bytes u:*:account q:*:paused
 list u:*:inbox a:*:to:* q:*:ready:critical q:*:ready:high q:*:ready:normal q:*:ready:low
 set reachable unused e:*:groups e:*:held
 hash layout health wants grown erased files invited avatars retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
-hash g:*:reviews u:*:reviews g:*:meta g:*:members g:*:bans g:*:requests g:*:data g:*:invites g:*:reports g:*:reporters g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
+hash g:*:reviews u:*:reviews g:*:meta g:*:members g:*:bans g:*:requests g:*:data g:*:invites g:*:reports g:*:reporters g:*:pins g:*:pinned g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
 hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:drafts u:*:profile u:*:avatar u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
 zset reviewed public named reported audit audit:server users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
@@ -168,7 +169,7 @@ func TestEveryKeyOfAStore(t *testing.T) {
 }
 
 // people are the keys of users, credentials and invitations.
-var people = regexp.MustCompile(`^(tables|t:[^:]+(:used|:at|:gone)?|users|unused|names|named|invited|reported|audit(:server)?|avatars|g:[^:]+:(meta|members|data|invites|reports|reporters)|u:[^:]+:(profile|avatar|account|drafts))$`)
+var people = regexp.MustCompile(`^(tables|t:[^:]+(:used|:at|:gone)?|users|unused|names|named|invited|reported|audit(:server)?|avatars|g:[^:]+:(meta|members|data|invites|reports|reporters|pins|pinned)|u:[^:]+:(profile|avatar|account|drafts))$`)
 
 // contents are what keys of people hold: what partitions have of a key together.
 func contents(t *testing.T, s *store.Store) map[string]map[string]string {
@@ -245,6 +246,7 @@ func (f filler) groups() {
 	decided := rules.New(f.Service, f.Store, f.Store, nil)
 	_, _, err := reports.New(f.Service, f.Store, f.Store, decided, f.webhooks).Put(f.Ctx, chattest.As("bob"), "g", id, reports.Draft{Reason: "spam"})
 	f.Must(err)
+	f.Must(pins.New(f.Service, f.Store, f.Store).Pin(f.Ctx, chattest.As("alice"), "g", id))
 	chattest.Done(f.T, f.Handlers()[chat.TaskMention], chat.MentionTask{Group: "g", Epoch: g.Epoch, ID: id, From: "alice", Users: []string{"bob"}})
 
 	_, _, err = f.Store.PutDevice(f.Ctx, "bob", notify.Device{ID: "phone", Kind: notify.DeviceWebhook, Address: "https://push.example/", Secret: "whsec_x", CreatedAt: chat.TimeMs(1)})

@@ -223,10 +223,12 @@ const (
 	MessageNoticeJoined   MessageNotice = "joined"
 	MessageNoticeLeft     MessageNotice = "left"
 	MessageNoticeMuted    MessageNotice = "muted"
+	MessageNoticePinned   MessageNotice = "pinned"
 	MessageNoticeRemoved  MessageNotice = "removed"
 	MessageNoticeRenamed  MessageNotice = "renamed"
 	MessageNoticeRole     MessageNotice = "role"
 	MessageNoticeSettings MessageNotice = "settings"
+	MessageNoticeUnpinned MessageNotice = "unpinned"
 )
 
 // Valid indicates whether the value is a known member of the MessageNotice enum.
@@ -244,6 +246,8 @@ func (e MessageNotice) Valid() bool {
 		return true
 	case MessageNoticeMuted:
 		return true
+	case MessageNoticePinned:
+		return true
 	case MessageNoticeRemoved:
 		return true
 	case MessageNoticeRenamed:
@@ -251,6 +255,8 @@ func (e MessageNotice) Valid() bool {
 	case MessageNoticeRole:
 		return true
 	case MessageNoticeSettings:
+		return true
+	case MessageNoticeUnpinned:
 		return true
 	default:
 		return false
@@ -623,7 +629,7 @@ type Change struct {
 	// Removed Takes the reaction back.
 	Removed *bool `json:"removed,omitempty"`
 
-	// Target The message that is edited, deleted or reacted to.
+	// Target The message that is edited, deleted or reacted to; in a notice, that is pinned or unpinned.
 	Target *int64 `json:"target,omitempty"`
 }
 
@@ -640,6 +646,9 @@ type ChangedSettings struct {
 	Join     Joining  `json:"join,omitempty"`
 	Keep     *int64   `json:"keep,omitempty"`
 	Overflow Overflow `json:"overflow,omitempty"`
+
+	// Pins Who may pin messages: `managers`, the default: the owner, admins and operators; `members`: also all members who may write. In a direct group, which nobody manages, both may.
+	Pins Pinning `json:"pins,omitempty"`
 
 	// Post Who may post and edit. `none`: nobody, managers included; announcements still come.
 	Post       Posting    `json:"post,omitempty"`
@@ -905,6 +914,9 @@ type GroupDraft struct {
 	// Name Without control characters; those for the direction of writing are dropped.
 	Name     *string  `json:"name,omitempty"`
 	Overflow Overflow `json:"overflow,omitempty"`
+
+	// Pins Who may pin messages: `managers`, the default: the owner, admins and operators; `members`: also all members who may write. In a direct group, which nobody manages, both may.
+	Pins Pinning `json:"pins,omitempty"`
 
 	// Post Who may post and edit. `none`: nobody, managers included; announcements still come.
 	Post Posting `json:"post,omitempty"`
@@ -1403,7 +1415,7 @@ type Message struct {
 	// Settings The changed settings with their new values.
 	Settings *ChangedSettings `json:"settings,omitempty"`
 
-	// Target The message that is edited, deleted or reacted to.
+	// Target The message that is edited, deleted or reacted to; in a notice, that is pinned or unpinned.
 	Target *int64 `json:"target,omitempty"`
 	Until  *Time  `json:"until,omitempty"`
 
@@ -1575,6 +1587,25 @@ type PeriodicPage struct {
 type PeriodicRun struct {
 	Task TaskId `json:"task"`
 }
+
+// Pin defines model for Pin.
+type Pin struct {
+	At Time `json:"at"`
+
+	// By Who pinned it; empty where they are erased.
+	By      string  `json:"by"`
+	Message Message `json:"message"`
+}
+
+// PinPage defines model for PinPage.
+type PinPage struct {
+	// Next The `cursor` of the next page; null at the end.
+	Next *Next `json:"next"`
+	Pins []Pin `json:"pins"`
+}
+
+// Pinning Who may pin messages: `managers`, the default: the owner, admins and operators; `members`: also all members who may write. In a direct group, which nobody manages, both may.
+type Pinning = chat.Pinning
 
 // PositionMark Either an id or the `cursor` of a batch.
 type PositionMark struct {
@@ -2571,6 +2602,15 @@ type ListReceiptsParams struct {
 	WaitS *int64 `form:"wait_s,omitempty" json:"wait_s,omitempty"`
 }
 
+// ListPinsParams defines parameters for ListPins.
+type ListPinsParams struct {
+	// Limit Maximum number of entries.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the previous page; empty for the first page.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListGroupReportsParams defines parameters for ListGroupReports.
 type ListGroupReportsParams struct {
 	// Limit Maximum number of entries.
@@ -3382,6 +3422,15 @@ type ServerInterface interface {
 	// PutNotify Set the notification level in a group
 	// (PUT /v1/groups/{group}/notify)
 	PutNotify(ctx echo.Context, group GroupParam) error
+	// ListPins List the pins of a group
+	// (GET /v1/groups/{group}/pins)
+	ListPins(ctx echo.Context, group GroupParam, params ListPinsParams) error
+	// DeletePin Unpin a message
+	// (DELETE /v1/groups/{group}/pins/{id})
+	DeletePin(ctx echo.Context, group GroupParam, id int64) error
+	// PutPin Pin a message
+	// (PUT /v1/groups/{group}/pins/{id})
+	PutPin(ctx echo.Context, group GroupParam, id int64) error
 	// ReadGroup Mark as read
 	// (POST /v1/groups/{group}/read)
 	ReadGroup(ctx echo.Context, group GroupParam) error
@@ -4862,6 +4911,86 @@ func (w *ServerInterfaceWrapper) PutNotify(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PutNotify(ctx, group)
+	return err
+}
+
+// ListPins converts echo context to params.
+func (w *ServerInterfaceWrapper) ListPins(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPinsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListPins(ctx, group, params)
+	return err
+}
+
+// DeletePin converts echo context to params.
+func (w *ServerInterfaceWrapper) DeletePin(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id int64
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeletePin(ctx, group, id)
+	return err
+}
+
+// PutPin converts echo context to params.
+func (w *ServerInterfaceWrapper) PutPin(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id int64
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutPin(ctx, group, id)
 	return err
 }
 
@@ -6677,6 +6806,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/groups/:group/messages/:id/reports", wrapper.CreateReport, options.OperationMiddlewares["createReport"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/notify", wrapper.GetNotify, options.OperationMiddlewares["getNotify"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/notify", wrapper.PutNotify, options.OperationMiddlewares["putNotify"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/pins", wrapper.ListPins, options.OperationMiddlewares["listPins"]...)
+	router.DELETE(options.BaseURL+"/v1/groups/:group/pins/:id", wrapper.DeletePin, options.OperationMiddlewares["deletePin"]...)
+	router.PUT(options.BaseURL+"/v1/groups/:group/pins/:id", wrapper.PutPin, options.OperationMiddlewares["putPin"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/read", wrapper.ReadGroup, options.OperationMiddlewares["readGroup"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/reports", wrapper.ListGroupReports, options.OperationMiddlewares["listGroupReports"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/requests", wrapper.ListRequests, options.OperationMiddlewares["listRequests"]...)
@@ -9473,6 +9605,144 @@ type PutNotifydefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PutNotifydefaultApplicationProblemPlusJSONResponse) VisitPutNotifyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPinsRequestObject struct {
+	Group  GroupParam `json:"group"`
+	Params ListPinsParams
+}
+
+type ListPinsResponseObject interface {
+	VisitListPinsResponse(w http.ResponseWriter) error
+}
+
+type ListPins200JSONResponse PinPage
+
+func (response ListPins200JSONResponse) VisitListPinsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPinsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListPinsdefaultApplicationProblemPlusJSONResponse) VisitListPinsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePinRequestObject struct {
+	Group GroupParam `json:"group"`
+	Id    int64      `json:"id"`
+}
+
+type DeletePinResponseObject interface {
+	VisitDeletePinResponse(w http.ResponseWriter) error
+}
+
+type DeletePin204Response struct {
+}
+
+func (response DeletePin204Response) VisitDeletePinResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeletePindefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeletePindefaultApplicationProblemPlusJSONResponse) VisitDeletePinResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPinRequestObject struct {
+	Group GroupParam `json:"group"`
+	Id    int64      `json:"id"`
+}
+
+type PutPinResponseObject interface {
+	VisitPutPinResponse(w http.ResponseWriter) error
+}
+
+type PutPin204Response struct {
+}
+
+func (response PutPin204Response) VisitPutPinResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type PutPindefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PutPindefaultApplicationProblemPlusJSONResponse) VisitPutPinResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -13972,6 +14242,15 @@ type StrictServerInterface interface {
 	// PutNotify Set the notification level in a group
 	// (PUT /v1/groups/{group}/notify)
 	PutNotify(ctx context.Context, request PutNotifyRequestObject) (PutNotifyResponseObject, error)
+	// ListPins List the pins of a group
+	// (GET /v1/groups/{group}/pins)
+	ListPins(ctx context.Context, request ListPinsRequestObject) (ListPinsResponseObject, error)
+	// DeletePin Unpin a message
+	// (DELETE /v1/groups/{group}/pins/{id})
+	DeletePin(ctx context.Context, request DeletePinRequestObject) (DeletePinResponseObject, error)
+	// PutPin Pin a message
+	// (PUT /v1/groups/{group}/pins/{id})
+	PutPin(ctx context.Context, request PutPinRequestObject) (PutPinResponseObject, error)
 	// ReadGroup Mark as read
 	// (POST /v1/groups/{group}/read)
 	ReadGroup(ctx context.Context, request ReadGroupRequestObject) (ReadGroupResponseObject, error)
@@ -15948,6 +16227,84 @@ func (sh *strictHandler) PutNotify(ctx echo.Context, group GroupParam) error {
 		return err
 	} else if validResponse, ok := response.(PutNotifyResponseObject); ok {
 		return validResponse.VisitPutNotifyResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListPins operation middleware
+func (sh *strictHandler) ListPins(ctx echo.Context, group GroupParam, params ListPinsParams) error {
+	var request ListPinsRequestObject
+
+	request.Group = group
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPins(ctx.Request().Context(), request.(ListPinsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPins")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListPinsResponseObject); ok {
+		return validResponse.VisitListPinsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeletePin operation middleware
+func (sh *strictHandler) DeletePin(ctx echo.Context, group GroupParam, id int64) error {
+	var request DeletePinRequestObject
+
+	request.Group = group
+	request.Id = id
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeletePin(ctx.Request().Context(), request.(DeletePinRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeletePin")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeletePinResponseObject); ok {
+		return validResponse.VisitDeletePinResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutPin operation middleware
+func (sh *strictHandler) PutPin(ctx echo.Context, group GroupParam, id int64) error {
+	var request PutPinRequestObject
+
+	request.Group = group
+	request.Id = id
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutPin(ctx.Request().Context(), request.(PutPinRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutPin")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutPinResponseObject); ok {
+		return validResponse.VisitPutPinResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

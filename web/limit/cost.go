@@ -71,6 +71,9 @@ var costs = map[string]Cost{
 	"testWebhook":      {User: 20}, // another server is asked
 	"putDevice":        {User: 2},
 	"putDraft":         {User: 2},
+	"putPin":           {User: 3, Send: 1}, // the message is read, and a notice
+	"deletePin":        {User: 2, Send: 1},
+	"listPins":         {User: 2, page: 50},
 	"eraseMe":          {User: 5},
 	"listSessions":     {User: 10}, // other nodes are asked
 	"disconnectUser":   {User: 5},  // the same

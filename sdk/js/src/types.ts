@@ -86,6 +86,8 @@ export type GroupState = {
   readonly post: "members" | "admins" | "none";
   /** Slow mode: how many seconds a member waits between messages; 0 or absent: none. */
   readonly slow_s?: number;
+  /** Who may pin messages; absent: managers. */
+  readonly pins?: "managers" | "members";
   /** When one may write again; absent: now. */
   readonly muted_until?: string | undefined;
   readonly direct?: readonly [string, string];

@@ -51,6 +51,8 @@ const en: Words = {
       case "left": return `${of(m.user ?? m.from)} left`;
       case "removed": return `${by} removed ${whom}`;
       case "role": return `${by} made ${whom} ${m.role === "owner" ? "the owner" : m.role === "admin" ? "an admin" : "a member"}`;
+      case "pinned": return `${by} pinned a message`;
+      case "unpinned": return `${by} unpinned a message`;
       case "renamed": return m.name ? `${by} renamed the group to “${m.name}”` : `${by} removed the name of the group`;
       default: return `${by} changed the settings`;
     }
@@ -82,6 +84,8 @@ const zh: Words = {
       case "left": return `${of(m.user ?? m.from)}离开了群组`;
       case "removed": return `${by}移除了${whom}`;
       case "role": return `${by}将${whom}设为${m.role === "owner" ? "群主" : m.role === "admin" ? "管理员" : "成员"}`;
+      case "pinned": return `${by} 置顶了一条消息`;
+      case "unpinned": return `${by} 取消了一条消息的置顶`;
       case "renamed": return m.name ? `${by}将群组改名为“${m.name}”` : `${by}移除了群组名称`;
       default: return `${by}更改了设置`;
     }

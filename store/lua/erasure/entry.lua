@@ -3,14 +3,14 @@
 -- step, if the target reads as it did.
 --
 -- KEYS  last_id meta msgs seen read skip reactions reacted author_by wants files_named files_unused
---       erased_counts reports reporters reported core:enqueue at...
+--       erased_counts reports reporters reported pins pinned core:enqueue at...
 -- ARGV  user epoch kind mark rest sent_ms channel group trim_id below target emoji head edits json new_json unreact_id erasure_id
 --       erased(entry_id entry)...
 --   author_by  by: of the user
 --   at         of everyone the message mentions
 --   kind       delete, reaction, or rest: the erased entries alone
 --   below      the target is in the archive: its late as it was read there, else ''
---   head       of the target, the part before its edits: '' if it is not stored, and only edits of it are left to erase
+--   head       of the target, the part before its edits: '' if only edits of it are left to erase
 --   unreact_id  of the task that goes on with the reactions to the message
 --   erasure_id  that counts the message; '' if none does
 --   erased     entries that lose what a deletion takes: id, and what is stored then. Of a reaction, the first one stands
@@ -22,16 +22,18 @@
 -- include: file_unname
 -- include: unreact
 -- include: drop_reports
+-- include: pins
 -- include: task_unreact
 -- include: task_trim
-local has_epoch, keep, backlog_max, late = unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max', 'late'))
+local has_epoch, keep, backlog_max, late, has_pins = unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max', 'late', 'pinned'))
 if has_epoch ~= epoch then return {'NOTFOUND'} end
 if legal_hold() then return {'OK', 0, 1} end
 local stored = redis.call('ZRANGEBYSCORE', msgs, target, target)[1]
 if below ~= '' then
   if stored or below ~= (late or '0') then return {'CONFLICT'} end
 elseif head ~= '' then
-  local has_head, has_edits, has_json = string.match(stored or '', '^(%d+ %S+) (%S+) (.*)$')
+  local current = stored or has_pins and redis.call('HGET', pinned, target) or ''
+  local has_head, has_edits, has_json = string.match(current, '^(%d+ %S+) (%S+) (.*)$')
   if has_head ~= head or has_edits ~= edits or has_json ~= json then return {'CONFLICT'} end
 elseif kind == 'delete' and stored then
   return {'CONFLICT'}
@@ -54,7 +56,7 @@ local replaced = {}
 if kind == 'reaction' and below == '' then
   if count_old then redis.call('ZREM', reactions, count_old) end
   if count > 1 then redis.call('ZADD', reactions, target, target .. ' ' .. emoji .. ' ' .. int(count - 1)) end
-elseif kind == 'delete' and (stored or below ~= '') then
+elseif kind == 'delete' and (stored or below ~= '' or head ~= '') then
   redis.call('ZREM', author_by, target)
   redis.call('ZADD', skip, target, target)
   redis.call('ZREMRANGEBYSCORE', reactions, target, target)
@@ -66,9 +68,11 @@ if kind == 'delete' and stored then
   redis.call('ZREM', msgs, stored)
   redis.call('ZADD', msgs, target, replaced[1])
 end
+if kind == 'delete' and head ~= '' then erase_pin(has_pins, target, head .. ' x ' .. new_json) end
 local listed = kind == 'delete' and stored -- unchanged
 for i = erased, #ARGV, erased_row do
   -- bind: erased at i
+  if kind == 'rest' then erase_pin(has_pins, entry_id, entry) end
   -- A log that was rolled back may have another entry there. Edits that the target lists are not read: they may be large.
   local same = listed
   if not same then

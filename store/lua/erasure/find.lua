@@ -1,7 +1,7 @@
 -- Reads what a group has of a user, who need not be a member: traces besides the log, and the entries that may be theirs, from an
 -- id on. It looks at limit entries at most, until they are bytes_max long together. Only reads.
 --
--- KEYS  last_id meta members msgs senders bans requests invites reporters sent by at
+-- KEYS  last_id meta members msgs senders bans requests invites reporters pins sent by at
 -- ARGV  user from limit:int bytes_max:int
 --   sent, by, at  of the user
 -- Returns {OK, epoch, last, lowest id that is stored, lowest id in the archive or 0, late, 1 under a legal hold, members,
@@ -10,7 +10,8 @@
 -- include: base
 -- include: hold
 -- include: invitation
-local epoch, archived_from, late, has_asked, has_banned = unpack(redis.call('HMGET', meta, 'epoch', 'archived_from', 'late', 'asked', 'banned'))
+local epoch, archived_from, late, has_asked, has_banned, has_pins =
+  unpack(redis.call('HMGET', meta, 'epoch', 'archived_from', 'late', 'asked', 'banned', 'pinned'))
 if not epoch then return {'NOTFOUND'} end
 local last = tonumber(redis.call('GET', last_id))
 local traces = redis.call('EXISTS', sent, by, at) > 0 or redis.call('ZSCORE', senders, user)
@@ -25,6 +26,10 @@ end
 for _, record in ipairs(traces and {} or redis.call('HVALS', reporters)) do
   local reporter, author = string.match(record, '^%S+ (%S+) (%S+)')
   traces = traces or reporter == user or author == user
+end
+for _, pin in ipairs(has_pins and not traces and redis.call('HVALS', pins) or {}) do
+  local by_whom, author = string.match(pin, '^%d+ %d+ %d+ (%S*) (%S*)$')
+  traces = traces or by_whom == user or author == user
 end
 local out = {'OK', epoch, int(last), int(last - redis.call('ZCARD', msgs) + 1), archived_from or '0', late or '0',
   legal_hold() and 1 or 0, redis.call('HLEN', members), redis.call('HEXISTS', members, user), traces and 1 or 0, 0, {}}

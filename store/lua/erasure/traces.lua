@@ -1,10 +1,11 @@
 -- Removes what a group keeps about a user besides its log. A user who is a member again keeps what counts their unread messages.
 --
--- KEYS  meta members senders sent by at levels notified slow bans requests asked invites invited
+-- KEYS  meta members senders sent by at levels notified slow bans requests asked invites invited pins pinned
 -- ARGV  user
 -- Returns {OK}
 -- include: invitation
 -- include: asked
+-- include: pins
 redis.call('UNLINK', sent)
 -- A ban stays, without why somebody was banned, and without whom they have banned.
 local bans_of = redis.call('HEXISTS', meta, 'banned') == 1 and redis.call('HGETALL', bans) or {}
@@ -14,6 +15,15 @@ for n = 1, #bans_of, 2 do
   if banner == user then banner = '' end
   local kept = times .. ' ' .. banner .. ' ' .. why
   if kept ~= bans_of[n + 1] then redis.call('HSET', bans, bans_of[n], kept) end
+end
+-- A pin stays, too, without who pinned it.
+local pins_of = redis.call('HEXISTS', meta, 'pinned') == 1 and redis.call('HGETALL', pins) or {}
+for n = 1, #pins_of, 2 do
+  local p = pin_of(pins_of[n + 1])
+  if p.by == user then
+    p.by = ''
+    redis.call('HSET', pins, pins_of[n], pin_text(p))
+  end
 end
 if redis.call('HEXISTS', members, user) == 1 then return {'OK'} end
 redis.call('UNLINK', by, at)

@@ -2,7 +2,7 @@
 -- when the change was prepared.
 --
 -- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants files_named files_unused
---       kept erasures mutes reviews reviewed audit core:enqueue at...
+--       kept erasures mutes pins pinned reviews reviewed audit core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag decided:flag durable:flag channel keys_max:int edits_max:int group
 --       below target head edits json new_json bare:flag unreact_id review report audit_id audited audits_max:int
 --       erased(entry_id was entry)...
@@ -27,12 +27,13 @@
 -- include: file_unname
 -- include: task_withdraw
 -- include: keep_held
+-- include: pins
 -- include: unreact
 -- include: task_unreact
 -- include: review
 -- include: audit
-local epoch, visibility, post, keep, backlog_max, archived_from, late, hold, muted =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late', 'hold', 'muted'))
+local epoch, visibility, post, keep, backlog_max, archived_from, late, hold, muted, has_pins = unpack(redis.call('HMGET', meta,
+  'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late', 'hold', 'muted', 'pinned'))
 if not epoch then return {'NOTFOUND'} end
 local gone = review_gone(review)
 if gone then return gone end
@@ -65,11 +66,13 @@ local stored = redis.call('ZRANGEBYSCORE', msgs, target, target)[1]
 if below ~= '' then
   -- In the archive it is unchanged as long as no entry there has changed.
   if stored or below ~= epoch .. ' ' .. (late or '0') then return {'CONFLICT'} end
-elseif not stored then
-  -- It may have been trimmed since it was read: then it is in the archive.
-  return {archived_from and tonumber(target) >= tonumber(archived_from) and 'CONFLICT' or 'NOTFOUND'}
+elseif not stored and archived_from and tonumber(target) >= tonumber(archived_from) then
+  -- It was trimmed since it was read: it is in the archive.
+  return {'CONFLICT'}
 else
-  local has_head, has_edits, has_json = string.match(stored, '^(%d+ %S+) (%S+) (.*)$')
+  local current = stored or has_pins and redis.call('HGET', pinned, target)
+  if not current then return {'NOTFOUND'} end
+  local has_head, has_edits, has_json = string.match(current, '^(%d+ %S+) (%S+) (.*)$')
   if has_edits == 'x' then return {'NOTFOUND'} end
   if has_head ~= head or has_edits ~= edits or has_json ~= json then return {'CONFLICT'} end
 end
@@ -101,6 +104,7 @@ if stored then
   redis.call('ZREM', msgs, stored)
   redis.call('ZADD', msgs, target, replaced[1])
 end
+change_pin(has_pins, target, replaced[1])
 for i = erased, #ARGV, erased_row do
   -- bind: erased at i
   if hold then keep_held(entry_id, id, was) end
