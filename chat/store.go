@@ -93,20 +93,19 @@ func (g NewGroup) Owner() string {
 
 // GroupChange is a change of name or settings; nil fields stay. A notice of settings carries it without the name.
 type GroupChange struct {
-	Name         *string     `json:"name,omitempty"`
-	Visibility   *Visibility `json:"visibility,omitempty"`
-	Keep         *int64      `json:"keep,omitempty"`
-	BacklogMax   *int64      `json:"backlog_max,omitempty"`
-	Overflow     *Overflow   `json:"overflow,omitempty"`
-	BacklogBytes *int64      `json:"backlog_bytes,omitempty"`
-	Post         *Posting    `json:"post,omitempty"`
-	History      *bool       `json:"history,omitempty"`
-	RetainDays   *int64      `json:"retain_days,omitempty"`
-	SlowS        *int64      `json:"slow_s,omitempty"`
-	Join         *Joining    `json:"join,omitempty"`
-	Pins         *Pinning    `json:"pins,omitempty"`
-
-	Data json.RawMessage `json:"data,omitempty"` // a JSON Merge Patch; in a notice, and for a store, all of it
+	Name         *string         `json:"name,omitempty"`
+	Visibility   *Visibility     `json:"visibility,omitempty"`
+	Keep         *int64          `json:"keep,omitempty"`
+	BacklogMax   *int64          `json:"backlog_max,omitempty"`
+	Overflow     *Overflow       `json:"overflow,omitempty"`
+	BacklogBytes *int64          `json:"backlog_bytes,omitempty"`
+	Post         *Posting        `json:"post,omitempty"`
+	History      *bool           `json:"history,omitempty"`
+	RetainDays   *int64          `json:"retain_days,omitempty"`
+	SlowS        *int64          `json:"slow_s,omitempty"`
+	Join         *Joining        `json:"join,omitempty"`
+	Pins         *Pinning        `json:"pins,omitempty"`
+	Data         json.RawMessage `json:"data,omitempty"` // a JSON Merge Patch; in a notice, and for a store, all of it
 }
 
 // Membership is a change of one user's membership, with its notice.

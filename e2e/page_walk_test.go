@@ -68,6 +68,7 @@ func stops() []stop {
 		{name: "message", path: "/c/team/4", shows: ".message.found, .message:focus"},
 		{name: "members", path: "/c/team/members", shows: ".panel li[data-user]"},
 		{name: "files", path: "/c/team/files", shows: ".panel .panel-body > *"},
+		{name: "pins", path: "/c/team/pins", shows: ".panel [data-pins]"},
 		{name: "settings", path: "/c/own/settings", shows: ".panel form[name=settings]"},
 		{name: "search panel", path: "/c/team/search", shows: ".panel input[name=q]"},
 		{name: "receipts", path: "/c/team/4/receipts", shows: ".panel [data-receipts]"},

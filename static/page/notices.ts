@@ -58,6 +58,8 @@ export function noticeText(e: MessageItem, nameOf: NameOf): string {
     case "muted": return !e.muted_until ? say(`${by} lets ${user} write again`, `${by} 解除了 ${user} 的禁言`)
       : isForEver(e.muted_until) ? say(`${by} muted ${user}`, `${by} 将 ${user} 禁言`) : say(`${by} muted ${user} until ${whenText(new Date(e.muted_until))}`, `${by} 将 ${user} 禁言至 ${whenText(new Date(e.muted_until))}`);
     case "data": return say(`${by} changed what is noted about ${user}`, `${by} 更改了 ${user} 的备注信息`);
+    case "pinned": return say(`${by} pinned a message`, `${by} 置顶了一条消息`);
+    case "unpinned": return say(`${by} unpinned a message`, `${by} 取消了一条消息的置顶`);
     case "renamed": return e.name ? say(`${by} renamed the group to “${e.name}”`, `${by} 将群组改名为“${e.name}”`) : say(`${by} removed the group name`, `${by} 移除了群组名称`);
     case "settings": return say(`${by} changed the settings`, `${by} 更改了设置`) + settingsText(e.settings);
     default: return `${by}: ${e.notice}`;
@@ -72,6 +74,7 @@ function settingsText(s: Readonly<Record<string, Json>> | undefined): string {
     join: (v) => (v === "ask" ? say("who wants to join asks", "加入须经申请") : v === "closed" ? say("only who is invited can join", "仅受邀者可加入") : say("anyone can join", "任何人都可以加入")),
     post: (v) => (v === "none" ? say("nobody can post for now", "暂时无人可发言") : v === "admins" ? say("only admins can post", "仅管理员可发言") : say("all members can post", "所有成员可发言")),
     slow_s: (v) => (v > 0 ? say(`one message every ${lasting(v)}`, `每 ${lasting(v)}可发一条消息`) : say("slow mode is off", "慢速模式已关闭")),
+    pins: (v) => (v === "members" ? say("all members can pin messages", "所有成员可置顶消息") : say("only admins can pin messages", "仅管理员可置顶消息")),
     history: (v) => (v ? say("new members can see earlier messages", "新成员可查看以前的消息") : say("new members can’t see earlier messages", "新成员不能查看以前的消息")),
     keep: (v) => say(`at least ${v} messages are kept`, `至少保留 ${v} 条消息`),
     retain_days: (v) => (v > 0 ? say(`messages are removed after ${v} days`, `消息在 ${v} 天后移除`) : say("messages are kept forever", "消息永久保留")),

@@ -5,7 +5,7 @@
 import { useSyncExternal } from "./hooks.ts";
 import { PATHS } from "./paths.ts";
 
-export type Panel = "members" | "files" | "settings" | "search" | "receipts";
+export type Panel = "members" | "files" | "settings" | "search" | "pins" | "receipts";
 export type Route =
   | { view: "home" | "inbox" | "scheduled" | "me" | "new" | "browse" }
   | { view: "search"; q: string }
@@ -13,7 +13,7 @@ export type Route =
   /** id: the message to show. panel: what is open beside the conversation; receipts is about the message id. */
   | { view: "group"; group: string; id?: number; panel?: Panel };
 
-const PANELS = new Set<string>(["members", "files", "settings", "search", "receipts"]);
+const PANELS = new Set<string>(["members", "files", "settings", "search", "pins", "receipts"]);
 const VIEWS = new Set<string>(["inbox", "scheduled", "me", "new", "browse"]);
 
 /** The route of a path; home for one that is not of this page. A # from links of earlier versions names a group. */

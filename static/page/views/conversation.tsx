@@ -96,6 +96,7 @@ function Tools({ group, direct }: { group: string; direct: boolean }) {
         label={starred ? say("Remove from favourites", "移出收藏") : say("Add to favourites", "加入收藏")} />
       <Level key={group} group={group} />
       {features.includes("search") && panel("search", "search", say("Search in this group", "在此群组中搜索"))}
+      {panel("pins", "pin", say("Pinned messages", "置顶消息"))}
       {panel("files", "file", say("Files", "文件"))}
       {panel("members", "people", say("Members", "成员"))}
       {!direct && panel("settings", "gear", say("Group settings", "群组设置"))}

@@ -2,10 +2,12 @@
 import "../whole.ts";
 import type { MessageItem } from "@chatd/client";
 import { useBlocked } from "../blocked.ts";
+import { useSnapshot } from "../hooks.ts";
 import { openPanel, pathOf } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import type { IconName } from "../ui/icons.ts";
+import { problemOf } from "../ui/confirm.tsx";
 import { Icon, Popover } from "../ui/parts.tsx";
 import type { RowActions } from "./row.tsx";
 
@@ -14,9 +16,12 @@ type Choice = { icon: IconName; label: string; key?: string; danger?: boolean; r
 export function Menu({ item, mine, manages, on, anchor, onClose }: {
   item: MessageItem; mine: boolean; manages: boolean; on: RowActions; anchor: { readonly current: HTMLElement | null }; onClose: () => void;
 }) {
-  const { toast } = useSession();
+  const { chat, toast } = useSession();
+  const pins = useSnapshot((s) => s.groups.find((g) => g.id === item.group)?.pins);
   const blocked = useBlocked().has(item.from);
   const copy = (text: string) => void navigator.clipboard.writeText(text).then(() => toast(say("Copied", "已复制")), () => toast(say("The browser does not allow copying here.", "浏览器不允许复制。"), { bad: true }));
+  const pin = () => void chat.group(item.group).pins.put(item.id)
+    .then(() => toast(say("Pinned. See “Pinned messages”.", "已置顶，可在“置顶消息”中查看。")), (err) => toast(problemOf(err), { bad: true }));
   const choices: Choice[] = [
     { icon: "smile", label: say("Add reaction", "添加回应"), key: "+", run: () => on.show(item.key, "picker") },
     { icon: "reply", label: say("Reply", "回复"), key: "r", run: () => on.reply(item) },
@@ -24,6 +29,7 @@ export function Menu({ item, mine, manages, on, anchor, onClose }: {
     ...(item.body ? [{ icon: "copy" as const, label: say("Copy text", "复制文本"), run: () => copy(item.body!) }] : []),
     { icon: "link", label: say("Copy link", "复制链接"), run: () => copy(location.origin + pathOf({ view: "group", group: item.group, id: item.id })) },
     { icon: "bell", label: say("Mark unread from here", "从此处标为未读"), key: "u", run: () => on.unread(item) },
+    ...(manages || pins === "members" ? [{ icon: "pin" as const, label: say("Pin to the group", "在群组中置顶"), run: pin }] : []),
     { icon: "eye", label: say("View read receipts", "查看已读情况"), run: () => openPanel("receipts", item.id) },
     ...(mine || !item.from || item.via ? [] : [{ icon: "shield" as const, label: blocked ? say("Unblock…", "取消屏蔽…") : say("Block…", "屏蔽…"), run: () => on.show(item.key, "block") }]),
     ...(manages && !mine && item.from ? [{ icon: "bell-off" as const, label: say("Mute the author…", "将作者禁言…"), run: () => on.ask({ item, what: "mute" }) }] : []),

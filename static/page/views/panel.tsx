@@ -9,10 +9,11 @@ const FilesPanel = lazy(() => import("./filespanel.tsx").then((m) => m.FilesPane
 const Members = lazy(() => import("./people.tsx").then((m) => m.Members));
 const Settings = lazy(() => import("./people.tsx").then((m) => m.Settings));
 const Receipts = lazy(() => import("./people.tsx").then((m) => m.Receipts));
+const PinsPanel = lazy(() => import("./people.tsx").then((m) => m.PinsPanel));
 const SearchPanel = lazy(() => import("./search.tsx").then((m) => m.SearchPanel));
 
 const TITLES: Record<Panel, string> = {
-  members: say("Members", "成员"), files: say("Files", "文件"), settings: say("Settings", "设置"), search: say("Search", "搜索"), receipts: say("Read by", "已读"),
+  members: say("Members", "成员"), files: say("Files", "文件"), settings: say("Settings", "设置"), search: say("Search", "搜索"), pins: say("Pinned messages", "置顶消息"), receipts: say("Read by", "已读"),
 };
 
 export function PanelOf({ group: name, panel, id, onClose }: { group: string; panel: Panel; id?: number | undefined; onClose: () => void }) {
@@ -23,6 +24,7 @@ export function PanelOf({ group: name, panel, id, onClose }: { group: string; pa
       {panel === "settings" && <Settings group={name} />}
       {panel === "receipts" && id !== undefined && <Receipts group={name} id={id} />}
       {panel === "search" && group && <SearchPanel group={group} />}
+      {panel === "pins" && group && <PinsPanel group={group} />}
       {panel === "files" && <FilesPanel group={name} />}
     </PanelFrame>
   );
