@@ -448,7 +448,7 @@ const (
 	packageLinesMax = 5000
 	chatLinesMax    = 5500
 	webLinesMax     = 6350
-	storeLinesMax   = 8850
+	storeLinesMax   = 9000
 	queueLinesMax   = 6200
 	clientLinesMax  = 6050
 )

@@ -138,6 +138,17 @@ export interface GroupCalls {
     notify(body: NotifyDraft): Promise<Notify>;
     /** Get the notification level in a group. */
     notifies(): Promise<Notify>;
+    readonly pins: {
+        /** List the pins of a group. */
+        list(query?: {
+            limit?: number;
+            cursor?: string;
+        }): Promise<PinPage>;
+        /** Pin a message. */
+        put(id: number): Promise<null>;
+        /** Unpin a message. */
+        delete(id: number): Promise<null>;
+    };
     readonly draft: {
         /** Keep what the caller has begun to write. */
         put(body: Draft): Promise<Draft>;
@@ -180,7 +191,7 @@ export interface GroupCalls {
         answer(user: string, body: JoinAnswer): Promise<null>;
     };
 }
-export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
+export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|pins.list GET /pins|pins.put PUT /pins/{}|pins.delete DELETE /pins/{}|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
 export type AuditPage = {
     entries: AuditEntry[];
     /** The `cursor` of the next page; null at the end. */
@@ -286,6 +297,8 @@ export type Group = {
     muted_until?: string;
     name: string;
     overflow: "drop" | "block";
+    /** Who may pin messages: `managers`, the default: the owner, admins and operators; `members`: also all members who may write. In a direct group, which nobody manages, both may. */
+    pins: "managers" | "members";
     /** Who may post and edit. `none`: nobody, managers included; announcements still come. */
     post: "members" | "admins" | "none";
     /** After how many days messages go; 0: never. `CHATD_RETAIN_DAYS` may be shorter. */
@@ -316,6 +329,8 @@ export type GroupDraft = {
     name?: string;
     /** What happens beyond `backlog_max`. `drop` (default): the member is no longer waited for. `block`: sends and new uploads get `429 backlog_full` until the member acks or leaves. */
     overflow?: "drop" | "block";
+    /** Who may pin messages: `managers`, the default: the owner, admins and operators; `members`: also all members who may write. In a direct group, which nobody manages, both may. */
+    pins?: "managers" | "members";
     /** Who may post and edit. `none`: nobody, managers included; announcements still come. */
     post?: "members" | "admins" | "none";
     /** After how many days messages go, read or not; 0, the default: never. */
@@ -454,6 +469,11 @@ export type Notify = {
 export type NotifyDraft = {
     level: "all" | "mentions" | "none";
     until?: string;
+};
+export type PinPage = {
+    /** The `cursor` of the next page; null at the end. */
+    next: string | null;
+    pins: Pin[];
 };
 export type PublicGroupPage = {
     groups: Group[];
@@ -677,6 +697,12 @@ export type Hold = {
     by: string;
     reason: string;
     since: string;
+};
+export type Pin = {
+    at: string;
+    /** Who pinned it; empty where they are erased. */
+    by: string;
+    message: Message;
 };
 export type Review = {
     at: string;
