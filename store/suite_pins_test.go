@@ -378,7 +378,7 @@ var pinTests = map[string]func(*fixture){
 		w.hold("g")
 		_, err = w.ExpirePins(w.ctx, "g", a.Epoch, 1)
 		w.equal(chat.IsHeld(err), true)
-		w.ok(second(w.ReleaseHold(w.ctx, "g")))
+		w.ok(second(w.ReleaseHold(w.ctx, operator, "g")))
 		oldest, err := w.ExpirePins(w.ctx, "g", a.Epoch, 1)
 		w.ok(err)
 		w.equal(w.pinnedIDs("g", "bob"), []int64{young})
