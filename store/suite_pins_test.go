@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/pins"
 )
 
@@ -271,6 +272,43 @@ var pinTests = map[string]func(*fixture){
 		w.fails(err, chat.ErrNotFound) // it is deleted
 		_, err = w.Revise(w.ctx, gone, lost, false)
 		w.fails(err, chat.ErrNotFound) // nothing has it
+	},
+	"its files stay where the log is trimmed": func(w *fixture) {
+		w.group("g", []string{"bob"}, keep(0))
+		ids := map[string]int64{}
+		for _, name := range []string{"KEPT", "DELETED", "OTHER"} {
+			w.whole(name)
+			ids[name] = w.send(w.naming("alice", name)).ID
+		}
+		w.pin("alice", "g", ids["KEPT"])
+		w.pin("alice", "g", ids["DELETED"])
+		deletion, deleted := revision(w, chat.Delete, "alice", ids["DELETED"])
+		trim := func() {
+			w.trims("g", "alice", "bob")
+			for range 2 {
+				w.expireFiles()
+			}
+		}
+		trim()
+		w.equal(len(w.kept("g")), 0)
+		w.removedFiles(w.f("OTHER"))
+		for _, name := range []string{"KEPT", "DELETED"} {
+			w.ok(second(w.ReadFile(w.ctx, "g", "bob", w.f(name))))
+			w.fails(w.RemoveFile(w.ctx, "g", "alice", w.f(name)), files.ErrUsed)
+			w.ok(w.DropFile(w.ctx, "g", "alice", w.f(name)))
+		}
+		w.send(w.naming("alice", "KEPT")) // once more, and trimmed as well
+		trim()
+		w.ok(second(w.ReadFile(w.ctx, "g", "bob", w.f("KEPT"))))
+
+		w.ok(w.unpin(chat.Caller{User: "alice"}, "g", ids["KEPT"]))
+		w.ok(second(w.Revise(w.ctx, deletion, deleted, false)))
+		for _, name := range []string{"KEPT", "DELETED"} {
+			w.fails(second(w.ReadFile(w.ctx, "g", "bob", w.f(name))), chat.ErrNotFound)
+			w.poke("ZADD", w.groupKey("g", "files:unused"), "XX", 1, w.f(name)) // the time has come
+		}
+		w.expireFiles()
+		w.removedFiles(w.f("KEPT"), w.f("DELETED"))
 	},
 	"hidden from who joined later": func(w *fixture) {
 		w.group("g", []string{"bob"}, noHistory)

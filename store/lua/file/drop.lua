@@ -1,7 +1,7 @@
 -- Removes a file or an upload of an erased user, or one that lost its bytes, without checking rights; unless a message still names
 -- it, or has named it and the group is under a legal hold.
 --
--- KEYS  last_id meta msgs files files_unused files_named files_of core:enqueue
+-- KEYS  last_id meta msgs files files_unused files_named pinned files_of core:enqueue
 -- ARGV  group user file
 -- Returns {OK}
 -- include: file_named

@@ -1,7 +1,7 @@
 -- Reads the record of a file that the user may see: an own one, or one that a message names which the user may read. Only
 -- reads.
 --
--- KEYS  last_id meta members joined msgs files files_named
+-- KEYS  last_id meta members joined msgs files files_named pinned
 -- ARGV  user file
 -- Returns {OK, the record, 1 if a message names it}
 -- Refuses NOTFOUND, FORBIDDEN

@@ -1,6 +1,6 @@
 -- Removes an own file that no message names, or an upload.
 --
--- KEYS  last_id meta members msgs files files_unused files_named files_of core:enqueue
+-- KEYS  last_id meta members msgs files files_unused files_named pinned files_of core:enqueue
 -- ARGV  group user file
 -- Returns {OK}
 -- Refuses NOTFOUND, FORBIDDEN; USED if a message names it

@@ -1,6 +1,6 @@
 -- Appends a message that names files, or was reviewed, as log/append.lua appends any other.
 --
--- KEYS  last_id meta members msgs seen read skip senders reactions reacted joined wants files_named mutes slow files files_unused reviews reviewed audit
+-- KEYS  last_id meta members msgs seen read skip senders reactions reacted joined wants files_named mutes slow files files_unused pinned reviews reviewed audit
 --       core:enqueue own(by sent)... at...
 -- ARGV  file_ids names_max:int check_ms:int check_id known_only:flag review report audit_id audited audits_max:int channel group keys_max:int count:int durable:flag more
 --       rows(from mark rest sent_ms key content)... mentions...
