@@ -107,8 +107,9 @@ func (p *person) within(selector string) {
 	element := in(fmt.Sprintf(`$(%q)`, selector))
 	for missed := true; missed; missed = ask[bool](p, `window.missed === true`) {
 		p.see(still(element))
-		p.script(`window.missed = false, window.aim = %s, ["pointerdown", "click"].forEach((kind) =>
-			window.addEventListener(kind, (e) => { window.missed = !e.composedPath().includes(window.aim); }, { capture: true, once: true }))`, element)
+		// What was drawn anew meanwhile, and lies where the press comes, is what was meant.
+		p.script(`window.missed = false, ["pointerdown", "click"].forEach((kind) =>
+			window.addEventListener(kind, (e) => { window.missed = !e.composedPath().some((n) => n.matches?.(%q)); }, { capture: true, once: true }))`, selector)
 		at := ask[[]float64](p, fmt.Sprintf(`((r) => [r.x + r.width / 2, r.y + r.height / 2])(%s.getBoundingClientRect())`, element))
 		p.do(chromedp.MouseClickXY(at[0], at[1]))
 	}

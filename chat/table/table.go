@@ -197,6 +197,8 @@ type Table[V any] struct {
 	touched []string         // rows that were written or removed since changed was called
 	fresh   map[string]int64 // versions of rows that were set since the last reading ended: it may have begun before they were
 	at      int64
+
+	reports sync.Mutex // held while changed is called, and taken before mu
 }
 
 // New makes an empty table of at most rowsMax rows. decode reads the text of a row; what it refuses is not there, and logged. changed is called after
@@ -286,8 +288,10 @@ func (t *Table[V]) end() {
 	t.report()
 }
 
-// report says which rows have changed.
+// report says which rows have changed. Once it returns, that has been said of all rows that had changed before.
 func (t *Table[V]) report() {
+	t.reports.Lock()
+	defer t.reports.Unlock()
 	t.mu.Lock()
 	ids := t.touched
 	t.touched = nil
@@ -380,13 +384,10 @@ func (t *Published) apply(rows []Row, version int64) {
 // follower has already gone past changes nothing: what came after it may have replaced or removed it.
 func (t *Table[V]) Set(row Row) {
 	t.mu.Lock()
-	past := row.Version <= max(t.at, t.fresh[row.ID]) // another change of it may have come between the store and here
-	if !past {
+	if row.Version > max(t.at, t.fresh[row.ID]) { // else another change of it may have come between the store and here
 		t.write(row)
 		t.fresh[row.ID] = row.Version
 	}
 	t.mu.Unlock()
-	if !past {
-		t.report()
-	}
+	t.report() // also what the follower has written and not said yet
 }

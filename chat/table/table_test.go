@@ -3,9 +3,13 @@ package table
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -115,4 +119,42 @@ func TestTableKeepsTheLatest(t *testing.T) {
 	if text, ok := words.Get("a"); ok {
 		t.Errorf("a row that was removed is there again: %q", text)
 	}
+}
+
+// TestTableSaysBeforeItReturns: whoever has set a row finds what was made of it, though another change is being told of meanwhile.
+func TestTableSaysBeforeItReturns(t *testing.T) {
+	var words *Table[string]
+	var made atomic.Pointer[map[string]string]
+	made.Store(&map[string]string{})
+	words = New("words", 10, func(_, text string) (string, error) { return text, nil }, func([]string) {
+		now := map[string]string{}
+		for _, id := range []string{"a", "b"} {
+			now[id], _ = words.Get(id)
+			runtime.Gosched()
+		}
+		made.Store(&now)
+	}, slog.Default())
+	var version atomic.Int64
+	var wg sync.WaitGroup
+	set := func(id string, change func(Row)) {
+		for i := range 2000 {
+			text := fmt.Sprint(i)
+			change(Row{ID: id, Version: version.Add(1), Text: text})
+			if got := (*made.Load())[id]; got != text {
+				t.Errorf("%s: found %q made, want %q", id, got, text)
+				return
+			}
+		}
+	}
+	wg.Go(func() { set("a", words.Set) })
+	wg.Go(func() {
+		set("b", func(row Row) { // as the follower, which has not ended its reading when the writer of the row returns
+			words.mu.Lock()
+			words.write(row)
+			words.fresh[row.ID] = row.Version
+			words.mu.Unlock()
+			words.Set(row)
+		})
+	})
+	wg.Wait()
 }
