@@ -2,6 +2,7 @@ package statemachine_test
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"pgregory.net/rapid"
@@ -51,6 +52,9 @@ func (m *machine) retain(t *rapid.T, _, group string) {
 	}
 	task := retention.Task{Group: group, Epoch: g.epoch, Days: g.retainDays}
 	m.must(t, m.archive.retention.Handlers()[retention.TaskRetain].Run(m.ctx, chat.TaskRun{Payload: chat.Encode(task)}))
+	if !g.onHold {
+		g.pinned = slices.DeleteFunc(g.pinned, func(id int64) bool { return g.messages[id].sentAtMs < before })
+	}
 	expired := m.infoOf(t, machineUsers[0], group).First - 1
 	switch {
 	case g.onHold && expired != g.below():

@@ -136,7 +136,10 @@ func (m *machine) store() chat.Store {
 // changed expects that a change of the message id succeeded.
 func (m *machine) changed(t *rapid.T, what string, g *modelGroup, id int64, err error) {
 	expect(t, what, err, "")
-	if id <= g.cut {
+	switch {
+	case id <= g.below():
+		happened(what + " of a trimmed message")
+	case id <= g.cut:
 		happened(what + " of an archived message")
 	}
 }

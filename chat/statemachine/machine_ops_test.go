@@ -184,6 +184,10 @@ func (m *machine) target(t *rapid.T, group string) (int64, *modelMessage) {
 		id := oneOf(t, "archived", archived...)
 		return id, g.messages[id]
 	}
+	if len(g.pinned) > 0 && evenly(t, "pinned target", 5) == 0 {
+		id := oneOf(t, "pinned", g.pinned...)
+		return id, g.messages[id]
+	}
 	id := max(1, g.below()-1) + int64(evenly(t, "target", int(g.last+2-max(1, g.below()-1))))
 	if evenly(t, "any target", 5) > 0 {
 		for try := id; try > g.below(); try-- {
@@ -205,7 +209,8 @@ func author(t *rapid.T, user string, e *modelMessage) string {
 
 // gone tells whether the target cannot be had any more.
 func (m *machine) gone(group string, id int64, e *modelMessage) bool {
-	return e == nil || e.deleted || id <= m.groups[group].below()
+	g := m.groups[group]
+	return e == nil || e.deleted || id <= g.below() && !slices.Contains(g.pinned, id)
 }
 
 // outOfReach checks how a change of message id was refused that user cannot see or that is no text. Of all others it says
@@ -215,7 +220,7 @@ func (m *machine) outOfReach(t *rapid.T, what, user, group string, id int64, e *
 	switch {
 	case g.members[user] == nil:
 		expect(t, what+" from outside", err, m.outsider(group))
-	case m.gone(group, id, e) || id < g.visible(user):
+	case m.gone(group, id, e) || g.hides(user, id) || what == "react to" && id <= g.below(): // pinned, it can still be edited
 		expect(t, what+" what is gone", err, chat.CodeNotFound)
 	case e.kind != chat.Text:
 		expect(t, what+" what is no text", err, chat.CodeInvalid, chat.CodeForbidden, chat.CodeNotFound)

@@ -13,6 +13,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/chat/pins"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/store"
 )
@@ -39,6 +40,7 @@ type machine struct {
 	stores  *store.Store
 	rules   *rules.Service
 	blocks  *blocks.Service
+	pins    *pins.Service
 	blocked map[block]bool
 	archive *machineArchive // nil: trimmed messages are gone
 	doubts  *doubts         // nil: the archive has nothing that the store lost
@@ -78,6 +80,7 @@ func (m *machine) use(o opened) {
 	} else {
 		m.live = live.New(o.service, o.stores)
 	}
+	m.pins = pins.New(o.service, o.stores, m.store())
 }
 
 func caller(user string) chat.Caller { return chat.Caller{User: user} }
@@ -162,7 +165,7 @@ func (m *machine) step(t *rapid.T) {
 		{2, "unread", m.markUnread}, {7, "put", m.put}, {3, "remove", m.remove}, {5, "edit", m.edit},
 		{3, "delete", m.delete}, {7, "react", m.react}, {3, "trim", m.trim}, {2, "settings", m.settings},
 		{1, "restart", m.restarted}, {1, "deleteGroup", m.deleteGroup}, {3, "sync", m.sync}, {2, "list", m.list},
-		{2, "receipts", m.receipts}, {3, "operator", m.operate}, {3, "rule", m.rule}, {3, "ask", m.ask}, {2, "block", m.block}, {2, "tasks", m.tasks},
+		{2, "receipts", m.receipts}, {3, "operator", m.operate}, {3, "rule", m.rule}, {3, "ask", m.ask}, {2, "block", m.block}, {4, "pin", m.pin}, {2, "tasks", m.tasks},
 	}
 	if m.archive != nil {
 		actions = append(actions, m.archiveActions()...)
@@ -474,6 +477,7 @@ func (m *machine) check(t *rapid.T, group string) {
 		}
 		return
 	}
+	m.checkPins(t, group) // it may archive the group, which is then trimmed
 	infos := map[string]chat.Info{}
 	for _, u := range machineUsers {
 		got, err := m.stores.Infos(m.ctx, u, []string{group})

@@ -66,6 +66,7 @@ type modelGroup struct {
 	expired    int64                   // the highest id that went because of its age
 	onHold     bool                    // legally
 	waiting    []modelErasure          // for the end of the hold
+	pinned     []int64                 // ids of messages, the newest pin last
 	messages   map[int64]*modelMessage // also trimmed ones
 	marks      map[int64]string        // theirs, as far as they were seen
 	members    map[string]*modelMember
@@ -140,7 +141,7 @@ func (g *modelGroup) clone() *modelGroup {
 		member := *w
 		c.members[u] = &member
 	}
-	c.marks, c.sent, c.reacted = maps.Clone(g.marks), maps.Clone(g.sent), maps.Clone(g.reacted)
+	c.marks, c.sent, c.reacted, c.pinned = maps.Clone(g.marks), maps.Clone(g.sent), maps.Clone(g.reacted), slices.Clone(g.pinned)
 	return &c
 }
 

@@ -19,7 +19,7 @@ import (
 // mustHappen are the outcomes without which a test has compared nothing.
 var mustHappen = []string{"create", "send", "retry", "key reused", "pull", "ack", "ack above last", "unread", "join", "put", "remove",
 	"edit", "delete", "react", "settings", "delete a group", "operator puts", "operator removes", "receipts",
-	"task cleanup", "task member", "sync", "groups", "send from outside", "pull from outside"}
+	"task cleanup", "task member", "pin", "unpin", "pin of a trimmed message", "sync", "groups", "send from outside", "pull from outside"}
 
 // machineSteps is how many actions a run of the state machine takes.
 const machineSteps = 60
