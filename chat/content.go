@@ -73,7 +73,7 @@ func (c Content) Checked(limits Limits) (Content, error) {
 			return Content{}, err
 		}
 	}
-	if c.Mentions, err = UniqueUsers("mentions", c.Mentions, limits.MentionsMax); err != nil {
+	if c.Mentions, err = UniqueMentions(c.Mentions, limits.MentionsMax); err != nil {
 		return Content{}, err
 	}
 	if err = checkFiles(c.Files); err != nil {

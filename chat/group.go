@@ -40,6 +40,22 @@ const (
 	PostNone    Posting = "none" // nobody posts or edits; announcements come
 )
 
+// Mentioning says who may mention all members at once. In a group of more than MentionAllMax members only those who manage it may.
+type Mentioning string
+
+// Who may mention all.
+const (
+	MentionMembers  Mentioning = "members"
+	MentionManagers Mentioning = "managers"
+	MentionOff      Mentioning = "off"
+)
+
+// MentionAll in the mentions of a message stands for all members. It is no user's id.
+const MentionAll = "@all"
+
+// MentionAllMax is up to how many members a group may have for its ordinary members to mention all.
+const MentionAllMax = 1000
+
 // Joining says who may add themself to a public group. Nobody adds themself to a private one.
 type Joining string
 
@@ -107,6 +123,7 @@ type Group struct {
 	Join         Joining    `json:"join"`
 	SlowS        int64      `json:"slow_s"` // seconds that a member waits between messages; 0: none
 	Pins         Pinning    `json:"pins"`
+	MentionAll   Mentioning `json:"mention_all"`
 
 	Data    json.RawMessage `json:"data,omitempty"` // custom fields, see MergeData; nil: none
 	Version int64           `json:"-"`              // of name, settings and data, which each change raises

@@ -34,12 +34,13 @@ type GroupDraft struct {
 	BacklogMax   *int64
 	Post         Posting
 	History      *bool
-	RetainDays   *int64   `json:",omitempty"`
-	Overflow     Overflow `json:",omitempty"`
-	BacklogBytes *int64   `json:",omitempty"`
-	SlowS        *int64   `json:",omitempty"`
-	Join         Joining  `json:",omitempty"`
-	Pins         Pinning  `json:",omitempty"`
+	RetainDays   *int64     `json:",omitempty"`
+	Overflow     Overflow   `json:",omitempty"`
+	BacklogBytes *int64     `json:",omitempty"`
+	SlowS        *int64     `json:",omitempty"`
+	Join         Joining    `json:",omitempty"`
+	Pins         Pinning    `json:",omitempty"`
+	MentionAll   Mentioning `json:",omitempty"`
 
 	Data json.RawMessage `json:",omitempty"`
 }

@@ -48,17 +48,16 @@ func (c Caller) Program() bool { return c.Via != "" && c.User == keyPrefix+c.Via
 // Info is a group as one user stands to it, read in one instant.
 type Info struct {
 	Group
-	Role           Role   // empty: not a member
-	Joined         int64  // id of the notice of joining
-	Seen, Read     int64  // cursors; 0 for a non-member
-	Unread         int64  // exact, over the newest BacklogMax messages
-	MentionsUnread int64  //
-	Blocked        bool   // in a direct group: the other user blocks this one, who may not write
-	Acted          bool   // created the group, acked since joining, or sent: false for users who were only put into the group
-	ActiveMs       int64  // when the newest entry was sent
-	NewestID       int64  // id of the newest text or data; 0: none yet
-	LastMark       string // mark of the entry at Last, also where that entry is trimmed
-	Trimmed        Trimmed
+	Role                   Role   // empty: not a member
+	Joined                 int64  // id of the notice of joining
+	Seen, Read             int64  // cursors; 0 for a non-member
+	Unread, MentionsUnread int64  // exact, over the newest BacklogMax messages
+	Blocked                bool   // in a direct group: the other user blocks this one, who may not write
+	Acted                  bool   // created the group, acked since joining, or sent: false for users who were only put into the group
+	ActiveMs               int64  // when the newest entry was sent
+	NewestID               int64  // id of the newest text or data; 0: none yet
+	LastMark               string // mark of the entry at Last, also where that entry is trimmed
+	Trimmed                Trimmed
 
 	// What the store holds itself, and what of the log is in the archive. Without an archive First is Held, and the others
 	// are 0.
@@ -105,6 +104,7 @@ type GroupChange struct {
 	SlowS        *int64          `json:"slow_s,omitempty"`
 	Join         *Joining        `json:"join,omitempty"`
 	Pins         *Pinning        `json:"pins,omitempty"`
+	MentionAll   *Mentioning     `json:"mention_all,omitempty"`
 	Data         json.RawMessage `json:"data,omitempty"` // a JSON Merge Patch; in a notice, and for a store, all of it
 }
 

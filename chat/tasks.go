@@ -25,6 +25,7 @@ const (
 	repairTries   = 4      // how often the index of one user is updated while the group keeps changing
 	stepsMax      = 10_000 // steps of one trim or cleanup, at most 500 entries each, or of one creation
 	createdID     = 1      // id of the notice that a group was created
+	membersAtOnce = 500    // members that one step of a mention of all reads
 	cleanupInline = 20     // steps of cleanup that a creation does itself if the previous group of the id is not cleaned up
 )
 
@@ -61,9 +62,12 @@ func toTheEnd(left string, step func() (more bool, err error)) error {
 	return Errorf(CodeConflict, "more %s than one task handles", left)
 }
 
-// deliverMentions puts an item into the inbox of every mentioned user who is still a member and may see the message.
+// deliverMentions puts an item into the inbox of every mentioned user who is still a member and may see the message. A mention of
+// all is for those who were members then.
 func (s *tasks) deliverMentions(ctx context.Context, t MentionTask) error {
-	if err := CheckTask(t.Group, t.Epoch, append(t.Users, t.From)...); err != nil {
+	named := slices.DeleteFunc(slices.Clone(t.Users), func(user string) bool { return user == MentionAll })
+	all := len(named) < len(t.Users)
+	if err := CheckTask(t.Group, t.Epoch, append(named, t.From)...); err != nil {
 		return err
 	}
 	list, err := s.store.Entries(ctx, t.Group, []int64{t.ID})
@@ -81,7 +85,7 @@ func (s *tasks) deliverMentions(ctx context.Context, t MentionTask) error {
 		return nil
 	}
 	item := Item{Kind: ItemMention, From: t.From, Group: t.Group, ID: t.ID, SentAt: e.SentAt}
-	return each.Of(ctx, t.Users, func(ctx context.Context, user string) error {
+	deliver := func(ctx context.Context, user string) error {
 		if user == t.From {
 			return nil
 		}
@@ -89,10 +93,30 @@ func (s *tasks) deliverMentions(ctx context.Context, t MentionTask) error {
 		if errors.Is(err, ErrNotFound) || err == nil && (info.Epoch != t.Epoch || info.Role == "" || t.ID < info.Visible()) {
 			return nil
 		}
-		if err != nil {
+		if err != nil || all && t.ID < info.Joined {
 			return err
 		}
 		return s.inboxes.PutItem(ctx, user, item, fmt.Sprintf("%s %s %s %d", item.Kind, t.Group, t.Epoch, t.ID))
+	}
+	if all {
+		return s.eachMember(ctx, t.Group, deliver)
+	}
+	return each.Of(ctx, t.Users, deliver)
+}
+
+// eachMember runs fn for the members of a group, in the order in which they joined. Whoever joins meanwhile is among them.
+func (s *tasks) eachMember(ctx context.Context, group string, fn func(context.Context, string) error) error {
+	after := ""
+	return toTheEnd("members", func() (more bool, err error) {
+		var page []Member
+		if page, after, err = s.members.store.Members(ctx, group, "", after, membersAtOnce); err != nil {
+			return false, err
+		}
+		users := make([]string, len(page))
+		for i, m := range page {
+			users[i] = m.User
+		}
+		return after != "", each.Of(ctx, users, fn)
 	})
 }
 

@@ -63,9 +63,9 @@ var reservedUsers = []string{"in:", "reader:", keyPrefix}
 // keyPrefix begins the name of a key that acts for nobody.
 const keyPrefix = "key:"
 
-// ValidUserID reports whether id may name a user: as that of a group, but not beginning with `in:`, `reader:` or `key:`.
+// ValidUserID reports whether id may name a user: as that of a group, but not beginning with `in:`, `reader:` or `key:`, and not MentionAll.
 func ValidUserID(id string) bool {
-	return ValidGroupID(id) && !slices.ContainsFunc(reservedUsers, func(prefix string) bool { return strings.HasPrefix(id, prefix) })
+	return id != MentionAll && ValidGroupID(id) && !slices.ContainsFunc(reservedUsers, func(prefix string) bool { return strings.HasPrefix(id, prefix) })
 }
 
 // spelled reports whether id is 1 to most letters, digits and marks, and does not begin with a dot.
@@ -155,7 +155,7 @@ func CheckUserID(field, id string) error {
 const WantedGroupID = "1 to 128 of A-Z a-z 0-9 . _ - @ + | :, not beginning with a dot"
 
 // WantedUserID says what the id of a user is.
-const WantedUserID = WantedGroupID + ", in:, reader: or key:"
+const WantedUserID = WantedGroupID + ", in:, reader: or key:, and not @all"
 
 // CheckGroup checks the caller and the id of a group, before either reaches a key, and that the caller may reach the group.
 func CheckGroup(by Caller, group string) error {
@@ -186,6 +186,17 @@ func Line(field, text string, most int) (string, error) {
 // UniqueUsers checks a list of at most most ids of users and returns each once, in order, except for those in but.
 func UniqueUsers(field string, ids []string, most int, but ...string) ([]string, error) {
 	return uniqueIDs(CheckUserID, field, ids, most, but...)
+}
+
+// UniqueMentions is UniqueUsers for mentions, of which one may be MentionAll.
+func UniqueMentions(ids []string, most int) ([]string, error) {
+	check := func(field, id string) error {
+		if id == MentionAll {
+			return nil
+		}
+		return CheckUserID(field, id)
+	}
+	return uniqueIDs(check, "mentions", ids, most)
 }
 
 // UniqueGroups is UniqueUsers for ids of groups.

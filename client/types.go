@@ -15,6 +15,9 @@ const (
 	KindNotice   = "notice"
 )
 
+// MentionAll in the mentions of a message stands for all members of the group.
+const MentionAll = "@all"
+
 // Content is the content of a message. Which fields are set depends on Kind.
 type Content struct {
 	Kind     string          `json:"kind,omitempty"` // empty in a send: text, or data if only Data is set
@@ -103,6 +106,7 @@ type Group struct {
 	RetainDays   int64     `json:"retain_days"` // after how many days messages go; 0: never
 	Join         string    `json:"join"`        // who may add themself: open, ask or closed
 	Pins         string    `json:"pins"`        // who may pin messages: managers or members
+	MentionAll   string    `json:"mention_all"` // who may mention all members: members, managers or off
 	SlowS        int64     `json:"slow_s"`      // seconds that a member waits between messages; 0: none
 	MutedUntil   time.Time `json:"muted_until"` // when the caller may write again; zero: now
 	Hold         *Hold     `json:"hold"`        // nil unless the caller is an operator and the group is under legal hold
@@ -159,6 +163,7 @@ type GroupDraft struct {
 	SlowS        *int64   `json:"slow_s,omitempty"`
 	Join         string   `json:"join,omitempty"`
 	Pins         string   `json:"pins,omitempty"`
+	MentionAll   string   `json:"mention_all,omitempty"`
 
 	Data json.RawMessage `json:"data,omitempty"` // custom fields, an object
 
@@ -179,6 +184,7 @@ type GroupChange struct {
 	RetainDays   *int64  `json:"retain_days,omitempty"`
 	Join         *string `json:"join,omitempty"`
 	Pins         *string `json:"pins,omitempty"`
+	MentionAll   *string `json:"mention_all,omitempty"`
 	SlowS        *int64  `json:"slow_s,omitempty"`
 
 	Data json.RawMessage `json:"data,omitempty"` // a JSON Merge Patch (RFC 7396); in a notice, all of what is there now

@@ -272,7 +272,7 @@ func (s *Erasures) EraseEntry(ctx context.Context, e erase.EntryErasure) (id int
 		if err != nil {
 			return 0, false, broke("erasure_entry", err)
 		}
-		mentions, counts = entry.Mentions, e.Erasure
+		mentions, counts = countedIn(entry.Mentions, entry.From), e.Erasure
 		head, edits = target+" "+changes[0].Old.Mark, encodeEdits(changes[0].Old.Edits)
 		was, is = changes[0].Old.JSON, changes[0].New.JSON
 		changes = changes[1:]

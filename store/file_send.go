@@ -21,7 +21,7 @@ const fileNamesMax = 100
 
 // appendNaming appends a message that names files.
 func (s *Logs) appendNaming(ctx context.Context, k groupKeys, a chat.Append) (chat.Appended, error) {
-	c := fileSendScript.Sized(k, rowArgs+len(a.Mentions)).Arg("file_ids", strings.Join(a.Files, " ")).Arg("names_max", fileNamesMax).
+	c := fileSendScript.Sized(k, rowArgs+len(a.Mentions)+1).Arg("file_ids", strings.Join(a.Files, " ")).Arg("names_max", fileNamesMax).
 		Arg("check_ms", int(fileCheckAfter.Milliseconds())).Arg("check_id", k.taskID()).Arg("known_only", a.FilesGone)
 	c = s.releasing(c, a.Release, audit.Entry{})
 	return s.runAppend(ctx, s.appendCall(c, k, &a), a)

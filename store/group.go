@@ -49,7 +49,7 @@ func (s *Groups) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 		Arg("name", g.Name).Arg("folded", fold.Fold(g.Name)).Arg("visibility", string(g.Visibility)).Arg("created_ms", g.CreatedAt.UnixMilli()).
 		Arg("keep", g.Keep).Arg("backlog_max", g.BacklogMax).
 		Arg("overflow", string(g.Overflow)).Arg("backlog_bytes", g.BacklogBytes).Arg("post", string(g.Post)).Arg("history", flag(g.History)).Arg("retain_days", g.RetainDays).
-		Arg("slow_s", g.SlowS).Arg("join", string(g.Join)).Arg("pinning", string(g.Pins)).Arg("data", string(g.Data)).Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", g.ID).
+		Arg("slow_s", g.SlowS).Arg("join", string(g.Join)).Arg("pinning", string(g.Pins)).Arg("mention_all", string(g.MentionAll)).Arg("data", string(g.Data)).Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", g.ID).
 		Arg("others", len(g.Members)).Arg("now", now).Arg("per", chat.NoticeUsersMax).List("invited", g.Members)
 	for _, n := range g.Notices[:notices(now)] {
 		c = c.MoreArgs("notices", "mark", n.Mark, "rest", n.Rest)
@@ -117,7 +117,7 @@ func (s *Groups) infosCall(user string, groups []string, data bool) call {
 	for _, group := range groups {
 		k := s.keys.group(group)
 		c = c.More("groups", "last_id", k.lastID(), "meta", k.meta(), "members", k.members(), "joined", k.joined(), "seen", k.seen(),
-			"read", k.read(), "msgs", k.msgs(), "skip", k.skip(), "by", k.by(user), "at", k.at(user), "mutes", k.mutes())
+			"read", k.read(), "msgs", k.msgs(), "skip", k.skip(), "by", k.by(user), "at", k.at(user), "at_all", k.at(chat.MentionAll), "mutes", k.mutes())
 	}
 	return c
 }
@@ -141,17 +141,18 @@ func asInfo(group string, r reply) chat.Info {
 	in.Version, in.Data, in.SlowS = r.number(21), servedData(r.text(22)), r.number(23)
 	in.Join = cmp.Or(chat.Joining(r.text(25)), chat.JoiningOf(in.Visibility))
 	in.Pins = cmp.Or(chat.Pinning(r.text(26)), chat.PinningOf(len(in.Direct) > 0))
-	in.Last = r.number(27)
-	in.Held = in.Last - r.number(28) + 1
-	in.Group.Members, in.Archived = r.number(29), r.number(30)
+	in.MentionAll = cmp.Or(chat.Mentioning(r.text(27)), chat.MentionManagers)
+	in.Last = r.number(29)
+	in.Held = in.Last - r.number(30) + 1
+	in.Group.Members, in.Archived = r.number(31), r.number(32)
 	in.First = in.Held
 	if from := r.number(13); in.Archived > 0 && from > 0 {
 		in.First = min(from, in.Held)
 	}
-	in.Role, in.Joined = chat.Role(r.text(31)), r.number(33)
-	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(34), r.number(35), r.number(36), r.number(37)
-	in.Acted = r.number(38) == 1
-	in.MutedUntil, in.Blocked = mutedUntil(r.text(39)), r.number(39) == blockedMs
+	in.Role, in.Joined = chat.Role(r.text(33)), r.number(35)
+	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(36), r.number(37), r.number(38), r.number(39)
+	in.Acted = r.number(40) == 1
+	in.MutedUntil, in.Blocked = mutedUntil(r.text(41)), r.number(41) == blockedMs
 	return in
 }
 
@@ -342,6 +343,9 @@ func (s *Groups) UpdateGroup(ctx context.Context, by chat.Caller, group string, 
 	}
 	if change.Pins != nil {
 		set("pins", string(*change.Pins))
+	}
+	if change.MentionAll != nil {
+		set("mention_all", string(*change.MentionAll))
 	}
 	if change.Data != nil {
 		set("data", storedData(change.Data))

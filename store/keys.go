@@ -159,7 +159,13 @@ func (g groupKeys) by(user string) string   { return g.base + ":by:" + layout.Ke
 func (g groupKeys) at(user string) string   { return g.base + ":at:" + layout.KeyID(user) }
 
 var groupNames = within(partNames, func(g groupKeys) *partKeys { return g.partKeys },
-	layout.Names(layout.Group, func(g groupKeys) string { return g.base }))
+	withAll(layout.Names(layout.Group, func(g groupKeys) string { return g.base })))
+
+// withAll adds where mentions of all members are counted.
+func withAll(names map[string]func(groupKeys) string) map[string]func(groupKeys) string {
+	names["at_all"] = func(g groupKeys) string { return g.at(chat.MentionAll) }
+	return names
+}
 
 // of names one user of the group, whose keys there scripts know too.
 func (g groupKeys) of(user string) memberKeys { return memberKeys{g, user} }

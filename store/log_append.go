@@ -46,7 +46,7 @@ func (s *Logs) appendAlone(ctx context.Context, a chat.Append) (chat.Appended, e
 	if len(a.Files) > 0 || a.Release != nil {
 		return s.appendNaming(ctx, k, a)
 	}
-	return s.runAppend(ctx, s.appendCall(appendScript.Sized(k, rowArgs+len(a.Mentions)), k, &a), a)
+	return s.runAppend(ctx, s.appendCall(appendScript.Sized(k, rowArgs+len(a.Mentions)+1), k, &a), a)
 }
 
 // lookKind has lib/append.lua check an entry, and append nothing; releaseKind has it not look at slow mode.
@@ -94,10 +94,19 @@ func (s *Logs) appendCall(c call, k groupKeys, list ...*chat.Append) call {
 			MoreArgs("rows", "from", &a.From, "mark", &a.Mark, "rest", a.Rest, "sent_ms", &a.SentAtMs,
 				"key", shortHash(a.Key), "content", shortHash(a.Content))
 	}
-	for _, user := range first.Mentions {
+	mentioned := countedIn(first.Mentions, first.From)
+	for _, user := range mentioned {
 		c = c.More("at", k.at(user))
 	}
-	return c.List("mentions", first.Mentions)
+	return c.List("mentions", mentioned)
+}
+
+// countedIn are those whose counts of mentions a message changes: whom it mentions, and its author, last, where it mentions all.
+func countedIn(mentions []string, from string) []string {
+	if !slices.Contains(mentions, chat.MentionAll) {
+		return mentions
+	}
+	return append(slices.DeleteFunc(slices.Clone(mentions), func(user string) bool { return user == from }), from)
 }
 
 // moreText writes the words of an entry that is not plain.

@@ -68,16 +68,18 @@ var refusals = map[string]error{
 
 // mayOnly says who may do what was refused, by the second element of `FORBIDDEN`.
 var mayOnly = map[string]error{
-	"members":     chat.ErrMembersOnly,
-	"managers":    chat.ErrManagersOnly,
-	"posters":     chat.ErrPostersOnly,
-	"nobody":      chat.ErrNobodyPosts,
-	"join_ask":    &chat.Error{Code: chat.CodeForbidden, Message: "those who manage the group decide who joins: ask them"},
-	"join_closed": &chat.Error{Code: chat.CodeForbidden, Message: "nobody joins this group but who is added or invited"},
-	"rank":        &chat.Error{Code: chat.CodeForbidden, Message: "the owner cannot be muted or banned, an admin only by the owner"},
-	"author":      chat.ErrDeletersOnly,
-	"owner":       &chat.Error{Code: chat.CodeForbidden, Message: "only the owner of the group may do this"},
-	"operators":   &chat.Error{Code: chat.CodeForbidden, Message: "only operators (role admin) may remove the owner of a group"},
+	"members":      chat.ErrMembersOnly,
+	"managers":     chat.ErrManagersOnly,
+	"posters":      chat.ErrPostersOnly,
+	"nobody":       chat.ErrNobodyPosts,
+	"nobody_all":   &chat.Error{Code: chat.CodeForbidden, Message: "nobody may mention all members of this group"},
+	"managers_all": &chat.Error{Code: chat.CodeForbidden, Message: "only those who manage this group may mention all members"},
+	"join_ask":     &chat.Error{Code: chat.CodeForbidden, Message: "those who manage the group decide who joins: ask them"},
+	"join_closed":  &chat.Error{Code: chat.CodeForbidden, Message: "nobody joins this group but who is added or invited"},
+	"rank":         &chat.Error{Code: chat.CodeForbidden, Message: "the owner cannot be muted or banned, an admin only by the owner"},
+	"author":       chat.ErrDeletersOnly,
+	"owner":        &chat.Error{Code: chat.CodeForbidden, Message: "only the owner of the group may do this"},
+	"operators":    &chat.Error{Code: chat.CodeForbidden, Message: "only operators (role admin) may remove the owner of a group"},
 }
 
 func asReply(name string, value any) (reply, error) {

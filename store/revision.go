@@ -73,7 +73,7 @@ func (s *Logs) reviseCall(revise *script.Step[memberKeys], a chat.Append, change
 		Arg("below", belowText(a.Below)).Arg("bare", !earlier && len(changes) > 1).
 		Arg("unreact_id", k.taskID())
 	call = s.releasing(call, a.Release, deletion(a, target))
-	for _, user := range target.Mentions {
+	for _, user := range countedIn(target.Mentions, target.From) {
 		call = call.More("at", k.at(user))
 	}
 	for i, c := range changes {

@@ -306,6 +306,22 @@ var notifyTests = map[string]func(*fixture){
 		later := w.say("g", "alice", "again")
 		w.equal(dispatch("erin")[0].Users[0].Show, later)
 	},
+	"who is told of a mention of all": func(w *fixture) {
+		w.group("g", []string{"bob", "carl"}, func(g *chat.NewGroup) { g.MentionAll = chat.MentionMembers })
+		epoch := w.info("g", "alice").Epoch
+		w.ok(w.SetLevel(w.ctx, "g", "bob", notify.Setting{Level: notify.Mentions}))
+		w.ok(w.SetLevel(w.ctx, "g", "carl", notify.Setting{Level: notify.Mentions}))
+		w.say("g", "alice", "nothing for them")
+		all := w.send(mentioning("g", "alice", chat.MentionAll)).ID
+		own := w.send(mentioning("g", "bob", chat.MentionAll)).ID
+		w.say("g", "alice", "nothing more")
+		w.ok(w.NotifyUsers(w.ctx, "g", epoch, []string{"bob", "carl"}))
+		w.equal(w.dispatches(), []notify.DispatchTask{{Group: "g", Epoch: epoch, Last: own + 1, Priority: chat.PriorityHigh, Users: []notify.Recipient{
+			{User: "bob", Count: 3, Mentions: 1, Show: all}, {User: "carl", Count: 4, Mentions: 2, Show: own}}}})
+		w.send(mentioning("g", "bob", chat.MentionAll))
+		w.ok(w.NotifyUsers(w.ctx, "g", epoch, []string{"bob"}))
+		w.equal(len(w.dispatches()), 0)
+	},
 	"what a late member may see": func(w *fixture) {
 		w.group("g", nil, noHistory)
 		w.says("g", "alice", 3)

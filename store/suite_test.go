@@ -30,7 +30,7 @@ func runSuite(t *testing.T, open factory) {
 		{"reactions", reactionTests}, {"pull", pullTests}, {"shared pages", sharedTests}, {"cursors", cursorTests}, {"trim", trimTests}, {"hidden", hiddenTests},
 		{"invites", inviteTests}, {"index", indexTests}, {"inbox", inboxTests}, {"strangers", strangerTests}, {"keys", keyTests}, {"tables", tableTests}, {"profiles", profileTests}, {"accounts", accountTests}, {"announcements", announcementTests}, {"signals", signalTests},
 		{"devices", deviceTests}, {"presence", presenceTests}, {"health", healthTests}, {"notify", notifyTests},
-		{"archive", archiveTests}, {"erasures", erasureTests}, {"retention", retentionTests}, {"imports", importTests}, {"files", fileTests}, {"backlog", backlogTests}, {"races", raceTests}, {"rules", ruleTests}, {"blocks", blockTests}, {"drafts", draftTests}, {"pins", pinTests}, {"reviews", reviewTests}, {"reports", reportTests}, {"audit", auditTests}, {"webhooks", webhookTests}, {"behind", behindTests}, {"schedules", scheduleTests},
+		{"archive", archiveTests}, {"erasures", erasureTests}, {"retention", retentionTests}, {"imports", importTests}, {"files", fileTests}, {"backlog", backlogTests}, {"mentions", mentionTests}, {"races", raceTests}, {"rules", ruleTests}, {"blocks", blockTests}, {"drafts", draftTests}, {"pins", pinTests}, {"reviews", reviewTests}, {"reports", reportTests}, {"audit", auditTests}, {"webhooks", webhookTests}, {"behind", behindTests}, {"schedules", scheduleTests},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			for name, test := range part.tests {
@@ -148,7 +148,7 @@ func (w *fixture) invite(group, epoch string, users []string) {
 
 func newGroup(id string, members []string, options ...func(*chat.NewGroup)) chat.NewGroup {
 	g := chat.NewGroup{Group: chat.Group{ID: id, Name: "The " + id, Visibility: chat.Private, CreatedBy: "alice",
-		CreatedAt: chat.TimeMs(1000), Epoch: "e-" + mark(), Keep: 100, BacklogMax: 10000, Post: chat.PostMembers,
+		CreatedAt: chat.TimeMs(1000), Epoch: "e-" + mark(), Keep: 100, BacklogMax: 10000, Post: chat.PostMembers, MentionAll: chat.MentionManagers,
 		History: true}, Members: members}
 	g.Notices = append(g.Notices, noticeEntry(id, "alice", chat.NoticeCreated, "alice"))
 	for some := range slices.Chunk(members, chat.NoticeUsersMax) {

@@ -163,7 +163,7 @@ func (l line) checkContent(limits chat.Limits, wrong *faults) chat.Content {
 		_, err = given.Checked(limits)
 		add(err)
 	}
-	content.Mentions, err = chat.UniqueUsers("mentions", l.Mentions, limits.MentionsMax)
+	content.Mentions, err = chat.UniqueMentions(l.Mentions, limits.MentionsMax)
 	add(err)
 	return content
 }

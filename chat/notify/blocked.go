@@ -72,7 +72,7 @@ func (s *Service) unreadMessages(ctx context.Context, t PushTask) ([]shown, erro
 			return nil, err
 		}
 		if m.ID <= pages[0].Info.Read || e.From == t.User || e.DeletedAt != nil || e.Kind != chat.Text && e.Kind != chat.Data ||
-			mentions && !slices.Contains(e.Mentions, t.User) {
+			mentions && !slices.Contains(e.Mentions, t.User) && !slices.Contains(e.Mentions, chat.MentionAll) {
 			continue
 		}
 		all = append(all, shown{e.From, e.Body})

@@ -18,7 +18,9 @@ func Of(messages ...chat.Message) []string {
 			people[from] = struct{}{}
 		}
 		for _, user := range mentions {
-			people[user] = struct{}{}
+			if user != chat.MentionAll {
+				people[user] = struct{}{}
+			}
 		}
 	}
 	return slices.Sorted(maps.Keys(people))

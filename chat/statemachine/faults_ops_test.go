@@ -189,13 +189,7 @@ func (m *faultMachine) resolve(t *rapid.T, a *attempt, kept bool) {
 	m.must(t, err)
 	switch {
 	case end.Last == g.last+1:
-		var mentioned []string
-		for _, u := range a.content.Mentions {
-			if g.members[u] != nil {
-				mentioned = append(mentioned, u)
-			}
-		}
-		id := g.append(a.user, &modelMessage{from: a.user, kind: chat.Text, body: *a.content.Body, mentions: mentioned})
+		id := g.append(a.user, &modelMessage{from: a.user, kind: chat.Text, body: *a.content.Body, mentions: g.mentioned(a.content.Mentions)})
 		if a.content.ClientID != "" {
 			g.sent[a.user+"/"+a.content.ClientID] = modelSend{id, *a.content.Body + strings.Join(a.content.Mentions, ",")}
 		}

@@ -200,7 +200,7 @@ func (m *machine) create(t *rapid.T, user, group string) {
 		}
 	}
 	got, err := m.service.CreateGroup(m.ctx, caller(user), chat.GroupDraft{ID: group, Name: "The " + group, Members: others,
-		Visibility: visibility, Join: join, Keep: &keep, BacklogMax: &backlog, History: &history})
+		Visibility: visibility, Join: join, Keep: &keep, BacklogMax: &backlog, History: &history, MentionAll: chat.MentionMembers})
 	expect(t, "create", err, "")
 	if m.epochs[got.Epoch] || got.Epoch == "" {
 		t.Fatalf("create %s: epoch %q was used before", group, got.Epoch)
@@ -239,7 +239,7 @@ func (m *machine) draft(t *rapid.T, user, group string) chat.Content {
 		d.ClientID = fmt.Sprintf("k%d", m.serial)
 	}
 	if rapid.IntRange(0, 3).Draw(t, "mentions") == 0 {
-		d.Mentions = []string{oneOf(t, "mentioned", machineUsers...)}
+		d.Mentions = []string{oneOf(t, "mentioned", append([]string{chat.MentionAll}, machineUsers...)...)}
 	}
 	return d
 }
@@ -262,13 +262,7 @@ func (m *machine) send(t *rapid.T, user, group string) {
 	}
 	expect(t, "send", err, "")
 	g.noteSent(user)
-	var mentioned []string
-	for _, u := range d.Mentions {
-		if g.members[u] != nil {
-			mentioned = append(mentioned, u)
-		}
-	}
-	id := g.append(user, &modelMessage{from: user, kind: chat.Text, body: *d.Body, mentions: mentioned})
+	id := g.append(user, &modelMessage{from: user, kind: chat.Text, body: *d.Body, mentions: g.mentioned(d.Mentions)})
 	if sent.ID != id || sent.Duplicate {
 		t.Fatalf("send: got id %d duplicate %v, want id %d", sent.ID, sent.Duplicate, id)
 	}

@@ -188,6 +188,14 @@ func (g *modelGroup) unread(user string) (unread, mentions int64) {
 	return unread, mentions
 }
 
+// mentioned are the members that the mentions of a message name now.
+func (g *modelGroup) mentioned(mentions []string) []string {
+	if slices.Contains(mentions, chat.MentionAll) {
+		return slices.Sorted(maps.Keys(g.members))
+	}
+	return slices.DeleteFunc(slices.Clone(mentions), func(user string) bool { return g.members[user] == nil })
+}
+
 // visible is the lowest id that user may be served.
 func (g *modelGroup) visible(user string) int64 {
 	if m := g.members[user]; !g.history && m.joined > g.below()+1 {

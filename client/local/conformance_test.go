@@ -297,7 +297,7 @@ func (d *driver) do(c command) (object, error) {
 		if !ok {
 			return object{"gone": true}, nil
 		}
-		return object{"id": g.ID, "unread": g.Unread, "read": g.GroupState.Read, "last": g.Last, "failed": g.Failed}, nil
+		return object{"id": g.ID, "unread": g.Unread, "mentions_unread": g.MentionsUnread, "read": g.GroupState.Read, "last": g.Last, "failed": g.Failed}, nil
 	default:
 		return nil, fmt.Errorf("no such command: %s", c.Do)
 	}

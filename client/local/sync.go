@@ -123,7 +123,7 @@ func (d *draft) counted(was record, log groupLog, b client.Messages, step step, 
 		}
 		if said && !mine && m.DeletedAt == nil && m.ID > g.Read {
 			g.Unread++
-			if slices.Contains(m.Mentions, d.me) {
+			if mentioned(m.Mentions, d.me) {
 				g.MentionsUnread++
 			}
 		}
@@ -321,7 +321,7 @@ func (d *draft) readTo(group string, id int64) error {
 				continue
 			}
 			g.Unread = max(0, g.Unread-1)
-			if slices.Contains(e.Mentions, d.me) {
+			if mentioned(e.Mentions, d.me) {
 				g.MentionsUnread = max(0, g.MentionsUnread-1)
 			}
 		}
@@ -349,4 +349,9 @@ func (d *draft) confirmed(group string, id int64, answer *client.Progress) {
 		next.Group.Seen = answer.Seen
 		d.putRecord(next)
 	}
+}
+
+// mentioned tells whether mentions name a user, or all members.
+func mentioned(mentions []string, user string) bool {
+	return slices.Contains(mentions, user) || slices.Contains(mentions, client.MentionAll)
 }

@@ -3,6 +3,8 @@
  * whatever the text, and gives a tree that has no markup in it: whoever draws it makes text of text.
  */
 
+import { ALL } from "./mentions.ts";
+
 export type Inline =
   | string
   | { type: "strong" | "em" | "del"; inline: Inline[] }
@@ -150,7 +152,7 @@ function inlineOf(text: string, mentions: readonly string[]): Inline[] {
       else i += whole?.length ?? 1;
     } else if (c === "@") {
       const user = /[\w@.]/.test(text[i - 1] ?? " ") ? undefined : mentioned(text, i + 1, mentions);
-      if (user) put({ type: "mention", user }, i + 1 + user.length);
+      if (user) put({ type: "mention", user }, i + (user === ALL ? 0 : 1) + user.length);
       else i++;
     } else {
       let end = i;
@@ -227,8 +229,9 @@ function mentioned(text: string, at: number, names: readonly string[]): string |
   let longest: string | undefined;
   for (const name of names) {
     work.steps++;
-    if (!text.startsWith(name, at) || name.length <= (longest?.length ?? 0)) continue;
-    NAME_ENDS.lastIndex = at + name.length;
+    const from = name === ALL ? at - 1 : at;
+    if (!text.startsWith(name, from) || name.length <= (longest?.length ?? 0)) continue;
+    NAME_ENDS.lastIndex = from + name.length;
     if (NAME_ENDS.test(text)) longest = name;
   }
   return longest;
@@ -237,7 +240,7 @@ function mentioned(text: string, at: number, names: readonly string[]): string |
 /** The text without marks, in one line: for previews and notifications. */
 export function plain(text: string, mentions: readonly string[] = [], nameOf = (user: string) => user): string {
   const line = (inline: readonly Inline[]): string =>
-    inline.map((p) => (typeof p === "string" ? p : p.type === "mention" ? `@${nameOf(p.user)}` : "inline" in p ? line(p.inline) : p.text)).join("");
+    inline.map((p) => (typeof p === "string" ? p : p.type === "mention" ? (p.user === ALL ? ALL : `@${nameOf(p.user)}`) : "inline" in p ? line(p.inline) : p.text)).join("");
   const all = (blocks: readonly Block[]): string =>
     blocks.map((b) => (b.type === "quote" ? all(b.blocks) : b.type === "list" ? b.items.map(line).join(" ") : b.type === "code" ? b.text : line(b.inline))).join(" ");
   return all(parse(text.slice(0, 2000), mentions)).replaceAll(/\s+/g, " ").trim();

@@ -73,6 +73,7 @@ function settingsText(s: Readonly<Record<string, Json>> | undefined): string {
     visibility: (v) => (v === "public" ? say("the group is public", "群组设为公开") : say("the group is private", "群组设为私密")),
     join: (v) => (v === "ask" ? say("who wants to join asks", "加入须经申请") : v === "closed" ? say("only who is invited can join", "仅受邀者可加入") : say("anyone can join", "任何人都可以加入")),
     post: (v) => (v === "none" ? say("nobody can post for now", "暂时无人可发言") : v === "admins" ? say("only admins can post", "仅管理员可发言") : say("all members can post", "所有成员可发言")),
+    mention_all: (v) => (v === "off" ? say("nobody can mention all", "无人可提及全员") : v === "members" ? say("all members can mention all", "所有成员可提及全员") : say("only admins can mention all", "仅管理员可提及全员")),
     slow_s: (v) => (v > 0 ? say(`one message every ${lasting(v)}`, `每 ${lasting(v)}可发一条消息`) : say("slow mode is off", "慢速模式已关闭")),
     pins: (v) => (v === "members" ? say("all members can pin messages", "所有成员可置顶消息") : say("only admins can pin messages", "仅管理员可置顶消息")),
     history: (v) => (v ? say("new members can see earlier messages", "新成员可查看以前的消息") : say("new members can’t see earlier messages", "新成员不能查看以前的消息")),

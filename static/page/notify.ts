@@ -7,6 +7,7 @@ import { answerOf, tagOf, NAMES, type Alert, type Names, type ToWindow } from ".
 import { passing } from "./call.ts";
 import { titleOf } from "./groups.ts";
 import { openItems } from "./inbox.ts";
+import { isFor } from "./mentions.ts";
 import { textOf } from "./people.ts";
 import { oneLine } from "./preview.ts";
 import { go, parse, route } from "./route.ts";
@@ -155,7 +156,7 @@ export function begin(session: Session): void {
     if (m.kind === "delete") return closeAll((group, id) => group === m.group && id === m.target);
     const group = chat.group(m.group).snapshot();
     if (!group || m.from === me || (m.kind !== "text" && m.kind !== "data") || m.id <= Math.max(group.read, before.get(m.group) ?? 0)) return;
-    const named = !!m.mentions?.includes(me);
+    const named = isFor(m, me);
     const level = await levelOf(m.group);
     if (level === "none" || (level === "mentions" && !named)) return;
     const title = titleOf(group, me, people.now());

@@ -3,6 +3,7 @@
  * not unique, and anyone may choose any: where two look alike, the id stands beside them. Pure functions.
  */
 import { pieces } from "./format.ts";
+import { ALL } from "./mentions.ts";
 
 type Person = {
   /** "": none. */
@@ -89,7 +90,7 @@ export const remembered = (saved: unknown): People => (Array.isArray(saved) ? wi
 export function* usersIn(messages: Iterable<{ from: string; mentions?: readonly string[]; user?: string; users?: readonly string[] }>): Generator<string> {
   for (const m of messages) {
     yield m.from;
-    yield* m.mentions ?? [];
+    yield* (m.mentions ?? []).filter((user) => user !== ALL);
     if (m.user) yield m.user;
     yield* m.users ?? [];
   }

@@ -23,6 +23,15 @@ const inlines = [
   ["@bob: @bob.smith @bo mail@bob @@bob", [{ type: "mention", user: "bob" }, ": @bob.smith @bo mail@bob @@bob"]],
   ["@bobby, @bob.", [{ type: "mention", user: "bobby" }, ", ", { type: "mention", user: "bob" }, "."]],
 ];
+test("a mention of all", () => {
+  const all = { type: "mention", user: "@all" };
+  for (const [body, want] of [["@all: hello", [all, ": hello"]], ["hi @all", ["hi ", all]], ["@allan @@all a@all", ["@allan @@all a@all"]]]) {
+    assert.deepEqual(parse(body, ["@all", "bob"]), text(want), body);
+    assert.equal(plain(body, ["@all"]), body);
+  }
+  assert.deepEqual(parse("@all", ["bob"]), text(["@all"]));
+});
+
 test("inline", () => {
   for (const [body, want] of inlines) {
     assert.deepEqual(parse(body, ["bob", "bobby"]), text(want), body);

@@ -66,6 +66,8 @@ func (h *fixture) live(group string) {
 	}
 	body := "hello @bob"
 	first := send("alice", chat.Content{Body: &body, Mentions: []string{"bob", "dora"}})
+	everybody := "hello @all"
+	send("alice", chat.Content{Body: &everybody, Mentions: []string{chat.MentionAll}})
 	for i := range 80 {
 		h.Say([]string{"alice", "bob", "carl"}[i%3], group, fmt.Sprint("text ", i))
 	}
@@ -189,6 +191,11 @@ func TestGroupDamage(t *testing.T) {
 		{"ZADD {g}by:bob 5000 5000", doctor.KindCount, "{g}by:bob", false},
 		{"ZREM {g}senders bob", doctor.KindOrphan, "{g}by:bob", true},
 		{"ZADD {g}at:eve 7 7", doctor.KindOrphan, "{g}at:eve", true},
+		{"DEL {g}at:@all", doctor.KindCount, "{g}at:alice", false},
+		{"ZADD {g}at:alice -5000 5000", doctor.KindCount, "{g}at:alice", false},
+		{"HDEL {g}meta alls", doctor.KindCount, "{g}at:@all", false},
+		{"ZADD {g}at:@all 5000 5000", doctor.KindCount, "{g}at:@all", false},
+		{"ZADD {p}g:nowhere:at:@all 7 7", doctor.KindOrphan, "{p}g:nowhere:at:@all", true},
 		{"HSET {g}data eve {}", doctor.KindOrphan, "{g}data", true},
 		{"ZADD {g}kept 7 9_{}", doctor.KindOrphan, "{g}kept", true},
 		{"HSET {g}sent:alice x 5000~1~m~c", doctor.KindRetry, "{g}sent:alice", false},

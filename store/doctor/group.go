@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/queue/script"
+	"github.com/chatd/chatd/store/layout"
 )
 
 var (
@@ -319,7 +321,7 @@ func (d *groups) strays(ctx context.Context, g groupKeys, set string) error {
 
 // own examines what a group keeps about one user: `by`, `at` or `sent`.
 func (d *groups) own(ctx context.Context, g groupKeys, k key, what string) error {
-	c := ownScript.On(g).Key("own", k.name).Arg("user", k.About)
+	c := ownScript.On(g).Key("own", k.name).Key("at_all", g.base+"at:"+layout.KeyID(chat.MentionAll)).Arg("user", k.About)
 	kind := KindCount
 	if what == "sent" {
 		c, kind = retryScript.On(g).Key("own", k.name).Arg("user", k.About), KindRetry
@@ -330,7 +332,8 @@ func (d *groups) own(ctx context.Context, g groupKeys, k key, what string) error
 	}
 	exists, last, member, sender := r.Number(0) == 1, r.Number(1), r.Number(2) == 1, r.Number(3) == 1
 	cleanup, rest, count, lowest, highest := r.Number(4) == 1, r.Number(5) > 0, r.Number(6), r.Number(7), r.Number(8)
-	f := Finding{Kind: KindOrphan, Key: k.name}
+	all, f := what == "at" && k.About == chat.MentionAll, Finding{Kind: KindOrphan, Key: k.name}
+	named := what == "at" && !all
 	switch {
 	case count == 0 || !exists && cleanup:
 		return nil // gone meanwhile, or about to be cleaned up
@@ -338,14 +341,18 @@ func (d *groups) own(ctx context.Context, g groupKeys, k key, what string) error
 		return nil // the group's settings are missing, which is reported for the group
 	case !exists:
 		f.Message, f.Repair = "was left behind by a group that is gone", "remove the key"
-	case what == "at" && !member:
+	case what == "at" && !member && !all:
 		f.Message, f.Repair = "was left behind by a user who is not a member", "remove the key"
 	case what != "at" && !sender:
 		f.Message, f.Repair = "belongs to a user who is not in senders, so it would never be removed", "add the user to senders"
-	case lowest < 1 || highest > last:
+	case lowest < 1 && (!named || lowest < -last) || highest > last:
 		f.Kind, f.Message = kind, fmt.Sprintf("names entries from %d to %d, but the log ends at %d", lowest, highest, last)
 	case what == "sent" && count > retryKeysMax:
 		f.Kind, f.Message = kind, fmt.Sprintf("holds %d retry keys, more than the maximum of %d", count, retryKeysMax)
+	case all && r.Number(9) == 0:
+		f.Kind, f.Message = kind, "has mentions of all members, which its group does not count: its settings lack alls"
+	case named && r.Number(10) > 0:
+		f.Kind, f.Message = kind, fmt.Sprintf("has %d messages that mention all members, which are not among those of the group: they are subtracted from what mentions the user", r.Number(10))
 	default:
 		return nil
 	}

@@ -247,10 +247,12 @@ func validOwners(key layout.Found) bool {
 // validSender: what sends is a user, a webhook, an API key or the server.
 func validSender(id string) bool { return chat.ValidGroupID(id) || id == server }
 
-// validScore: scores are ids or times. Only the index of a user's groups has them below 0, for groups where the user has not acted.
+// validScore: scores are ids or times. Only the index of a user's groups has them below 0, for groups where the user has not acted,
+// and what mentions a member, for messages in which they mentioned all.
 func validScore(text, shape string) bool {
 	score, err := strconv.ParseFloat(text, 64)
-	return err == nil && score == math.Trunc(score) && score <= integerMax && (score >= 0 || shape == "u:<id>:groups")
+	return err == nil && score == math.Trunc(score) && score <= integerMax && score >= -integerMax &&
+		(score >= 0 || shape == "u:<id>:groups" || shape == "g:<id>:at:<user>")
 }
 
 func scores(text string, id int64) bool {

@@ -44,6 +44,8 @@ func fill(t *testing.T, url string) *store.Store {
 	_, err := b.Ack(b.Ctx, chattest.As("bob"), "g", chat.At(200))
 	b.Must(err)
 	hello := "hello"
+	_, err = b.Send(b.Ctx, chattest.As("alice"), "g", chat.Content{Body: &hello, Mentions: []string{chat.MentionAll}}, "")
+	b.Must(err)
 	for i := range 120 {
 		_, _, err := b.SendDirect(b.Ctx, chattest.As("alice"), "bob", chat.Direct{Body: &hello, ClientID: fmt.Sprint("d", i)})
 		b.Must(err)

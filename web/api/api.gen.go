@@ -504,7 +504,7 @@ type AccountDraft struct {
 	// Role `admin` makes an operator. For operators.
 	Role *string `json:"role,omitempty"`
 
-	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`.
 	User UserId `json:"user"`
 }
 
@@ -643,9 +643,12 @@ type ChangedSettings struct {
 	History *bool      `json:"history,omitempty"`
 
 	// Join Who may add themself to a public group: `open`: everybody; `ask`: those who manage it decide; `closed`: nobody. A private group is joined only by invitation, or by being added. Default: `open` for a public group, `closed` for a private one.
-	Join     Joining  `json:"join,omitempty"`
-	Keep     *int64   `json:"keep,omitempty"`
-	Overflow Overflow `json:"overflow,omitempty"`
+	Join Joining `json:"join,omitempty"`
+	Keep *int64  `json:"keep,omitempty"`
+
+	// MentionAll Who may mention all members at once, by `@all` in `mentions`, else `403 forbidden`: every member; those who manage the group, the default, and always where it has more than 1,000 members; or nobody.
+	MentionAll Mentioning `json:"mention_all,omitempty"`
+	Overflow   Overflow   `json:"overflow,omitempty"`
 
 	// Pins Who may pin messages: `managers`, the default: the owner, admins and operators; `members`: also all members who may write. In a direct group, which nobody manages, both may.
 	Pins Pinning `json:"pins,omitempty"`
@@ -680,7 +683,9 @@ type Content struct {
 	ClientId *ClientId `json:"client_id,omitempty"`
 
 	// Data Any JSON value, at most 16 KiB.
-	Data     Any       `json:"data,omitempty"`
+	Data Any `json:"data,omitempty"`
+
+	// Mentions Users, each counted once; `@all` stands for everybody in the group.
 	Mentions *[]UserId `json:"mentions,omitempty"`
 	ReplyTo  *int64    `json:"reply_to,omitempty"`
 }
@@ -704,7 +709,7 @@ type DevDraft struct {
 	// Code The code of the printed link. Without it, or with that of an earlier start, 403.
 	Code *string `json:"code,omitempty"`
 
-	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`.
 	User UserId `json:"user"`
 }
 
@@ -910,6 +915,9 @@ type GroupDraft struct {
 	// Keep How many of the newest messages stay though all have seen them. Default: 100.
 	Keep    *int64    `json:"keep,omitempty"`
 	Members *[]UserId `json:"members,omitempty"`
+
+	// MentionAll Who may mention all members at once, by `@all` in `mentions`, else `403 forbidden`: every member; those who manage the group, the default, and always where it has more than 1,000 members; or nobody.
+	MentionAll Mentioning `json:"mention_all,omitempty"`
 
 	// Name Without control characters; those for the direction of writing are dropped.
 	Name     *string  `json:"name,omitempty"`
@@ -1149,7 +1157,7 @@ type Item struct {
 	// Duplicate Only in the answer to a send: this key was known.
 	Duplicate *bool `json:"duplicate,omitempty"`
 
-	// From Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+	// From Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`.
 	From *UserId `json:"from,omitempty"`
 
 	// Group Compared byte for byte.
@@ -1163,7 +1171,7 @@ type Item struct {
 	// Seq Dense per user; where one is missing, the batch behind it says `complete: false`.
 	Seq int64 `json:"seq"`
 
-	// To Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+	// To Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`.
 	To *UserId `json:"to,omitempty"`
 
 	// Via Id of the key by which a program wrote it, so that a bot skips its own.
@@ -1363,6 +1371,9 @@ type MembersDraft struct {
 	Remove []UserId        `json:"remove,omitempty"`
 }
 
+// Mentioning Who may mention all members at once, by `@all` in `mentions`, else `403 forbidden`: every member; those who manage the group, the default, and always where it has more than 1,000 members; or nobody.
+type Mentioning = chat.Mentioning
+
 // Message defines model for Message.
 type Message struct {
 	// Body At most 16 KiB, with at least one visible character.
@@ -1394,10 +1405,12 @@ type Message struct {
 	Group GroupId `json:"group"`
 
 	// Id Dense per group, from 1.
-	Id         int64       `json:"id"`
-	Kind       MessageKind `json:"kind"`
-	Mentions   *[]UserId   `json:"mentions,omitempty"`
-	MutedUntil *Time       `json:"muted_until,omitempty"`
+	Id   int64       `json:"id"`
+	Kind MessageKind `json:"kind"`
+
+	// Mentions Users, each counted once; `@all` stands for everybody in the group.
+	Mentions   *[]UserId `json:"mentions,omitempty"`
+	MutedUntil *Time     `json:"muted_until,omitempty"`
 
 	// Name The new name, in a notice of `renamed`.
 	Name   *string        `json:"name,omitempty"`
@@ -1419,7 +1432,7 @@ type Message struct {
 	Target *int64 `json:"target,omitempty"`
 	Until  *Time  `json:"until,omitempty"`
 
-	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`.
 	User *UserId `json:"user,omitempty"`
 
 	// Users In place of `user` in a notice of `joined` or `removed` about users who were added or removed together.
@@ -1441,7 +1454,7 @@ type MessageDraft = wire.MessageDraft
 // MessageHeldEvent defines model for MessageHeldEvent.
 type MessageHeldEvent struct {
 	Data struct {
-		// From Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+		// From Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`.
 		From UserId `json:"from"`
 
 		// Group Compared byte for byte.
@@ -1450,7 +1463,7 @@ type MessageHeldEvent struct {
 		Reason *string  `json:"reason,omitempty"`
 		Review string   `json:"review"`
 
-		// To Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+		// To Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`.
 		To *UserId `json:"to,omitempty"`
 	} `json:"data"`
 	Timestamp Time                 `json:"timestamp"`
@@ -1803,7 +1816,7 @@ type ScheduleDraft struct {
 	// Until Nothing fires after it.
 	Until *string `json:"until,omitempty"`
 
-	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`.
 	User UserId `json:"user,omitempty"`
 }
 
@@ -2260,7 +2273,7 @@ type UserCode struct {
 // UserError defines model for UserError.
 type UserError = profiles.Refusal
 
-// UserId Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+// UserId Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`.
 type UserId = string
 
 // UserPage defines model for UserPage.
@@ -2390,10 +2403,10 @@ type TaskParam = TaskId
 // UserIfMatchParam defines model for UserIfMatchParam.
 type UserIfMatchParam = string
 
-// UserOrMeParam Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+// UserOrMeParam Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`.
 type UserOrMeParam = UserId
 
-// UserParam Compared byte for byte; does not begin with `in:`, `reader:` or `key:`.
+// UserParam Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`.
 type UserParam = UserId
 
 // WebhookParam Compared byte for byte.

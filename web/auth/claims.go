@@ -90,7 +90,7 @@ func (v *Verifier) user(claims jwt.MapClaims) (string, error) {
 	case chat.ValidUserID(id):
 		return id, nil
 	case chat.ValidGroupID(id):
-		return "", chat.Errorf(chat.CodeUnauthenticated, "%s is not a user id: it must not begin with in:, reader: or key:", what)
+		return "", chat.Errorf(chat.CodeUnauthenticated, "%s is not a user id: it must not begin with in:, reader: or key:, and not be @all", what)
 	}
 	return "", chat.Errorf(chat.CodeUnauthenticated, "%s is not a user id: want 1 to 128 of A-Z a-z 0-9 . _ - @ + | :", what)
 }

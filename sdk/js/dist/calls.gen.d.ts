@@ -204,7 +204,7 @@ export type Ban = {
     reason?: string;
     /** A time, or null. */
     until: string | null;
-    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`. */
     user: string;
 };
 export type BanDraft = {
@@ -293,6 +293,8 @@ export type Group = {
     keep: number;
     last: number;
     members: number;
+    /** Who may mention all members at once, by `@all` in `mentions`, else `403 forbidden`: every member; those who manage the group, the default, and always where it has more than 1,000 members; or nobody. */
+    mention_all: "members" | "managers" | "off";
     /** When the caller may write again; absent where they may now. `9999-12-31T00:00:00.000Z`: never. */
     muted_until?: string;
     name: string;
@@ -325,6 +327,8 @@ export type GroupDraft = {
     /** How many of the newest messages stay though all have seen them. Default: 100. */
     keep?: number;
     members?: string[];
+    /** Who may mention all members at once, by `@all` in `mentions`, else `403 forbidden`: every member; those who manage the group, the default, and always where it has more than 1,000 members; or nobody. */
+    mention_all?: "members" | "managers" | "off";
     /** Without control characters; those for the direction of writing are dropped. */
     name?: string;
     /** What happens beyond `backlog_max`. `drop` (default): the member is no longer waited for. `block`: sends and new uploads get `429 backlog_full` until the member acks or leaves. */
@@ -390,7 +394,7 @@ export type JoinAnswer = {
 export type JoinRequest = {
     at: string;
     note?: string;
-    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`. */
     user: string;
 };
 export type JoinRequestDraft = {
@@ -414,7 +418,7 @@ export type Me = {
     /** Any JSON value of the user's clients. */
     settings?: Json;
     status?: UserStatus;
-    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`. */
     user: string;
     /** Grows with every change; 0: there is no profile. */
     version: number;
@@ -445,7 +449,7 @@ export type Member = {
     read: number;
     role: "owner" | "admin" | "member";
     seen: number;
-    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`. */
     user: string;
 };
 export type MemberChange = {
@@ -495,7 +499,7 @@ export type Receipts = {
     seen_by: ({
         read: number;
         seen: number;
-        /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+        /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`. */
         user: string;
     })[];
 };
@@ -575,14 +579,14 @@ export type Schedule = Content & {
     next_at: string | null;
     /** Of one that recurs, its next occurrences: `next_at` first, three at most. */
     next_times?: string[];
-    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`. */
     owner?: string;
     /** Messages sent. */
     sent: number;
     state: "pending" | "paused" | "done" | "failed" | "cancelled";
     timezone?: string;
     until?: string;
-    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`. */
     user?: string;
 };
 export type ScheduleChange = {
@@ -618,7 +622,7 @@ export type ScheduleDraft = {
     timezone?: string;
     /** Nothing fires after it. */
     until?: string;
-    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`. */
     user?: string;
 };
 export type SchedulePage = {
@@ -647,7 +651,7 @@ export type User = {
     /** For operators: `admin` or null, as `PUT /v1/users` has set it. */
     role?: string | null;
     status?: UserStatus;
-    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`. */
+    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`. */
     user: string;
     /** Grows with every change; 0: the user has no profile. */
     version: number;
@@ -684,6 +688,7 @@ export type Content = {
     client_id?: string;
     /** Any JSON value, at most 16 KiB. */
     data?: Json;
+    /** Users, each counted once; `@all` stands for everybody in the group. */
     mentions?: string[];
     reply_to?: number;
 };

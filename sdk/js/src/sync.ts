@@ -121,7 +121,7 @@ function counted(record: GroupRecord, b: Batch, { fresh, anew, gap }: Step, d: D
     if (mine && g.read === m.id - 1) g.read = m.id; // as the server does
     if (said && !mine && !m.deleted_at && m.id > g.read) {
       g.unread++;
-      if (m.mentions?.includes(me)) g.mentions_unread++;
+      if (mentions(m, me)) g.mentions_unread++;
     }
     // Whether the deleted one counted as unread is known only to the server when it is not at hand.
     if (m.kind === "delete" && (m.target ?? 0) > g.read) d.stale.add(b.group);
@@ -294,6 +294,9 @@ export function moved(d: Draft, c: { group: string; user: string; seen: number; 
   if (read !== was.g.read || c.seen !== was.g.seen) d.put(keyOf.group(c.group), { ...was, g: { ...was.g, seen: c.seen, read } });
 }
 
+/** Whether a message mentions somebody, or all members. */
+const mentions = (m: { mentions?: readonly string[] }, user: string): boolean => !!m.mentions?.some((one) => one === user || one === "@all");
+
 /** The person has read up to id. */
 export async function readTo(d: Draft, group: string, id: number): Promise<void> {
   const was = d.record(group);
@@ -307,7 +310,7 @@ export async function readTo(d: Draft, group: string, id: number): Promise<void>
       const e = value as unknown as Entry;
       if (e.from === d.s.me || e.kind === "notice" || e.deleted_at) continue;
       unread = Math.max(0, unread - 1);
-      if (e.mentions?.includes(d.s.me)) mentions_unread = Math.max(0, mentions_unread - 1);
+      if (mentions(e, d.s.me)) mentions_unread = Math.max(0, mentions_unread - 1);
     }
   } else d.stale.add(group);
   d.put(keyOf.read(group), id);

@@ -88,6 +88,8 @@ export type GroupState = {
   readonly slow_s?: number;
   /** Who may pin messages; absent: managers. */
   readonly pins?: "managers" | "members";
+  /** Who may mention all members, by `@all` in mentions. */
+  readonly mention_all?: "members" | "managers" | "off";
   /** When one may write again; absent: now. */
   readonly muted_until?: string | undefined;
   readonly direct?: readonly [string, string];

@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { MessageItem } from "@chatd/client";
 import { cardOf } from "../cards.ts";
 import { elided, parse, type Block, type Inline } from "../markdown.ts";
+import { ALL } from "../mentions.ts";
 import { usePerson } from "../people.ts";
 import { say } from "../say.ts";
 import { memo } from "../ui/memo.ts";
@@ -77,7 +78,7 @@ function inlines(inline: readonly Inline[], me: string, tab: number): ComponentC
       case "del": return <del>{inlines(p.inline, me, tab)}</del>;
       case "code": return <code dir="ltr">{p.text}</code>;
       case "link": return <a href={p.href} title={p.href} target="_blank" rel="noopener noreferrer" tabIndex={tab}>{elided(p.text)}</a>;
-      case "mention": return <Mention user={p.user} self={p.user === me} />;
+      case "mention": return p.user === ALL ? <bdi class="mention self">{ALL}</bdi> : <Mention user={p.user} self={p.user === me} />;
     }
   });
 }

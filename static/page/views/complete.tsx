@@ -2,12 +2,13 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { GroupState } from "@chatd/client";
+import { ALL } from "../mentions.ts";
 import { labelOf, nameIn, usePeople, type People } from "../people.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { type Emoji, find, loadEmoji, toneNow, usedEmoji, withTone } from "../ui/emoji-table.ts";
 import { Avatar, Name } from "../ui/parts.tsx";
-import { useMembers } from "../members.ts";
+import { manages, useMembers } from "../members.ts";
 import { COMMANDS, insert, wordAt } from "./text.ts";
 
 /** Offered at a time. */
@@ -17,6 +18,8 @@ const NAMED_MAX = 200;
 /** Members who are loaded at most. */
 const LOADED_MAX = 1000;
 const SEARCH_MS = 150;
+/** In a group of more members, only those who manage it mention all. */
+const ALL_MAX = 1000;
 
 const DOES = { schedule: say("Send a message later", "稍后发送消息"), invite: say("Invite people to this group", "邀请他人加入此群组") };
 
@@ -25,14 +28,19 @@ type Offer = { key: string; insert: string; name: string; view: ComponentChildre
 const plain = (text: string): string => text.normalize("NFKD").replaceAll(/\p{Mn}/gu, "").toLowerCase();
 
 /** Who can be mentioned. complete: there is nobody else. */
-export type Mentionable = { users: readonly string[]; complete: boolean };
+export type Mentionable = { users: readonly string[]; complete: boolean; /** All members at once can be. */ all: boolean };
 
 /** Who can be mentioned in a group, once there is an @ and they are loaded; more than the first are searched for by name. */
-export function useMentionable(group: Pick<GroupState, "id" | "members">, wanted: boolean): Mentionable | null {
+export function useMentionable(group: Pick<GroupState, "id" | "members"> & { mention_all: GroupState["mention_all"] | undefined }, wanted: boolean): Mentionable | null {
   const { people } = useSession();
-  const { list, complete } = useMembers(group, wanted ? LOADED_MAX : 1);
+  const { list, complete, mine } = useMembers(group, wanted ? LOADED_MAX : 1);
+  const all = group.mention_all !== "off" && (manages(mine) || (group.mention_all === "members" && group.members <= ALL_MAX));
   const loaded = wanted && (complete || list.length >= LOADED_MAX);
-  const mentionable = useMemo(() => (loaded ? { users: list.map((m) => m.user), complete } : null), [loaded, list, complete]);
+  const mentionable = useMemo(() => {
+    if (!loaded) return null;
+    const users = list.map((m) => m.user);
+    return { users, complete, all: all && !users.includes("all") }; // whose name is all keeps it
+  }, [loaded, list, complete, all]);
   useEffect(() => people.want(mentionable?.users.slice(0, NAMED_MAX) ?? []), [mentionable]);
   return mentionable;
 }
@@ -85,10 +93,11 @@ export function useCompletion(area: { readonly current: HTMLTextAreaElement | nu
   useLayoutEffect(() => setAt(0), [word?.word, word?.from]);
   useEffect(() => { if (!here) setLeft(""); }, [!here]);
 
-  const offered: Offer[] = !word ? [] : word.kind === "@" ? peopleFor(word.word, [...(members?.users ?? []), ...found], people).map((user) => ({
+  const all: Offer[] = members?.all && word?.kind === "@" && "all".startsWith(word.word) ? [{ key: ALL, name: "all", insert: `${ALL} `, view: <><b>{ALL}</b>{say("Everyone in this group", "此群组的所有人")}</> }] : [];
+  const offered: Offer[] = !word ? [] : word.kind === "@" ? all.concat(peopleFor(word.word, [...(members?.users ?? []), ...found], people).map((user) => ({
     key: user, name: labelOf(people, user), insert: `@${nameIn(people)(user)} `,
     view: <><Avatar user={user} small /><Name user={user} />{labelOf(people, user) !== user && <small class="id">{user}</small>}</>,
-  })) : word.kind === "/" ? COMMANDS.filter((c) => c.startsWith(word.word)).map((c) => (
+  }))) : word.kind === "/" ? COMMANDS.filter((c) => c.startsWith(word.word)).map((c) => (
     { key: c, name: c, insert: `/${c} `, view: <><b>/{c}</b>{DOES[c]}</> }
   )) : find(emoji, word.word).slice(0, OFFERED_MAX).map((e) => {
     const char = withTone(e, toneNow());

@@ -65,7 +65,7 @@ function Write({ group, title, about, onAbout, input }: Props) {
   const bytes = text.length > BODY_BYTES_SHOWN / 3 ? new TextEncoder().encode(text).length : 0;
   const some = text.trim() !== "";
   const sendable = bytes <= BODY_BYTES_MAX && (editing ? some : uploads.every((u) => u.phase === "whole") && (some || uploads.length > 0));
-  const strangers = members?.complete && text.includes("@") ? strangersIn(text, caret, people, members.users) : [];
+  const strangers = members?.complete && text.includes("@") ? strangersIn(text, caret, people, members.all ? [...members.users, "all"] : members.users) : [];
 
   useEffect(() => {
     // A finger should not open the keyboard by opening a group.

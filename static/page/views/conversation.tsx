@@ -26,7 +26,7 @@ const Outside = lazy(() => import("./people.tsx").then((m) => m.Outside));
 const FACES = 3;
 
 /** What of a group counts for writing in it. */
-export type Written = Pick<GroupState, "id" | "members"> & { [K in "post" | "slow_s" | "muted_until"]: GroupState[K] | undefined };
+export type Written = Pick<GroupState, "id" | "members"> & { [K in "post" | "slow_s" | "mention_all" | "muted_until"]: GroupState[K] | undefined };
 
 /** What the composer is about: a message that is answered or edited. */
 export type About = { kind: "reply" | "edit"; item: Target } | null;
@@ -39,8 +39,8 @@ export function Conversation({ group: id, at }: { group: string; at?: number | u
   const [about, setAbout] = useState<About>(null);
   const input = useRef<HTMLTextAreaElement>(null);
   // A message changes the group, and nothing of this.
-  const { post, members, slow_s, muted_until } = group ?? {};
-  const written = useMemo((): Written => ({ id, post, slow_s, muted_until, members: members ?? 0 }), [id, post, slow_s, muted_until, members]);
+  const { post, members, slow_s, mention_all, muted_until } = group ?? {};
+  const written = useMemo((): Written => ({ id, post, slow_s, mention_all, muted_until, members: members ?? 0 }), [id, post, slow_s, mention_all, muted_until, members]);
   const member = useRef("");
   if (group) member.current = id;
   if (!group && !known) return <div class="nothing" />; // what is shown outside a group is a file of its own

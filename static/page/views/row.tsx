@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { MessageItem } from "@chatd/client";
 import { blockQuestion, useBlocked } from "../blocked.ts";
 import { fullTime, timeOf } from "../format.ts";
+import { isFor } from "../mentions.ts";
 import { plain } from "../markdown.ts";
 import { listOf } from "../notices.ts";
 import { useNames, usePerson } from "../people.ts";
@@ -61,7 +62,7 @@ export const MessageRow = memo((props: RowProps) => {
   const mine = item.from === me;
   const waits = item.state === "queued" || item.state === "sending";
   const pending = waits ? "waiting" : item.state === "failed" ? "failed" : undefined;
-  const classes = ["message", mine && "mine", head && "head", !mine && item.mentions?.includes(me) && "for-me", pending && `is-${pending}`];
+  const classes = ["message", mine && "mine", head && "head", !mine && isFor(item, me) && "for-me", pending && `is-${pending}`];
   const author = item.from ? label : say("Erased user", "已注销用户");
   const distinct = alike ? `${author} (${item.from})` : author;
   const time = timeOf(item.sent_at);

@@ -1,6 +1,7 @@
 /** From what a person wrote to what is sent. */
 import type { Chatd, MessageItem } from "@chatd/client";
 import { mentionsIn } from "../format.ts";
+import { ALL } from "../mentions.ts";
 import type { Mentionable } from "./complete.tsx";
 import { type People, withIds } from "../people.ts";
 import { atWords, wordAt } from "./text.ts";
@@ -16,6 +17,9 @@ export function addressed(text: string, people: People, members: Mentionable | n
   const users = members?.complete ? members.users : new Set([...(members?.users ?? []), ...people.known.keys(), ...atWords(text).map(({ word }) => word)]);
   const body = withIds(text, people, users);
   const mentions = mentionsIn(body, users);
+  if (members?.all && atWords(body).some(({ word }) => word === "all")) {
+    return { body, mentions: [ALL, ...mentions.filter((user) => user !== "all")].slice(0, 50) };
+  }
   return { body, ...(mentions.length > 0 && { mentions }) };
 }
 

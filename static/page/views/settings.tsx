@@ -13,7 +13,7 @@ import { Confirm, problemOf, type Question } from "../ui/confirm.tsx";
 import { Problem } from "../ui/parts.tsx";
 import { lasting } from "./when.ts";
 
-type Setting = "name" | "visibility" | "join" | "post" | "slow_s" | "pins" | "history" | "keep" | "retain_days" | "overflow" | "backlog_max";
+type Setting = "name" | "visibility" | "join" | "post" | "slow_s" | "pins" | "mention_all" | "history" | "keep" | "retain_days" | "overflow" | "backlog_max";
 /** Lengths of slow mode that are offered, in seconds. */
 const SLOW_S = [0, 5, 10, 30, 60, 300, 900, 3600, 21_600];
 type Values = Pick<Wire.Group, Setting>;
@@ -47,7 +47,7 @@ export function Settings({ group: id }: { group: string }) {
   return (
     <div class="stack settings">
       {!group.direct && !manages && <p class="hint">{say("Only the owner and admins change these.", "只有群主和管理员可以更改这些设置。")}</p>}
-      {!group.direct && <Form key={JSON.stringify([group.name, group.visibility, group.join, group.post, group.slow_s, group.pins, group.history, group.keep, group.retain_days, group.overflow, group.backlog_max])} group={group} archive={archive} manages={manages} />}
+      {!group.direct && <Form key={JSON.stringify([group.name, group.visibility, group.join, group.post, group.slow_s, group.pins, group.mention_all, group.history, group.keep, group.retain_days, group.overflow, group.backlog_max])} group={group} archive={archive} manages={manages} />}
       {group.direct && <p class="quiet">{say("A conversation of two has no settings: its two people stay, and so does what they wrote.", "两人会话没有设置：成员固定，消息保留。")}</p>}
       {!group.direct && <Danger group={group} owner={mine === "owner"} />}
     </div>
@@ -59,7 +59,7 @@ function Form({ group, archive, manages }: { group: Wire.Group; archive: boolean
   const [now, setNow] = useState<Values>(group);
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
-  const names: Setting[] = ["name", "visibility", "join", "post", "slow_s", "pins", "history", "keep", "retain_days", "overflow", "backlog_max"];
+  const names: Setting[] = ["name", "visibility", "join", "post", "slow_s", "pins", "mention_all", "history", "keep", "retain_days", "overflow", "backlog_max"];
   // What a private group says of join may be by its visibility, and go with it.
   const differs = (n: Setting) => now[n] !== group[n] || (n === "join" && now.visibility === "public" && group.visibility === "private");
   const change = Object.fromEntries(names.filter(differs).map((n) => [n, now[n]]));
@@ -100,6 +100,10 @@ function Form({ group, archive, manages }: { group: Wire.Group; archive: boolean
         <Choice name="pins" legend={say("Who can pin messages", "谁可以置顶消息")} value={now.pins} onValue={(v) => set("pins", v)} options={[
           ["managers", say("Owner and admins", "群主和管理员"), say("Others see what is pinned.", "其他人可以查看置顶消息。")],
           ["members", say("Everyone who can write", "所有可发言的人"), say("Every member pins and unpins.", "所有成员都可以置顶和取消置顶。")]]} />
+        <label class="field"><span>{say("Who can mention everyone with @all", "谁可以用 @all 提及全员")}</span>
+          <select name="mention_all" value={now.mention_all} onChange={(e) => set("mention_all", e.currentTarget.value as "members")}>
+            <option value="managers">{say("Owner and admins", "群主和管理员")}</option><option value="members">{say("Everyone, up to 1,000 members", "所有人（成员不超过 1,000 时）")}</option>
+            <option value="off">{say("Nobody", "无人")}</option></select></label>
         <Choice name="visibility" legend={say("Who can join", "谁可以加入")} value={joiningOf(now)} onValue={(v) => setNow({ ...now, join: group.join, ...SETTINGS_OF[v] })} options={[
           ["private", say("Only who is invited", "仅受邀者"), say("People are added by the owner and admins, or come by an invite link.", "由群主和管理员添加，或通过邀请链接加入。")],
           ["public", say("Anyone on this server", "此服务器上的任何人"), say("The group is listed under public groups, and anyone can enter it.", "群组会列在公开群组中，任何人都可以加入。")],

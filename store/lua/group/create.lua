@@ -3,7 +3,7 @@
 -- KEYS  last_id meta members joined managers seen read msgs skip gone_members gone_senders public core:enqueue
 --       wants waiting retention gone_files named mutes
 -- ARGV  creator owner direct epoch name folded visibility created_ms keep backlog_max overflow backlog_bytes post history
---       retain_days slow_s:int join pinning data key channel task_id
+--       retain_days slow_s:int join pinning mention_all data key channel task_id
 --       retain_id group others:int now:int per:int invited... notices(mark rest)...
 --   direct   the two users of a direct group, separated by a blank, of whom neither owns it; or ''
 --   history  1 or 0
@@ -12,6 +12,7 @@
 --   slow_s   seconds between messages of a member, 0: none
 --   join     who may add themself; '' by visibility
 --   pinning  who may pin; '': who manages, in a direct group both
+--   mention_all  who may mention all; a group without the field has managers
 --   data     an object, or ''
 --   key      to repeat with, hashed, or ''
 --   owner    the creator, who becomes a member; '' where a program makes the group, which has no owner then
@@ -51,6 +52,7 @@ end
 if slow_s > 0 then redis.call('HSET', meta, 'slow_s', int(slow_s)) end
 if join ~= '' then redis.call('HSET', meta, 'join', join) end
 if pinning ~= '' then redis.call('HSET', meta, 'pins', pinning) end
+if mention_all ~= '' and mention_all ~= 'managers' then redis.call('HSET', meta, 'mention_all', mention_all) end
 if data ~= '' then redis.call('HSET', meta, 'data', data) end
 
 local position, first = invited + others, {}

@@ -7,6 +7,7 @@
 -- include: blockers
 -- include: append_known
 -- include: muted
+-- include: mention_all
 
 -- append_same answers with a reaction that exists already.
 local function append_same(id, same_mark, entry)
@@ -63,9 +64,16 @@ local function append_check()
     local mentions, at = rows + count * rows_row, own + count * own_row
     local roles = call('HMGET', members, unpack(ARGV, mentions))
     mentioned = {from = from, task_id = task_id, users = {}, keys = {}}
-    for i, is_member in ipairs(roles) do
-      local user = ARGV[mentions + i - 1]
-      if is_member and user ~= from then
+    for i = 1, #roles do
+      local user, is_member = ARGV[mentions + i - 1], roles[i]
+      if user == '@all' then
+        local refused = refuse_all(roles[#roles], anyone)
+        if refused then return refused end
+        -- It says whom all it mentions: nobody is counted twice. The last one is its sender, in whose own key it does not count for them.
+        mentioned.users, mentioned.keys, mentioned.all = {user}, {KEYS[at + i - 1]}, true
+        mentioned.own = roles[#roles] and KEYS[at + #roles - 1]
+        break
+      elseif is_member and user ~= from then
         mentioned.users[#mentioned.users + 1], mentioned.keys[#mentioned.keys + 1] = user, KEYS[at + i - 1]
       end
     end

@@ -2,7 +2,7 @@
 -- enqueues the tasks that make the deliveries: one for users whom a new message mentions, one for the others. Users who
 -- were notified of everything that is unread are not notified again.
 --
--- KEYS  last_id meta members joined read msgs skip levels notified core:enqueue counted(by at)...
+-- KEYS  last_id meta members joined read msgs skip levels notified at_all core:enqueue counted(by at)...
 -- ARGV  group epoch high_id normal_id users...
 --   counted            of each user
 --   high_id, normal_id  of the tasks
@@ -10,16 +10,17 @@
 -- Returns {OK, how many are notified}
 -- Refuses NOTFOUND
 -- include: unread
+-- include: mentions_above
 -- include: task_deliver
-local has_epoch, backlog_max, pruned, history, newest, archived_from =
-  unpack(redis.call('HMGET', meta, 'epoch', 'backlog_max', 'floor', 'history', 'newest', 'archived_from'))
+local has_epoch, backlog_max, pruned, history, newest, archived_from, all =
+  unpack(redis.call('HMGET', meta, 'epoch', 'backlog_max', 'floor', 'history', 'newest', 'archived_from', 'alls'))
 if has_epoch ~= epoch then return {'NOTFOUND'} end
 if not newest or not ARGV[users] then return {'OK', 0} end
 newest, backlog_max = tonumber(newest), tonumber(backlog_max)
 local last, stored, now_ms = tonumber(redis.call('GET', last_id)), redis.call('ZCARD', msgs), clock_ms()
 local is_member, level_of = redis.call('HMGET', members, unpack(ARGV, users)), redis.call('HMGET', levels, unpack(ARGV, users))
 local read_to, notified_to = redis.call('ZMSCORE', read, unpack(ARGV, users)), redis.call('ZMSCORE', notified, unpack(ARGV, users))
-local joined_at = history == '0' and redis.call('ZMSCORE', joined, unpack(ARGV, users)) or {}
+local joined_at = (history == '0' or all) and redis.call('ZMSCORE', joined, unpack(ARGV, users)) or {}
 
 -- The 64 ids from the newest message down, and which of them to skip: looked up once for all users.
 local skipped, ids = nil, {}
@@ -35,6 +36,16 @@ local function shown(since, by)
   return '0'
 end
 
+-- Returns the newest message that mentions a member who joined at joined_id.
+local function newest_mention(at, at_all, joined_id)
+  local newest = redis.call('ZREVRANGEBYSCORE', at, '+inf', '(0', 'LIMIT', 0, 1)[1] or '0'
+  for _, id in ipairs(at_all and redis.call('ZREVRANGE', at_all, 0, 63) or {}) do
+    if tonumber(id) <= tonumber(joined_id) then break end
+    if not redis.call('ZSCORE', at, id) then return int(math.max(tonumber(id), tonumber(newest))) end
+  end
+  return newest
+end
+
 -- Returns what the ith user gets notified of, and whether a new message mentions them; nil: nothing. position is the
 -- index of the user's keys.
 local function notification(i, user, position)
@@ -42,13 +53,13 @@ local function notification(i, user, position)
   if level and until_ms ~= '0' and tonumber(until_ms) <= now_ms then level = nil end
   if level == 'none' then return nil end
   -- bind: counted at position
-  local floor = count_floor(last, stored, archived_from, tonumber(read_to[i]), backlog_max, pruned, joined_at[i])
+  local floor = count_floor(last, stored, archived_from, tonumber(read_to[i]), backlog_max, pruned, history == '0' and joined_at[i])
   local since = math.max(floor, tonumber(notified_to[i] or 0))
-  local mentioned = redis.call('ZCOUNT', at, '(' .. int(since), '+inf') > 0
+  local mentioned = mentions_above(since, at, all and at_all, joined_at[i]) > 0
   if level == 'mentions' and not mentioned then return nil end
   if unread(last, since, skip, by) <= 0 then return nil end
-  local show = level == 'mentions' and redis.call('ZREVRANGE', at, 0, 0)[1] or shown(since, by)
-  return delivery_to(user, unread(last, floor, skip, by), redis.call('ZCOUNT', at, '(' .. int(floor), '+inf'), show), mentioned
+  local show = level == 'mentions' and newest_mention(at, all and at_all, joined_at[i]) or shown(since, by)
+  return delivery_to(user, unread(last, floor, skip, by), mentions_above(floor, at, all and at_all, joined_at[i]), show), mentioned
 end
 
 local high, normal, positions, position = {}, {}, {}, counted
