@@ -379,7 +379,7 @@ func TestOnlyWhatEndsIsReported(t *testing.T) {
 		t.Helper()
 		list, _, err := b.Store.Audit(n.Ctx, "", "", 10)
 		n.Must(err)
-		return strings.Count(fmt.Sprintf("%s", list), string(audit.AccountLogout))
+		return strings.Count(fmt.Sprint(list), string(audit.AccountLogout))
 	}
 	n.Refused("unknown", n.EndLogin(n.Ctx, root, "alice", "unknown"), chat.CodeNotFound)
 	if reported() != 0 {

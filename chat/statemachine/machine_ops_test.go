@@ -56,6 +56,9 @@ func (m *machine) put(t *rapid.T, user, group string) {
 	_, created, err := m.service.PutMember(m.ctx, caller(user), group, target, role)
 	manages := by != nil && by.role.Manages()
 	switch {
+	case had == nil && g.rules.banned[target] && role == chat.Admin && user == target:
+		expect(t, "make oneself an admin while banned", err, m.outsider(group))
+		return
 	case had == nil && g.rules.banned[target] && (manages || user == target && g.public):
 		expect(t, "put who is banned", err, map[bool]chat.Code{true: chat.CodeBanned, false: chat.CodeConflict}[user == target])
 		return
