@@ -3,7 +3,11 @@ package chat
 import (
 	"cmp"
 	"context"
+	"time"
 )
+
+// finishWait is how long the answer to a caller who may be gone is tried to be kept.
+const finishWait = 10 * time.Second
 
 // retryKeys remembers the answers to creations.
 type retryKeys struct {
@@ -32,8 +36,10 @@ func (s *retryKeys) Once(ctx context.Context, by Caller, key, content string, do
 	if a, err = do(); err != nil {
 		return Answer{}, false, AsError(err)
 	}
+	// The creation is done, so the answer stands, and is kept also for a caller who is gone. Without it, a retry does the same again.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWait)
+	defer cancel()
 	if err := s.store.Finish(ctx, by.User, key, a); err != nil {
-		// The creation is done, so the answer stands. A retry would do the same again.
 		s.opt.Log.WarnContext(ctx, "answer of a keyed request not kept", "error", err)
 	}
 	return a, false, nil

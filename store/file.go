@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -42,9 +43,9 @@ type Files struct {
 	*base
 }
 
-// NewFileID makes an id for a file of the group: random, and behind it the partition, so that the id leads to the group.
-func (s *Files) NewFileID(group string) string {
-	return fmt.Sprintf("%s-%d", rand.Text(), s.keys.partition(group))
+// NewFileID makes an id for a file of the group: creation, or else random, and behind it the partition, so that the id leads to the group.
+func (s *Files) NewFileID(group, creation string) string {
+	return fmt.Sprintf("%s-%d", cmp.Or(creation, rand.Text()), s.keys.partition(group))
 }
 
 // partitionIn is the partition that stands in an id: of the group that a file belongs to, also in the id of its preview, or of the user of an avatar.

@@ -17,9 +17,13 @@ const lease = time.Hour
 
 var fileTests = map[string]func(*fixture){
 	"ids": func(w *fixture) {
-		id := w.NewFileID("g")
-		if !chat.ValidID(id) || id == w.NewFileID("g") || strings.HasPrefix(id, w.NewFileID("g")[:4]) {
+		id := w.NewFileID("g", "")
+		if !chat.ValidID(id) || id == w.NewFileID("g", "") || strings.HasPrefix(id, w.NewFileID("g", "")[:4]) {
 			w.Fatalf("got the id %s", id)
+		}
+		id = w.NewFileID("g", "one")
+		if !chat.ValidID(id) || id != w.NewFileID("g", "one") || id == w.NewFileID("g", "other") {
+			w.Fatalf("got the id %s for a creation", id)
 		}
 	},
 	"reserve": func(w *fixture) {

@@ -59,8 +59,8 @@ func (h fileHandlers) CreateFile(ctx context.Context, r api.CreateFileRequestObj
 	if r.Body != nil && r.Body.From != nil {
 		content.From = &files.Source{Group: r.Body.From.Group, File: r.Body.From.Id}
 	}
-	answer, err := keyed(ctx, h.core, "createFile", r.Params.IdempotencyKey, content, http.StatusCreated, func(string) (any, error) {
-		// An upload that was begun twice expires.
+	answer, err := keyed(ctx, h.core, "createFile", r.Params.IdempotencyKey, content, http.StatusCreated, func(key string) (any, error) {
+		draft.Key = key
 		var f files.File
 		var err error
 		if content.From != nil {

@@ -17,6 +17,7 @@ type Draft struct {
 	Size   int64  `json:"size"`
 	Type   string `json:"type,omitempty"`
 	SHA256 string `json:"sha256,omitempty"` // hex; empty: not known yet
+	Key    string `json:"-"`                // a retry key that the caller chose; the same draft with it is the same upload
 }
 
 const (

@@ -123,7 +123,11 @@ func (s *Service) begin(ctx context.Context, by chat.Caller, group string, d Dra
 	if err != nil {
 		return Record{}, chat.AsError(err)
 	}
-	r := Record{ID: s.store.NewFileID(group), Owner: by.User, Size: d.Size, Hash: stateOf(sha256.New()), JSON: text}
+	creation := ""
+	if d.Key != "" {
+		creation = chat.NewID(chat.Hash([]byte("file"), []byte(by.User), []byte(group), []byte(d.Key), text))[1:]
+	}
+	r := Record{ID: s.store.NewFileID(group, creation), Owner: by.User, Size: d.Size, Hash: stateOf(sha256.New()), JSON: text}
 	err = s.store.ReserveFile(ctx, by.User, group, r.ID, counted(d.Size))
 	if chat.CodeOf(err) == chat.CodeQuotaFull && s.settleUploads(ctx, by.User) {
 		err = s.store.ReserveFile(ctx, by.User, group, r.ID, counted(d.Size))

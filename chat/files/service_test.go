@@ -426,3 +426,17 @@ func TestRecordsWithoutBytes(t *testing.T) {
 		t.Errorf("the quota is not free: %v", uploads)
 	}
 }
+
+// TestUploadBegunTwice: the same draft with the same retry key is one upload, also for who got no answer.
+func TestUploadBegunTwice(t *testing.T) {
+	b := newBench(t, 5) // uploads at a time: the repeated one is not a sixth
+	ids := map[string]int{}
+	for _, d := range []files.Draft{{Name: "n", Size: 5, Key: "k"}, {Name: "n", Size: 5, Key: "k"}, {Name: "n", Size: 6, Key: "k"}, {Name: "n", Size: 5, Key: "l"}, {Name: "n", Size: 5}, {Name: "n", Size: 5}} {
+		f, err := b.Create(b.Ctx, alice, "g", d)
+		b.Must(err)
+		ids[f.ID]++
+	}
+	if len(ids) != 5 {
+		t.Errorf("six creations, of which one is repeated, made %v", ids)
+	}
+}

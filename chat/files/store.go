@@ -64,8 +64,9 @@ type Commit struct {
 // Store is the store of the records, as this package needs it. Steps on a group answer chat.ErrNotFound and chat.ErrForbidden
 // as those of chat.Store do. All of them may be repeated.
 type Store interface {
-	// NewFileID makes an id for a file of the group. It is random from its first character on.
-	NewFileID(group string) string
+	// NewFileID makes an id for a file of the group. It is random from its first character on, unless creation, a text as random, is
+	// given: it begins with that.
+	NewFileID(group, creation string) string
 	// ReserveFile takes bytes of the quota of a user. ErrQuota, ErrUploads.
 	ReserveFile(ctx context.Context, user, group, id string, bytes int64) error
 	// SettleFile notes that an upload of the user is whole, ReleaseFile frees what a file takes.
