@@ -138,11 +138,18 @@ func (s *Service) begin(ctx context.Context, by chat.Caller, group string, d Dra
 	made, err := s.store.CreateFile(ctx, group, r)
 	if err != nil {
 		if chat.CodeOf(err) != chat.CodeUnavailable { // then it may have been written
-			s.release(context.WithoutCancel(ctx), by.User, r.ID)
+			s.unreserve(context.WithoutCancel(ctx), by.User, group, r.ID)
 		}
 		return Record{}, s.refused(ctx, by, group, err)
 	}
 	return made, nil
+}
+
+// unreserve frees the quota of an upload that was refused, unless it was begun before, with the same key.
+func (s *Service) unreserve(ctx context.Context, user, group, id string) {
+	if found, err := s.store.FileRecords(ctx, group, []string{id}); err == nil && len(found) == 0 {
+		s.release(ctx, user, id)
+	}
 }
 
 // settleUploads settles or frees the uploads of a user that are no longer under way: a node may have died before it did.
