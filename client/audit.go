@@ -11,12 +11,12 @@ import (
 type AuditEntry struct {
 	ID     string          `json:"id"`
 	At     time.Time       `json:"at"`
-	Actor  string          `json:"actor"` // a user, or a key as key:<id>; empty: an erased person
-	Via    string          `json:"via"`   // the key by which it was done
+	Actor  string          `json:"actor"`         // a user, or a key as key:<id>; empty: an erased person
+	Via    string          `json:"via,omitempty"` // the key by which it was done
 	Action string          `json:"action"`
-	Group  string          `json:"group"`
-	User   string          `json:"user"`   // whom it was done to
-	Detail json.RawMessage `json:"detail"` // an object, by action
+	Group  string          `json:"group,omitempty"`
+	User   string          `json:"user,omitempty"` // whom it was done to
+	Detail json.RawMessage `json:"detail"`         // an object, by action
 }
 
 // AuditQuery says which entries are wanted. What is empty does not count.

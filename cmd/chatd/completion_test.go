@@ -38,6 +38,7 @@ func TestCompletion(t *testing.T) {
 	}{
 		{[]string{"se"}, "serve send"},
 		{[]string{"compl"}, "completion"}, // and not what the scripts ask
+		{[]string{"audit", "--ac"}, "--action"},
 		{[]string{"users", "pass"}, "passwd"},
 		{[]string{"tasks", "ls", "-state", "de"}, "delayed dead"},
 		{[]string{"tail", "-since", "5", "-st"}, "-state"},

@@ -76,6 +76,7 @@ type commandLine struct {
 	Invites     invitesCommand     `cmd:"" help:"Make, list and revoke invitations, on a running server."`
 	Keys        keysCommand        `cmd:"" help:"Create, list, rotate and remove the keys of programs, on a running server."`
 	Users       usersCommand       `cmd:"" help:"Create and list accounts, set passwords, disable and revoke users, on a running server."`
+	Audit       auditCommand       `cmd:"" help:"List who did what to whom, on a running server: bans, roles, deletions, keys and more, the newest first."`
 	Status      statusCommand      `cmd:"" help:"Show what is wrong and how each node does, on a running server. Exits with 3 if anything is wrong."`
 	Doctor      doctorCommand      `cmd:"" help:"Check the store: the server, every key, and whether related keys agree."`
 	Erase       eraseCommand       `cmd:"" help:"Rewrite the files of the store and the archive, so that nothing deleted or erased is left in them."`
