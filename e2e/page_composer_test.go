@@ -99,7 +99,18 @@ func TestPageComposer(t *testing.T) {
 	alice.see(`!document.querySelector("dialog")`)
 	alice.retype(".write textarea", "/usr/bin is full")
 	alice.see(field + `.value === "/usr/bin is full" && !document.querySelector(".offered")`)
-	alice.retype(".write textarea", kb.Backspace)
+	alice.retype(".write textarea", "//invite asks people in")
+	alice.enter()
+	alice.see(`[...document.querySelectorAll(".message[data-id]")].some((m) => m.textContent.includes("/invite asks people in")) && ` + field + `.value === ""`)
+	if sent := texts(t, bob, "trip", 3)[2]; sent.Body != "/invite asks people in" {
+		t.Errorf("sent %q", sent.Body)
+	}
+	alice.press(kb.ArrowUp)
+	alice.see(field + `.value === "/invite asks people in"`)
+	alice.retype(".write textarea", "/in")
+	alice.see(field + `.value === "/in" && !document.querySelector(".offered")`)
+	alice.press(kb.Escape)
+	alice.see(`!document.querySelector(".about")`)
 
 	alice.pastesPicture(t, bob)
 	alice.schedules(t, bob)
@@ -126,7 +137,7 @@ func (p *person) pastesPicture(t *testing.T, reader *client.Client) {
 	p.fill(".write textarea", "A picture")
 	p.enter()
 	p.see(`!document.querySelector(".attached")`)
-	sent := texts(t, reader, "trip", 3)[2]
+	sent := texts(t, reader, "trip", 4)[3]
 	if sent.Body != "A picture" || len(sent.Files) != 1 || sent.Files[0].Name != "red.png" || sent.Files[0].Width != 300 {
 		t.Errorf("sent %q with %+v", sent.Body, sent.Files)
 	}
@@ -155,9 +166,9 @@ func (p *person) schedules(t *testing.T, reader *client.Client) {
 	p.see(shows(".schedule .text", "Good morning"))
 	p.click(`.schedule footer button:nth-of-type(2)`)
 	p.see(shows(".pane-body .nothing h2", "Nothing is scheduled"))
-	sent := texts(t, reader, "trip", 4)
-	if len(sent) != 4 || sent[3].Body != "Good morning" {
-		t.Errorf("got %+v", sent[3:])
+	sent := texts(t, reader, "trip", 5)
+	if len(sent) != 5 || sent[4].Body != "Good morning" {
+		t.Errorf("got %+v", sent[4:])
 	}
 }
 

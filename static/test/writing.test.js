@@ -2,13 +2,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { partsOf } from "../page/snippet.ts";
-import { commandOf, wordAt } from "../page/views/text.ts";
+import { commandOf, unescaped, wordAt } from "../page/views/text.ts";
 
 test("a text that is a command, and texts that are none", () => {
   for (const [text, name, rest] of [["/invite", "invite", ""], ["/schedule see you\nthere", "schedule", "see you\nthere"], ["/schedule  x", "schedule", "x"]]) {
     assert.deepEqual(commandOf(text), { name, rest }, text);
   }
   for (const text of ["", "/", "/invited", "/scheduled x", "see /invite", "//invite", "/usr/bin", "/Invite"]) assert.equal(commandOf(text), null, text);
+});
+
+test("two slashes begin a message with one, where one would be a command", () => {
+  for (const [text, want] of [["//invite", "/invite"], ["//schedule is\nnew", "/schedule is\nnew"], ["//invited", "//invited"], ["///invite", "///invite"], ["// x", "// x"], ["see //invite", "see //invite"]]) assert.equal(unescaped(text), want, text);
 });
 
 test("a command is offered where a message would begin with it", () => {

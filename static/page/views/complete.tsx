@@ -78,13 +78,14 @@ export function peopleFor(word: string, users: Iterable<string>, people: People)
 }
 
 /** The keys go to the list first: onKeyDown says whether it took one. */
-export function useCompletion(area: { readonly current: HTMLTextAreaElement | null }, text: string, caret: number, members: Mentionable | null) {
+export function useCompletion(area: { readonly current: HTMLTextAreaElement | null }, text: string, caret: number, members: Mentionable | null, commands: boolean) {
   const people = usePeople();
   const [emoji, setEmoji] = useState<readonly Emoji[]>([]);
   const [at, setAt] = useState(0);
   const [left, setLeft] = useState(""); // a word that is to be left alone
   const list = useRef<HTMLUListElement>(null);
-  const here = wordAt(text, caret);
+  const begun = wordAt(text, caret);
+  const here = begun?.kind === "/" && !commands ? null : begun;
   const word = here && `${here.kind}${here.from}` !== left ? here : null;
   const found = useFound(word?.kind === "@" ? word.word : null, members);
   useEffect(() => {

@@ -19,7 +19,7 @@ import { Attached, useDrop } from "./attached.tsx";
 import { useCompletion, useMentionable } from "./complete.tsx";
 import type { About, Written } from "./conversation.tsx";
 import { addressed, lastOwn, strangersIn } from "./sending.ts";
-import { asCode, asLink, asList, commandOf, inFence, insert, isAddress, wrapped } from "./text.ts";
+import { asCode, asLink, asList, commandOf, inFence, insert, isAddress, unescaped, wrapped } from "./text.ts";
 import { isForEver, whenText } from "./when.ts";
 import { type Look, WriteTools } from "./writetools.tsx";
 
@@ -59,7 +59,7 @@ function Write({ group, title, about, onAbout, input }: Props) {
   const [max, setMax] = useState(0);
   const [uploads, store] = useUploads(group.id);
   const members = useMentionable(group, text.includes("@"));
-  const completion = useCompletion(input, text, caret, members);
+  const completion = useCompletion(input, text, caret, members, about?.kind !== "edit");
   const editing = about?.kind === "edit" ? about.item : null;
   const attaches = max > 0 && !editing;
   const bytes = text.length > BODY_BYTES_SHOWN / 3 ? new TextEncoder().encode(text).length : 0;
@@ -108,7 +108,7 @@ function Write({ group, title, about, onAbout, input }: Props) {
       else setChoosing(true);
       return;
     }
-    const content: Content = said ? addressed(said, session.people.now(), members) : {};
+    const content: Content = said ? addressed(editing ? said : unescaped(said), session.people.now(), members) : {};
     input.current?.focus();
     if (editing) {
       const { body = "" } = content; // whom it mentions was settled when it was sent

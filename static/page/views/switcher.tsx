@@ -114,6 +114,7 @@ const SHORTCUTS: readonly (readonly [keys: string, what: string])[] = [
   ["Ctrl Shift F", say("Search", "搜索")],
   ["Esc", say("Close, then go to the end, then mark as read", "关闭，然后到末尾，再标为已读")],
   ["F6", say("Next region of the page", "页面的下一个区域")],
+  ["//", say("Begin a message with a slash, as in //invite", "以斜杠开头的消息，例如 //invite")],
   ["?", say("This list", "此列表")],
 ];
 /** In a row of the timeline. */

@@ -60,6 +60,9 @@ export function commandOf(text: string): { name: (typeof COMMANDS)[number]; rest
   return name ? { name: name as "invite", rest } : null;
 }
 
+/** The text of a message that begins like a command: two slashes stand for one. */
+export const unescaped = (text: string): string => text.replace(/^\/(\/(?:schedule|invite)(?!\S))/, "$1");
+
 /** The words with an @ that a person may take for mentions. */
 export const atWords = (text: string): { word: string; end: number }[] =>
   [...text.matchAll(/(?<![\p{L}\p{N}_@.`/])@([\p{L}\p{N}][\p{L}\p{N}._+|:-]{0,127})/gu)].map((m) => ({ word: m[1]!.replace(/[.:|+-]+$/, ""), end: m.index + m[0].length }));
