@@ -101,7 +101,7 @@ func TestPageAxe(t *testing.T) {
 	olga.see(`document.querySelectorAll(".figures li").length === 6`)
 	loadAxe(t, olga)
 	olga.axe("admin")
-	for _, view := range []string{"tasks", "users", "settings", "doctor", "announcements"} {
+	for _, view := range []string{"tasks", "users", "settings", "doctor", "announcements", "audit"} {
 		olga.click(fmt.Sprintf(`a[href="/admin/%s"]`, view))
 		olga.see(fmt.Sprintf(`document.querySelector("[aria-current=page]")?.getAttribute("href") === "/admin/%s" && document.querySelector("main, .empty, table, .facts")`, view))
 		olga.frames(2)

@@ -34,7 +34,7 @@ func TestPageLongTexts(t *testing.T) {
 	olga := openAt(t, browser, node.URL()+"/docs", "olga")
 	olga.script(`localStorage.setItem("chatd.signin", %q)`, kept)
 	olga.refused(true) // no examination yet, which is a 404
-	for _, view := range []string{"", "/tasks", "/users", "/settings", "/doctor", "/announcements"} {
+	for _, view := range []string{"", "/tasks", "/users", "/settings", "/doctor", "/announcements", "/audit"} {
 		olga.do(chromedp.Navigate(node.URL() + "/admin" + view + "?lang=pseudo"))
 		olga.see(`document.querySelector("main, .empty, table, .facts, .figures")`)
 		olga.readable("/admin" + view)

@@ -9,6 +9,7 @@ import { createSignIn, takeDevCode, takeTicket, type SignIn } from "../signin.ts
 import { Icon } from "../ui/parts.tsx";
 import type { IconName } from "../ui/icons.ts";
 import { createAsk, useAnswer } from "./api.ts";
+import { Audit } from "./audit.tsx";
 import { Overview } from "./overview.tsx";
 import { Tasks } from "./tasks.tsx";
 import { Keys, Users } from "./people.tsx";
@@ -19,7 +20,7 @@ import { Announcements, Groups, Settings, Webhooks } from "./views.tsx";
 
 const VIEWS: [name: string, icon: IconName, label: string][] = [
   ["", "pulse", say("Overview", "概览")], ["tasks", "again", say("Tasks", "任务")], ["groups", "list", say("Groups held back", "被阻滞的群组")],
-  ["webhooks", "link", say("Webhooks", "Webhook")], ["schedules", "clock", say("Schedules", "定时消息")], ["announcements", "bell", say("Announcements", "公告")], ["users", "people", say("Users", "用户")], ["keys", "lock", say("Keys", "密钥")], ["doctor", "shield", say("Doctor", "检查")], ["settings", "gear", say("Settings", "设置")],
+  ["webhooks", "link", say("Webhooks", "Webhook")], ["schedules", "clock", say("Schedules", "定时消息")], ["announcements", "bell", say("Announcements", "公告")], ["users", "people", say("Users", "用户")], ["keys", "lock", say("Keys", "密钥")], ["audit", "eye", say("Audit", "审计")], ["doctor", "shield", say("Doctor", "检查")], ["settings", "gear", say("Settings", "设置")],
 ];
 
 const listeners = new Set<() => void>();
@@ -80,7 +81,7 @@ function Admin({ me, signIn }: { me: string; signIn: SignIn }) {
       </nav>
       <main id="main" tabIndex={-1}>
         {name === "tasks" ? <Tasks key={at} {...props} /> : name === "groups" ? <Groups {...props} /> : name === "webhooks" ? <Webhooks {...props} />
-          : name === "schedules" ? <Schedules key={at} {...props} /> : name === "users" ? <Users {...props} /> : name === "announcements" ? <Announcements {...props} /> : name === "keys" ? <Keys {...props} /> : name === "doctor" ? <Doctor {...props} /> : name === "settings" ? <Settings key={at} {...props} /> : <Overview ask={ask} />}
+          : name === "schedules" ? <Schedules key={at} {...props} /> : name === "users" ? <Users {...props} /> : name === "announcements" ? <Announcements {...props} /> : name === "keys" ? <Keys {...props} /> : name === "audit" ? <Audit key={at} {...props} /> : name === "doctor" ? <Doctor {...props} /> : name === "settings" ? <Settings key={at} {...props} /> : <Overview ask={ask} />}
       </main>
     </div>
   );
