@@ -56,6 +56,7 @@ soak: check-deps ## random input SOAK_CHECKS times, load with 20,000 messages, a
 		-run 'EveryReaderGetsEveryMessage|TestTasksWhileWorkersDie|TestSchedulesWhileNodesDie' || exit 1; done
 	$(GO) test -race -timeout 1h ./e2e -run 'TestAnnouncementSurvivesKills|TestManyAreNotifiedOnce' -announce=20000 -notify=10000
 	$(GO) test -race -timeout 1h ./e2e -run TestPageAdminRetriesMany -letters=10000
+	$(GO) test -race -timeout 1h ./e2e -run TestPageTimelineWindow -history=100000
 	$(GO) test -race -timeout 1h ./e2e -nginx -run '^Test(BrowserInABlockedGroup|MembershipBounds|LastOneOut|History$$|TasksCommand$$)'
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/versity/versitygw/cmd/versitygw@v1.8.0
 	$(GO) test -race -timeout 1h ./store/blob -run TestS3Conforms -versitygw=$(CURDIR)/bin/versitygw

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"testing"
 
@@ -12,9 +13,13 @@ import (
 	"github.com/chatd/chatd/internal/harness"
 )
 
+var historyFlag = flag.Int("history", 5000, "messages that TestPageTimelineWindow scrolls through; `make soak` takes 100,000")
+
 const (
 	// nodesMax bounds what the page keeps in its document, however long the history is.
 	nodesMax = 2500
+	// heapMax bounds what it holds in memory, bytes.
+	heapMax = 60 << 20
 	// nodes counts elements and texts.
 	nodes = `(() => { const all = document.createTreeWalker(document, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT); let n = 0; while (all.nextNode()) n++; return n; })()`
 )
@@ -23,7 +28,7 @@ const (
 func longGroup(ctx context.Context, t *testing.T, node *harness.Node, id string, messages, unread int) {
 	t.Helper()
 	bob := node.Client("bob")
-	must(bob.CreateGroup(ctx, client.GroupDraft{ID: id, Name: id, Members: []string{"alice"}, Keep: new(int64(10_000))}))(t)
+	must(bob.CreateGroup(ctx, client.GroupDraft{ID: id, Name: id, Members: []string{"alice"}, Keep: new(int64(messages))}))(t)
 	const batch = 500
 	for from := 0; from < messages; from += batch {
 		var ops []client.Op
@@ -46,19 +51,21 @@ func TestPageTimelineWindow(t *testing.T) {
 	t.Parallel()
 	node := harness.StartNode(t, harness.Config{Env: map[string]string{"CHATD_DEV": "on", "CHATD_RATE_SEND": "off", "CHATD_RATE_USER": "off"}})
 	ctx := bounded(t, browserTimeout)
-	longGroup(ctx, t, node, "long", 5000, 333)
+	n := *historyFlag
+	longGroup(ctx, t, node, "long", n, 333)
 	alice := newPerson(t, startBrowser(t), node, "alice")
 	alice.see(unread("long") + ` === 333`)
 	alice.open("long")
-	alice.see(message("long 4668"))
-	alice.see(`document.querySelector(".line.new").nextElementSibling.querySelector(".body").textContent === "long 4668"`)
+	first := fmt.Sprintf("long %d", n-332)
+	alice.see(message(first))
+	alice.see(fmt.Sprintf(`document.querySelector(".line.new").nextElementSibling.querySelector(".body").textContent === %q`, first))
 	alice.see(`Math.abs(document.querySelector(".line.new").getBoundingClientRect().top - document.querySelector(".scroller").getBoundingClientRect().top - 80) < 4`)
-	alice.see(unread("long") + ` === 5000 - ` + lastShown)
-	shown := ask[int64](alice, lastShown)
-	if shown < 4670 || shown > 4710 {
+	alice.see(fmt.Sprintf(`%s === %d - %s`, unread("long"), n, lastShown))
+	last, shown := int64(n), ask[int64](alice, lastShown)
+	if shown < last-330 || shown > last-290 {
 		t.Fatalf("it opened at message %d", shown)
 	}
-	serverCounts(ctx, t, node, "long", 5000-shown)
+	serverCounts(ctx, t, node, "long", last-shown)
 
 	// To the beginning, and an unread message stays one.
 	most := 0
@@ -71,17 +78,22 @@ func TestPageTimelineWindow(t *testing.T) {
 	if most > nodesMax {
 		t.Errorf("%d nodes, at most %d are meant", most, nodesMax)
 	}
+	if heap := alice.heap(); heap > heapMax {
+		t.Errorf("the heap is %d bytes after %d messages, want at most %d", heap, n, heapMax)
+	} else {
+		t.Logf("the heap is %.1f MB after %d messages", float64(heap)/(1<<20), n)
+	}
 	alice.see(`document.querySelector(".log-top").textContent === "This is the beginning of long"`)
-	alice.see(fmt.Sprintf(`%s === %d`, unread("long"), 5000-shown))
+	alice.see(fmt.Sprintf(`%s === %d`, unread("long"), last-shown))
 
 	// All at once, and back.
 	alice.see(`/unread/.test(document.querySelector(".to-end")?.textContent)`)
 	alice.unhurried()
 	alice.click(".to-end")
-	alice.see(unread("long") + ` === 0 && ` + message("long 5000"))
+	alice.see(unread("long") + ` === 0 && ` + message(fmt.Sprintf("long %d", n)))
 	alice.click(".toast .text-button")
-	alice.see(fmt.Sprintf(`%s === %d && document.querySelector(".line.new")`, unread("long"), 5000-shown))
-	serverCounts(ctx, t, node, "long", 5000-shown)
+	alice.see(fmt.Sprintf(`%s === %d && document.querySelector(".line.new")`, unread("long"), last-shown))
+	serverCounts(ctx, t, node, "long", last-shown)
 }
 
 // TestPageMessageTools does with messages what can be done with them, by pointer and by keyboard.
