@@ -23,10 +23,13 @@ function subscribe(fn: () => void): () => void {
 
 export function isOpen(item: InboxItem, group: GroupState | undefined, seqs: ReadonlySet<number>): boolean {
   if (seqs.has(item.seq)) return false;
-  if (item.kind === "mention") return group !== undefined && group.read < (item.id ?? 0);
+  if (item.kind === "mention" || released(item)) return group !== undefined && group.read < (item.id ?? 0);
   if (item.kind === "added") return group !== undefined && group.read < group.last;
   return true;
 }
+
+/** A message of the person's own that a moderator let through. */
+const released = (item: InboxItem): boolean => item.kind === "review" && item.group !== undefined && (item.data as { state?: string }).state === "released";
 
 /** The open ones, oldest first. */
 export function openItems({ inbox, groups, me }: Pick<Snapshot, "inbox" | "groups" | "me">, { user, seqs } = done): InboxItem[] {

@@ -28,7 +28,7 @@ export function start(me: string, signIn: SignIn, root: HTMLElement): () => Prom
   const ends = [
     chat.on("message", (m) => people.seen([m])),
     chat.on("profiles", people.versions),
-    chat.on("failed", ({ error }) => error.code !== "review" && toasts.say(error.detail, { bad: true })),
+    chat.on("failed", ({ error }) => !/^(review|discarded)$/.test(error.code) && toasts.say(error.detail, { bad: true })),
     chat.on("signed-out", () => signIn.refused()),
     chat.on("left", ({ group }) => people.forget(group)),
   ];

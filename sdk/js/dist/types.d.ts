@@ -129,6 +129,7 @@ export type InboxItem = {
     readonly body?: string;
     readonly data?: Json;
     readonly accepted?: boolean;
+    readonly client_id?: string;
     readonly sent_at: string;
 };
 export type Profile = {

@@ -75,7 +75,7 @@ export class Outbox {
       const old = host.clock.now() - Math.max(t.queued_at, Date.parse(t.deliver_at ?? "") || 0) > KEY_MS;
       const answer = (old && (await this.#find(t))) || (await host.link.ask({ op: "send", ...wire(t) }));
       this.#tries.delete(t.key);
-      if (answer.state === "review") throw new ChatdError("review", answer.id); // it waits for a moderator
+      if (answer.state === "review") throw new ChatdError("review", "it waits for a moderator");
       await host.answered(t, answer, t.deliver_at === undefined ? sentMessage(t, host.state.me, answer) : (answer.schedule ?? answer));
     } catch (err) {
       const e = err instanceof ChatdError ? err : new ChatdError("internal", String(err));

@@ -342,7 +342,17 @@ export function items(d: Draft, b: InboxRecord & { from: number; items: InboxIte
   const all = [...held, ...fresh].sort((x, y) => x.seq - y.seq);
   const complete = (same ? was.complete : true) && b.complete && all.length <= INBOX_MAX;
   d.put(keyOf.inbox, { epoch: b.epoch, to: b.to, cursor: b.cursor, complete, items: all.slice(-INBOX_MAX), ...(same && was.ack && { ack: was.ack }) });
-  for (const i of fresh) d.tell("inbox", i);
+  for (const i of fresh) {
+    if (i.kind === "review") for (const t of d.s.outbox.values()) if (t.error?.code === "review" && t.key === i.client_id) reviewed(d, t, i);
+    d.tell("inbox", i);
+  }
+}
+
+/** What became of a message that waited for a moderator: the log has it, or it is one that was refused, for the reason of the moderator. */
+function reviewed(d: Draft, t: Task, { data }: InboxItem): void {
+  const { state: code, reason: detail = "" } = data as { state: string; reason?: string };
+  if (code === "released") d.remove(keyOf.task(t.n));
+  else d.put(keyOf.task(t.n), { ...t, error: { code, detail } });
 }
 
 /** The person is done with the items up to seq. */
@@ -364,7 +374,9 @@ export function answered(d: Draft, t: Task, answer: { id: number; sent_at?: stri
 /** The server has refused it for good. A message stays, to be tried again or discarded; a change is given up. */
 export function refused(d: Draft, t: Task, error: { code: string; detail: string }): void {
   if (!d.s.outbox.has(t.n)) return;
-  if (t.kind === "text" || t.kind === "data") d.put(keyOf.task(t.n), { ...t, error });
+  const decided = error.code === "review" && d.s.inbox.items.find((i) => i.kind === "review" && i.client_id === t.key); // the answer came late
+  if (decided) reviewed(d, t, decided);
+  else if (t.kind === "text" || t.kind === "data") d.put(keyOf.task(t.n), { ...t, error });
   else d.remove(keyOf.task(t.n));
   d.tell("failed", { key: t.key, group: t.group, error });
 }

@@ -107,7 +107,7 @@ export type GroupState = {
 
 export type InboxItem = {
   readonly seq: number; readonly kind: string; readonly from?: string; readonly group?: string; readonly id?: number;
-  readonly body?: string; readonly data?: Json; readonly accepted?: boolean; readonly sent_at: string;
+  readonly body?: string; readonly data?: Json; readonly accepted?: boolean; readonly client_id?: string; readonly sent_at: string;
 };
 
 export type Profile = { readonly id: string; readonly name?: string; readonly picture?: string; readonly data?: Json; readonly version?: number };

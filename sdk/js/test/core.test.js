@@ -271,6 +271,38 @@ test("a message keeps its key and its place from queued to sent; a refused one s
   await client.close();
 });
 
+test("a message that waits for a moderator goes with what became of it: into the log, or it stays as one that was refused", async () => {
+  const { server, client, group, of } = await begun({ messages: 1 });
+  const t = new Timeline(client, "general", "end", 100);
+  server.hold = () => true;
+  const sent = {};
+  for (const body of ["good", "bad", "old", "late"]) sent[body] = await group.send({ body });
+  await Promise.all(["good", "bad", "old", "late"].map((body) => assert.rejects(sent[body].done, { code: "review" })));
+  assert.deepEqual(states(t).slice(1), ["good failed", "bad failed", "old failed", "late failed"]);
+  assert.equal(client.state.snapshot().failed, 0, "nothing has failed yet");
+  let seq = 0;
+  const decided = async (body, data) => {
+    seq++;
+    const item = { seq, kind: "review", group: "general", client_id: sent[body].key, data, sent_at: "2026-11-20T10:00:00Z" };
+    for (const s of server.sockets) s.says({ op: "inbox", epoch: "e", from: seq, to: seq, complete: true, cursor: `c${seq}`, items: [item] });
+    await quiet();
+  };
+  await decided("good", { review: "r1", state: "released" });
+  assert.deepEqual(states(t).slice(1), ["bad failed", "old failed", "late failed"]);
+  await decided("bad", { review: "r2", state: "dropped", reason: "too loud" });
+  await decided("old", { review: "r3", state: "expired" });
+  const errors = () => t.snapshot().items.flatMap((i) => (i.error ? [[i.body, i.error.code, i.error.detail]] : []));
+  assert.deepEqual(errors(), [["bad", "dropped", "too loud"], ["old", "expired", ""], ["late", "review", "it waits for a moderator"]]);
+  assert.equal(client.state.snapshot().failed, 2);
+  assert.equal(of("inbox").length, 3);
+  // The answer to a send may come after what became of it.
+  await decided("late", { review: "r4", state: "dropped" });
+  await group.retry(sent.late.key);
+  await quiet();
+  assert.deepEqual(errors().at(-1), ["late", "dropped", ""]);
+  await client.close();
+});
+
 test("after 23 hours the key is looked for in the log before it is sent again", async () => {
   for (const how of ["found", "not there", "trimmed"]) {
     const { server, client, group } = await begun();

@@ -53,6 +53,8 @@ export class Server {
   drop = () => false;
   /** Refuses a send with a problem. */
   refuse = () => null;
+  /** Whether a send waits for a moderator. */
+  hold = () => false;
   clock = new FakeClock();
 
   group(id) {
@@ -174,6 +176,7 @@ export class Server {
     const problem = this.logs.has(f.group) ? this.refuse(f) : "not_found";
     this.sends.push(f.client_id);
     if (problem) return { code: problem, status: 400 };
+    if (this.hold(f)) return { state: "review", id: `review of ${f.client_id}` };
     const { op, ref, group, ...fields } = f;
     const key = `${group}/${user}/${f.client_id}`;
     const had = this.keys.get(key);

@@ -69,7 +69,7 @@ function Conversations({ items }: { items: readonly InboxItem[] }) {
 function Item({ item: i, group, people }: { item: InboxItem; group: GroupState | undefined; people: People }) {
   const { chat, me } = useSession();
   const from = textOf(people, i.from ?? "");
-  const text = i.body && withLabels(i.body, people, [me]);
+  const text = i.kind === "review" ? (i.data as Reviewed).reason : i.body && withLabels(i.body, people, [me]);
   const inside = <>
     {i.from ? <Avatar user={i.from} /> : <Face id={i.kind} label="chatd" square />}
     <span class="item-text">
@@ -96,8 +96,20 @@ function headOf(i: InboxItem, from: string): string {
     case "removed": return say(`${from} removed you`, `${from} 将您移出了群组`);
     case "request": return i.accepted ? say(`${from} let you in`, `${from} 通过了您的加入申请`) : say(`${from} declined your request to join`, `${from} 未通过您的加入申请`);
     case "announcement": return i.from ? say(`Announcement from ${from}`, `来自 ${from} 的公告`) : say("Announcement", "公告");
+    case "review": return reviewText(i.data);
     case "schedule_failed": return say("A scheduled message could not be sent", "一条定时消息未能发送");
     default: return i.kind.replaceAll("_", " ");
+  }
+}
+
+type Reviewed = { state?: "released" | "dropped" | "expired"; reason?: string };
+
+/** What became of a message that waited for a moderator. */
+function reviewText(data: InboxItem["data"]): string {
+  switch ((data as Reviewed).state) {
+    case "released": return say("A moderator let your message through", "管理员已放行您的消息");
+    case "dropped": return say("A moderator did not let your message through", "管理员未放行您的消息");
+    default: return say("Your message was not sent: no moderator looked at it", "您的消息未发送：没有管理员审核");
   }
 }
 

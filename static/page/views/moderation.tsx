@@ -25,7 +25,8 @@ function Said({ body, files }: { body?: string | undefined; files: number }) {
 export function Waiting({ group }: { group: GroupState }) {
   const { chat } = useSession();
   const { list, more, problem, decide } = useDesk<Wire.Review>(group.id,
-    () => chat.reviews.list({ group: group.id, limit: PAGE }).then((page) => ({ list: page.reviews, more: page.next !== null })), first());
+    () => chat.reviews.list({ group: group.id, limit: PAGE }).then((page) => ({ list: page.reviews, more: page.next !== null })), first(),
+    (m, waiting) => waiting.some((r) => r.from === m.from)); // which may be one that was released
   if (list.length === 0) return <Problem text={problem} />;
   return (
     <section class="requests" aria-label={say("Messages that wait for a moderator", "等待审核的消息")}>
@@ -59,7 +60,8 @@ export function Reports({ group }: { group: GroupState }) {
   const { chat } = useSession();
   const [question, setQuestion] = useState<Question | null>(null);
   const { list, more, problem, decide } = useDesk<Wire.Report>(group.id,
-    () => chat.group(group.id).reports.list({ limit: PAGE }).then((page) => ({ list: page.reports, more: page.next !== null })), first());
+    () => chat.group(group.id).reports.list({ limit: PAGE }).then((page) => ({ list: page.reports, more: page.next !== null })), first(),
+    (m) => m.kind === "delete" || m.notice === "muted" || m.notice === "banned");
   if (list.length === 0) return <Problem text={problem} />;
   return (
     <section class="requests" aria-label={say("Reported messages", "被举报的消息")}>

@@ -2,7 +2,6 @@
 import type { GroupState, Wire } from "@chatd/client";
 import { PAGE, useDesk } from "../desk.ts";
 import { shortTime } from "../format.ts";
-import { followNotices } from "../members.ts";
 import { useNames } from "../people.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
@@ -15,7 +14,7 @@ export function Requests({ group }: { group: GroupState }) {
   const { list, more, problem, decide } = useDesk<Wire.JoinRequest>(group.id,
     () => requests.list({ limit: PAGE }).then((page) => ({ list: page.requests, more: page.next !== null })),
     say("This request is no longer open: it was answered or withdrawn.", "此申请已不再有效：已被答复或撤回。"),
-    (again) => followNotices(chat, group.id, (m) => m.notice === "joined" && again())); // another of those who decide let somebody in
+    (m) => m.notice === "joined" || m.notice === "banned");
   if (list.length === 0) return <Problem text={problem} />;
   return (
     <section class="requests" aria-label={say("Requests to join", "加入申请")}>

@@ -11,11 +11,14 @@ import { counted, say } from "../say.ts";
 import { closed, useSession } from "../session.ts";
 import type { Question } from "../ui/confirm.tsx";
 import { Files } from "../ui/files.tsx";
+import { lazy } from "../ui/lazy.tsx";
 import { memo } from "../ui/memo.ts";
 import { Avatar, Icon, Name } from "../ui/parts.tsx";
 import type { Asked } from "./asked.tsx";
 import { Body } from "./body.tsx";
 import { Tools, type Open } from "./tools.tsx";
+
+const Waits = lazy(() => import("./places.tsx").then((m) => m.Waits));
 
 /** Readers shown as avatars; the rest is a number. */
 const READERS_MAX = 5;
@@ -108,7 +111,7 @@ export const MessageRow = memo((props: RowProps) => {
           ))}
         </div>
       )}
-      {item.state === "failed" && <Failed item={item} tab={tab} />}
+      {item.state === "failed" && (/^(review|dropped|expired)$/.test(item.error?.code ?? "") ? <Waits item={item} tab={tab} /> : <Failed item={item} tab={tab} />)}
       {open === "delete" && <Ask text={say("Delete this message for everyone?", "为所有人删除此消息？")} button={say("Delete", "删除")} onYes={() => on.remove(item)} onCancel={() => on.show(item.key, "")} />}
       {open === "block" && <Block question={blockQuestion(chat, item.from, distinct, !blocked)} onClose={() => on.show(item.key, "")} />}
       {readers && <Readers users={readers.split(" ")} />}
@@ -144,12 +147,6 @@ function Failed({ item, tab }: { item: MessageItem; tab: number }) {
   const group = chat.group(item.group);
   const key = item.client_id!;
   const copy = () => void navigator.clipboard.writeText(item.body ?? "").then(() => toast(say("Copied", "已复制")), () => {});
-  if (item.error?.code === "review") return (
-    <p class="waits" role="status">
-      {say("Waits for a moderator.", "等待管理员审核。")}
-      <button type="button" class="text-button" tabIndex={tab} onClick={() => void group.discard(key).catch(closed)}>{say("Hide", "隐藏")}</button>
-    </p>
-  );
   return (
     <p class="failed" role="alert">
       {say("Not sent.", "未发送。")} <span dir="auto">{why(item.error)}</span>
