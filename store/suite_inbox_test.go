@@ -369,6 +369,20 @@ var inboxTests = map[string]func(*fixture){
 		operator.ToStrangers = true
 		w.put(operator)
 	},
+	"a look says what is against an item, and puts nothing in": func(w *fixture) {
+		w.with(func(l *chat.Limits) { l.InboxItemsMax = 1 })
+		look := directly(false)
+		look.Look = true
+		w.equal(w.put(look), int64(0))
+		w.blocks("alice", "bob", true)
+		_, _, _, err := w.InboxAppend(w.ctx, look)
+		w.fails(err, chat.ErrBlocked)
+		w.blocks("alice", "bob", false)
+		w.equal(w.put(directly(false)), int64(1))
+		_, _, _, err = w.InboxAppend(w.ctx, look)
+		w.fails(err, chat.ErrInboxFull)
+		w.equal(w.inbox("alice", chat.Position{}, 10).Last, int64(1))
+	},
 	"a batch is bounded in bytes": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.PageBytesMax = 1000 })
 		for range 100 {

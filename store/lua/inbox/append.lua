@@ -18,17 +18,15 @@
 --   notify      high or low if the user gets notified while offline, or ''
 --   review      of the item, which ends with it, or ''; report as lib/review.lua
 --   audit_id, audited  what the audit gets of that; '': nothing
---   look        put nothing in, and answer with the seq and the time that the key stands for: 0 0 if it is not known
+--   look        put nothing in, and answer with the seq and the time that the key stands for: 0 0 if it is not known and nothing is
+--               against the item. Whether its sender may write to strangers is counted where it is put in
 -- Returns as lib/inbox_put.lua
 -- Refuses as lib/inbox_put.lua; REVIEW if it is not there any longer
 local sent = inbox_sent
 -- include: inbox_put
 -- include: review
 -- include: audit
-if look then
-  local first_time = known(key, content, false)
-  return first_time and (first_time.refused or {'OK', first_time.id, first_time.ms, 1, '', 0, first_time.mark}) or {'OK', '0', '0', 0, '', 0, ''}
-end
+if look then return inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_server, look) end
 local gone = review_gone(review)
 if gone then return gone end
 local answer = inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_server)

@@ -15,6 +15,7 @@ end
 -- user     the owner of the inbox
 -- channel  of the user
 -- inbox, inbox_base, inbox_senders, inbox_server: keys
+-- look     true: put nothing in, and answer with seq 0 if there is nothing against it. nil: put it in
 --
 -- Of the needed names: system is true for an item from the server, epoch is for a new inbox, notify is high or low if
 -- the user gets notified while offline, else ''; reachable and core are needed only then, and sent only with a retry
@@ -26,7 +27,7 @@ end
 -- KEYREUSED, FULL, BLOCKS, or STRANGER for a user who has never used the server, without to_strangers. An item from the server
 -- for which there is no room is dropped, and its seq is missing from then on. One on account of someone whom the user blocks
 -- is dropped and leaves no trace.
-local function inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_server)
+local function inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_server, look)
   local first_time = known(key, content, false)
   if first_time then return first_time.refused or {'OK', first_time.id, first_time.ms, 1, '', 0, first_time.mark} end
   local has_epoch, base, gaps, acked, blocking = unpack(redis.call('HMGET', inbox_base, 'epoch', 'base', 'gaps', 'acked', 'blocks'))
@@ -39,6 +40,7 @@ local function inbox_put(user, channel, inbox, inbox_base, inbox_senders, inbox_
   local full = stored >= items_max and stored - inbox_rank(inbox, acked, stored, base, last) >= items_max
   local crowded = by_max > 0 and redis.call('ZCOUNT', inbox_by, '(' .. int(acked), '+inf') >= by_max
   if (full or crowded) and not system then return {'FULL'} end
+  if look then return {'OK', '0', '0', 0, '', 0, ''} end
   -- Last, because what is counted against the sender for this is stored.
   if not to_strangers and not system and
     (not redis.call('ZSCORE', users, user) or redis.call('SISMEMBER', unused, user) == 1) then return {'STRANGER'} end
