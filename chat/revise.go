@@ -66,7 +66,7 @@ func (s *sends) changes(ctx context.Context, by Caller, e Entry) (list []Change,
 	var target Message
 	if len(page.Messages) > 0 && page.Messages[0].ID == e.Target {
 		target = page.Messages[0]
-	} else if target, err = s.pinned(ctx, page.Info, e.Group, e.Target); err != nil {
+	} else if target, err = s.OnlyPinned(ctx, page.Info, e.Target); err != nil {
 		return nil, false, nil, err
 	}
 	if target.ID >= page.Info.First && target.ID < page.Info.Held {
@@ -97,12 +97,13 @@ func (s *sends) changes(ctx context.Context, by Caller, e Entry) (list []Change,
 	return list, !mine, below, err
 }
 
-// pinned is a message that is nowhere but among the pins: the log has trimmed it, and no archive has it. ErrNotFound.
-func (s *sends) pinned(ctx context.Context, info Info, group string, id int64) (Message, error) {
+// OnlyPinned is a message that is nowhere but among the pins: the log has trimmed it, and no archive has it. info is the group as who
+// asks for it sees it. ErrNotFound.
+func (s *sends) OnlyPinned(ctx context.Context, info Info, id int64) (Message, error) {
 	if id < 1 || id >= info.First || id < info.Hidden() {
 		return Message{}, ErrNotFound
 	}
-	return s.store.Pinned(ctx, group, id)
+	return s.store.Pinned(ctx, info.ID, id)
 }
 
 // edited is the target with the content of the edit. The kind stays: a text keeps a body, data stays data.

@@ -53,6 +53,24 @@ func (w *fixture) everywhere() (ids []string) {
 var closed = audit.Note(operator, audit.ReportClose, "g", "bob", nil)
 
 var reportTests = map[string]func(*fixture){
+	"of what is only pinned": func(w *fixture) {
+		w.group("g", []string{"bob"}, keep(0))
+		id := w.say("g", "bob", "x")
+		f := w.filed("g", id, "alice")
+		w.pin("alice", "g", id)
+		for _, user := range []string{"alice", "bob"} {
+			w.ack("g", user, w.info("g", user).Last)
+		}
+		w.equal(len(w.entries("g")), 0)
+		r, created, err := w.PutReport(w.ctx, f)
+		w.ok(err)
+		w.equal([]any{r, created}, []any{f.Report, true})
+		w.ok(w.unpin(chat.Caller{User: "alice"}, "g", id))
+		f.ID, f.By = "other", "carl"
+		w.join("g", "carl", "alice")
+		_, _, err = w.PutReport(w.ctx, f)
+		w.fails(err, chat.ErrConflict)
+	},
 	"once a member and message": func(w *fixture) {
 		w.group("g", []string{"bob", "carl"})
 		id := w.say("g", "bob", "x")

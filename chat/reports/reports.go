@@ -188,11 +188,12 @@ func (s *Service) file(ctx context.Context, by chat.Caller, group string, target
 		return f, s.core.Refused(ctx, by, group, err)
 	}
 	page := pages[0]
-	if len(page.Messages) == 0 || page.Messages[0].ID != target {
-		return f, chat.ErrNotFound
+	if len(page.Messages) > 0 && page.Messages[0].ID == target {
+		f.Was = page.Messages[0]
+	} else if f.Was, err = s.core.OnlyPinned(ctx, page.Info, target); err != nil {
+		return f, err
 	}
 	var e chat.Entry
-	f.Was = page.Messages[0]
 	if err := json.Unmarshal(f.Was.JSON, &e); err != nil {
 		return f, chat.AsError(fmt.Errorf("message %d of %s: %w", target, group, err))
 	}
@@ -204,7 +205,7 @@ func (s *Service) file(ctx context.Context, by chat.Caller, group string, target
 	case e.From == by.User:
 		return f, chat.Invalid("id: nobody reports themself")
 	}
-	if target < page.Info.Held {
+	if target >= page.Info.First && target < page.Info.Held {
 		f.Below = &chat.Below{Epoch: page.Info.Epoch, Late: page.Info.Late}
 	}
 	now := s.core.Options().Now()

@@ -39,6 +39,7 @@ const (
 type Logs interface {
 	Infos(ctx context.Context, user string, groups []string) ([]chat.Info, error)
 	Entries(ctx context.Context, group string, ids []int64) ([]chat.Message, error)
+	Pinned(ctx context.Context, group string, id int64) (chat.Message, error)
 	Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]chat.Message, chat.LogEnd, error)
 	Revise(ctx context.Context, a chat.Append, changes []chat.Change, asAdmin bool) (chat.Appended, error)
 }
@@ -51,6 +52,9 @@ func (s *Service) Handlers() map[string]chat.TaskKind {
 // purge goes from the newest message of a user to older ones. A run that is cut off begins again: what is deleted costs it one read.
 func (s *Service) purge(ctx context.Context, t PurgeTask) error {
 	if err := chat.CheckTask(t.Group, t.Epoch, t.User); err != nil {
+		return err
+	}
+	if err := s.purgePins(ctx, t); err != nil {
 		return err
 	}
 	for range purgeSteps {
@@ -70,6 +74,24 @@ func (s *Service) purge(ctx context.Context, t PurgeTask) error {
 	}
 	return s.store.Enqueue(ctx, chat.NewTask{Queue: chat.QueueCore, Kind: TaskPurge, Subject: t.Group, Payload: t, Priority: chat.PriorityNormal,
 		Unique: fmt.Sprint(TaskPurge, ":", t.Group, ":", t.Epoch, ":", t.User, ":", t.SinceMs, ":", t.ID)})
+}
+
+// purgePins deletes what the user wrote of what is pinned: of that the log may have nothing any longer.
+func (s *Service) purgePins(ctx context.Context, t PurgeTask) error {
+	pinned, err := s.store.PinsOf(ctx, t.Group, t.User)
+	for _, m := range pinned {
+		var e chat.Entry
+		if err := json.Unmarshal(m.JSON, &e); err != nil {
+			return fmt.Errorf("message %d of %s: %w", m.ID, t.Group, err)
+		}
+		if m.ID > t.ID || e.SentAt.UnixMilli() < t.SinceMs {
+			continue
+		}
+		if err := s.tryDelete(ctx, t, chat.Caller{}, m.ID); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // purgePage deletes what the user wrote of the newest entries up to t.ID. done: there are none before, or they are too old.
@@ -120,31 +142,44 @@ func (s *Service) purgePage(ctx context.Context, t PurgeTask) (done bool, err er
 // Delete deletes a text or data in the name of by, who manages the group by what the caller of it has checked, and need be no member.
 // One that is deleted or gone already stays so.
 func (s *Service) Delete(ctx context.Context, by chat.Caller, group string, id int64) error {
+	return chat.AsError(s.tryDelete(ctx, PurgeTask{Group: group, By: by.User, Via: by.Via}, by, id))
+}
+
+// tryDelete deletes a message in the name of t.By, in any life of the group if t has none, however often it changes meanwhile.
+func (s *Service) tryDelete(ctx context.Context, t PurgeTask, actor chat.Caller, id int64) error {
 	err := error(chat.ErrConflict)
 	for tries := 0; errors.Is(err, chat.ErrConflict) && tries < purgeTries; tries++ {
-		err = s.deleteOne(ctx, by, group, id)
+		err = s.deleteOne(ctx, t, actor, id)
 	}
 	if errors.Is(err, chat.ErrNotFound) {
 		return nil
 	}
-	return chat.AsError(err)
+	return err
 }
 
-func (s *Service) deleteOne(ctx context.Context, by chat.Caller, group string, id int64) error {
-	page, end, err := s.logs.Range(ctx, group, id, 1, 0)
-	if err != nil || len(page) == 0 || page[0].ID != id {
+func (s *Service) deleteOne(ctx context.Context, t PurgeTask, actor chat.Caller, id int64) error {
+	page, end, err := s.logs.Range(ctx, t.Group, id, 1, 0)
+	if err != nil || t.Epoch != "" && end.Epoch != t.Epoch {
 		return err
+	}
+	t.Epoch = end.Epoch
+	if len(page) == 0 || page[0].ID != id {
+		m, err := s.logs.Pinned(ctx, t.Group, id)
+		if err != nil {
+			return err
+		}
+		page = []chat.Message{m}
 	}
 	var e chat.Entry
 	if err := json.Unmarshal(page[0].JSON, &e); err != nil {
-		return fmt.Errorf("message %d of %s: %w", id, group, err)
+		return fmt.Errorf("message %d of %s: %w", id, t.Group, err)
 	}
 	if e.DeletedAt != nil {
 		return nil
 	}
-	infos, err := s.logs.Infos(ctx, e.From, []string{group})
+	infos, err := s.logs.Infos(ctx, e.From, []string{t.Group})
 	if err == nil {
-		_, err = s.purgeOne(ctx, PurgeTask{Group: group, Epoch: end.Epoch, By: by.User, Via: by.Via}, by, page[0], infos[0])
+		_, err = s.purgeOne(ctx, t, actor, page[0], infos[0])
 	}
 	return err
 }
@@ -155,7 +190,7 @@ func (s *Service) purgeOne(ctx context.Context, t PurgeTask, actor chat.Caller, 
 	deletion := chat.Entry{Group: t.Group, From: t.By, Via: t.Via, Content: chat.Content{Kind: chat.Delete, Target: m.ID}}
 	a := chat.NewAppend(deletion, s.core.Options().Now())
 	a.Decided, a.Actor, deletion.SentAt = true, actor, chat.TimeMs(a.SentAtMs)
-	if m.ID < info.Held {
+	if m.ID >= info.First && m.ID < info.Held {
 		a.Below = &chat.Below{Epoch: info.Epoch, Late: info.Late}
 	}
 	list := []chat.Message{m}

@@ -1,7 +1,9 @@
 package rules_test
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/archive"
+	"github.com/chatd/chatd/chat/pins"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/internal/chattest"
 	sqlarchive "github.com/chatd/chatd/store/archive"
@@ -197,4 +200,45 @@ func TestBanDeletesNothingElse(t *testing.T) {
 		t.Errorf("got %v, %d deletions", got, deletions)
 	}
 	chattest.RefuseGarbage(t, b.rules.Handlers())
+}
+
+// TestWhatIsOnlyPinnedIsDeleted: a message that the log has trimmed and that is pinned goes with the ban of its author, and where
+// somebody who manages the group deletes it; an older one stays.
+func TestWhatIsOnlyPinnedIsDeleted(t *testing.T) {
+	b := newBench(t, false)
+	b.MakeGroup(chat.GroupDraft{ID: "g", Keep: new(int64(0))}, "ann", "troll")
+	pinned := pins.New(b.Service, b.Store, b.serving)
+	for i, age := range []time.Duration{48 * time.Hour, time.Hour, time.Minute} {
+		b.ago(age)
+		m := b.Say("troll", "g", fmt.Sprint("spam", i))
+		b.Must(pinned.Pin(b.Ctx, chattest.As("ann"), "g", m.ID))
+	}
+	b.ago(0)
+	info, err := b.Info(b.Ctx, "ann", "g")
+	b.Must(err)
+	for _, user := range []string{"ann", "troll"} {
+		_, err := b.Ack(b.Ctx, chattest.As(user), "g", chat.At(info.Last))
+		b.Must(err)
+	}
+	left := func() (bodies []string) {
+		t.Helper()
+		list, err := pinned.List(b.Ctx, chattest.As("ann"), "g", 0, "")
+		b.Must(err)
+		for _, p := range list.Items {
+			var e chat.Entry
+			b.Must(json.Unmarshal(p.Message.JSON, &e))
+			bodies = append(bodies, *cmp.Or(e.Body, new("-")))
+		}
+		return bodies
+	}
+	list, err := pinned.List(b.Ctx, chattest.As("ann"), "g", 0, "")
+	b.Must(err)
+	b.Must(b.rules.Delete(b.Ctx, chattest.Operator("root"), "g", list.Items[0].Message.ID))
+	if got := left(); !slices.Equal(got, []string{"-", "spam1", "spam0"}) {
+		t.Errorf("after a deletion: got %q", got)
+	}
+	chattest.Done(t, b.rules.Handlers()[rules.TaskPurge], b.ban(chattest.As("ann"), "g", "troll", 24))
+	if got := left(); !slices.Equal(got, []string{"-", "-", "spam0"}) {
+		t.Errorf("after the ban: got %q", got)
+	}
 }

@@ -33,6 +33,8 @@ type Store interface {
 	Requests(ctx context.Context, by chat.Caller, group, after string, limit int) (requests []Request, next string, err error)
 	// Answer ends a request, and makes m.User a member with m.Notice if accept. ErrNotFound: there is none.
 	Answer(ctx context.Context, m chat.Membership, accept bool) error
+	// PinsOf reads the pinned messages of a group that a user wrote.
+	PinsOf(ctx context.Context, group, user string) ([]chat.Message, error)
 	chat.TaskStore
 }
 

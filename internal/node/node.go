@@ -217,7 +217,7 @@ func (n *Node) openServices() {
 		Directory: profiles.Directory(n.set.Directory), Claims: n.set.JWTProfile, Draw: stored.Avatar, Now: time.Now, Log: n.log,
 	})
 	webhooks.Profiles = shown.Names
-	invites, decisions := n.openInvites(core, shown), rules.New(core, ruleStore{n.store.Groups, n.store.Tasks}, groups, webhooks)
+	invites, decisions := n.openInvites(core, shown), rules.New(core, ruleStore{n.store.Groups, n.store.Pins, n.store.Tasks}, groups, webhooks)
 	reported, reviewed := reports.New(core, n.store.Reports, groups, decisions, webhooks), reviews.New(core, n.store.Reviews, schedules, webhooks)
 	n.services = web.Services{
 		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups, n.store.Audits, n.store.Pins}, groups, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, blocked.Erase, reviewed.Erase, n.endLogins),

@@ -43,6 +43,7 @@ type (
 	}
 	ruleStore struct {
 		*store.Groups
+		*store.Pins
 		*store.Tasks
 	}
 	usersStore struct {

@@ -1,7 +1,7 @@
 -- Keeps the report of a member about a text or data, with its content, if it still reads as it did. A second one of the same member
 -- about it is the first.
 --
--- KEYS  meta members msgs wants reports reporters reported core:enqueue
+-- KEYS  meta members msgs pinned wants reports reporters reported core:enqueue
 -- ARGV  user group report target below head edits json from record event keep_ms:int open_max:int mine_max:int reported_id end_id
 --   target    its id; head is the part before its edits
 --   below     if it is in the archive: `<epoch> <late>` as it was read there, else ''
@@ -15,7 +15,7 @@
 -- include: not_member
 -- include: report
 -- include: task_report
-local epoch, visibility, late = unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'late'))
+local epoch, visibility, late, has_pins = unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'late', 'pinned'))
 if not epoch then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 local open, mine, all = 0, 0, redis.call('HGETALL', reporters)
@@ -32,7 +32,8 @@ if below ~= '' then
   -- In the archive it is unchanged as long as no entry there has changed.
   if stored or below ~= epoch .. ' ' .. (late or '0') then return {'CONFLICT'} end
 else
-  local has_head, has_edits, has_json = string.match(stored or '', '^(%d+ %S+) (%S+) (.*)$')
+  local current = stored or has_pins and redis.call('HGET', pinned, target)
+  local has_head, has_edits, has_json = string.match(current or '', '^(%d+ %S+) (%S+) (.*)$')
   if has_head ~= head or has_edits ~= edits or has_json ~= json then return {'CONFLICT'} end
 end
 if open >= open_max then return {'REPORTS'} end
