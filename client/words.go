@@ -7,9 +7,9 @@ import (
 
 // Words are words and phrases that decide about messages: whole words, in any spelling of their letters; a * at an end stands for more.
 type Words struct {
-	Refuse []string `json:"refuse"` // a message with one is refused
-	Mask   []string `json:"mask"`   // these are replaced by stars
-	Review []string `json:"review"` // a message with one waits for a moderator
+	Refuse []string `json:"refuse,omitempty"` // a message with one is refused
+	Mask   []string `json:"mask,omitempty"`   // these are replaced by stars
+	Review []string `json:"review,omitempty"` // a message with one waits for a moderator
 }
 
 // Words reads the lists. For operators.
