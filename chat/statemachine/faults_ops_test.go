@@ -191,7 +191,7 @@ func (m *faultMachine) resolve(t *rapid.T, a *attempt, kept bool) {
 	case end.Last == g.last+1:
 		id := g.append(a.user, &modelMessage{from: a.user, kind: chat.Text, body: *a.content.Body, mentions: g.mentioned(a.content.Mentions)})
 		if a.content.ClientID != "" {
-			g.sent[a.user+"/"+a.content.ClientID] = modelSend{id, *a.content.Body + strings.Join(a.content.Mentions, ",")}
+			g.sent[a.user+"/"+a.content.ClientID] = modelSend{id: id, content: *a.content.Body + strings.Join(a.content.Mentions, ",")}
 		}
 		if a.err == nil && a.sent.ID != id {
 			t.Fatalf("a send was answered with id %d, and is %d", a.sent.ID, id)

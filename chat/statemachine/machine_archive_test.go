@@ -14,6 +14,7 @@ import (
 	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/retention"
+	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/pgtest"
 	"github.com/chatd/chatd/store"
@@ -56,7 +57,7 @@ func newMachineArchive(t *rapid.T, groups *store.Store, db *sqlarchive.Store, o 
 	a.searcher = archive.NewSearcher(a.core, groups, db, a.archiver.CatchUp)
 	a.retention = retention.New(retainedStore{archivedStore{groups, a.serving}}, a.archiver, retention.Options{})
 	a.erase = erase.New(a.core, groups, a.serving, authorsArchive{db, a.archiver}, groups, webhook.New(a.core, groups, nil),
-		blocks.New(a.core, groups).Erase)
+		blocks.New(a.core, groups).Erase, reviews.New(a.core, groups, nil, nil).Erase)
 	return a
 }
 

@@ -37,8 +37,13 @@ func (m *machine) block(t *rapid.T, user, _ string) {
 	m.heard(t, "the block", err, !on, chat.CodeNotFound)
 
 	body := "hello"
+	verdict := m.hook.draw(t)
 	_, _, err = m.service.SendDirect(m.ctx, caller(other), user, chat.Direct{Body: &body})
-	m.heard(t, "a direct message", err, on, chat.CodeBlocked)
+	m.hook.done(t, err)
+	held := modelReview{to: user, from: other, kind: chat.Text, body: body}
+	if on || !m.kept(t, verdict, "a direct message", held, err, &modelSend{}) {
+		m.heard(t, "a direct message", err, on, chat.CodeBlocked)
+	}
 }
 
 // heard checks that something is refused with a code, or not at all.

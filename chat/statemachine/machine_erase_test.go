@@ -26,6 +26,7 @@ func (m *machine) erase(t *rapid.T, user, _ string) {
 		m.runErase(t, erase.TaskErase, erase.Task{Erasure: begun.ID})
 	}
 	maps.DeleteFunc(m.blocked, func(b block, _ bool) bool { return b.user == user })
+	m.directs = slices.DeleteFunc(m.directs, func(r modelReview) bool { return r.from == user || r.to == user })
 	report, err := m.archive.erase.Get(m.ctx, root, begun.ID)
 	m.must(t, err)
 	for _, group := range machineGroups {
@@ -39,6 +40,7 @@ func (m *machine) erase(t *rapid.T, user, _ string) {
 				continue
 			}
 		}
+		g.reviews = slices.DeleteFunc(g.reviews, func(r modelReview) bool { return r.from == user })
 		w := g.members[user]
 		if g.onHold && (w != nil || g.wrote(user, g.last)) && !waits {
 			t.Fatalf("the erasure of %s does not wait for %s: %+v", user, group, report)
@@ -51,6 +53,9 @@ func (m *machine) erase(t *rapid.T, user, _ string) {
 		if w != nil && len(g.members) == 1 && !g.onHold {
 			delete(m.groups, group)
 			continue
+		}
+		if !g.onHold {
+			g.dropReports(user, chat.IDMax)
 		}
 		if !g.onHold && g.wrote(user, g.cut) {
 			happened("erase of an archived message")
@@ -109,6 +114,7 @@ func (m *machine) hold(t *rapid.T, _, group string) {
 	}
 	m.takeErased(t, group, users...)
 	for user, to := range last {
+		g.dropReports(user, to)
 		m.checkErased(t, group, user, to)
 	}
 }

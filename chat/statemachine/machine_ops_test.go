@@ -241,7 +241,9 @@ func (m *machine) edit(t *rapid.T, user, group string) {
 	user = author(t, user, e)
 	m.serial++
 	body := fmt.Sprintf("edited m%d %s", m.serial, oneOf(t, "word", machineWords...))
+	verdict := m.hook.draw(t)
 	sent, err := m.service.Send(m.ctx, caller(user), group, chat.Content{Kind: chat.Edit, Target: id, Body: &body}, "")
+	m.hook.done(t, err)
 	if m.outOfReach(t, "edit", user, group, id, e, err) {
 		return
 	}
@@ -253,7 +255,11 @@ func (m *machine) edit(t *rapid.T, user, group string) {
 		expect(t, "edit against a rule", err, code)
 		return
 	}
+	if m.kept(t, verdict, "an edit", modelReview{group: group, from: user, kind: chat.Edit, body: body, target: id}, err, &modelSend{}) {
+		return
+	}
 	m.changed(t, "edit", g, id, err)
+	body = verdict.text(body)
 	e.edited, e.body = true, body
 	m.doubts.saw(g, id)
 	e.edits = append(e.edits, g.append(user, &modelMessage{from: user, kind: chat.Edit, body: body, target: id}))
@@ -263,9 +269,12 @@ func (m *machine) edit(t *rapid.T, user, group string) {
 }
 
 func (m *machine) delete(t *rapid.T, user, group string) {
-	g := m.groups[group]
 	id, e := m.target(t, group)
-	user = author(t, user, e)
+	m.deleteOne(t, author(t, user, e), group, id, e)
+}
+
+func (m *machine) deleteOne(t *rapid.T, user, group string, id int64, e *modelMessage) {
+	g := m.groups[group]
 	sent, err := m.service.Send(m.ctx, caller(user), group, chat.Content{Kind: chat.Delete, Target: id}, "")
 	if m.outOfReach(t, "delete", user, group, id, e, err) {
 		return

@@ -99,7 +99,6 @@ func (m *machine) ruled(t *rapid.T, user, group string, manages, changes bool, e
 
 // mute mutes a member, or lets them write again.
 func (m *machine) mute(t *rapid.T, user, group string) {
-	g := m.groups[group]
 	target := oneOf(t, "target", machineUsers...)
 	mute := oneOf(t, "mute", true, false)
 	until := json.RawMessage(`null`)
@@ -107,35 +106,42 @@ func (m *machine) mute(t *rapid.T, user, group string) {
 		until = json.RawMessage(`"9999-12-31T00:00:00.000Z"`)
 	}
 	_, err := m.rules.Mute(m.ctx, caller(user), group, target, until)
-	by, had := g.members[user], g.members[target]
+	m.mutedBy(t, caller(user), group, target, mute, err, chat.CodeNotFound)
+}
+
+// mutedBy takes a mute into the model, or its end. outside is the code for who is no member. done: it was not refused.
+func (m *machine) mutedBy(t *rapid.T, c chat.Caller, group, target string, mute bool, err error, outside chat.Code) (done bool) {
+	g := m.groups[group]
+	by, had := g.members[c.User], g.members[target]
 	switch {
-	case by == nil || !by.role.Manages():
+	case !c.Admin && (by == nil || !by.role.Manages()):
 		expect(t, "mute without rights", err, m.outsider(group), chat.CodeForbidden)
-		return
+		return false
 	case had == nil:
-		expect(t, "mute who is no member", err, chat.CodeNotFound)
-		return
-	case had.role == chat.Owner && mute, had.role == chat.Admin && by.role != chat.Owner:
+		expect(t, "mute who is no member", err, outside)
+		return false
+	case had.role == chat.Owner && mute, !c.Admin && had.role == chat.Admin && by.role != chat.Owner:
 		expect(t, "mute who cannot be muted", err, chat.CodeForbidden)
-		return
+		return false
 	}
 	expect(t, "mute", err, "")
 	if g.rules.muted[target] == mute {
-		m.notices(t, user, group)
+		m.notices(t, c.User, group)
 	} else {
 		g.rules.muted[target] = mute
-		m.notices(t, user, group, chat.NoticeMuted)
+		m.notices(t, c.User, group, chat.NoticeMuted)
 	}
 	if got := m.infoOf(t, target, group).MutedUntil != nil; got != mute {
 		t.Fatalf("%s is muted in %s: %v, want %v", target, group, got, mute)
 	}
+	return true
 }
 
 // ban keeps a user out, or lets them in again.
 func (m *machine) ban(t *rapid.T, user, group string) {
 	g := m.groups[group]
 	target := oneOf(t, "target", machineUsers...)
-	by, had := g.members[user], g.members[target]
+	by := g.members[user]
 	manages := by != nil && by.role.Manages()
 	if oneOf(t, "unban", true, false) {
 		err := m.rules.Unban(m.ctx, caller(user), group, target)
@@ -150,31 +156,40 @@ func (m *machine) ban(t *rapid.T, user, group string) {
 		}
 		return
 	}
+	was := g.rules.banned[target]
 	_, created, err := m.rules.Ban(m.ctx, caller(user), group, target, rules.BanDraft{})
+	if m.bannedBy(t, caller(user), group, target, err) && created == was {
+		t.Fatalf("%s was banned from %s: %v, and is said to be banned now: %v", target, group, was, created)
+	}
+}
+
+// bannedBy takes a ban into the model. done: it was not refused.
+func (m *machine) bannedBy(t *rapid.T, c chat.Caller, group, target string, err error) (done bool) {
+	g := m.groups[group]
+	by, had := g.members[c.User], g.members[target]
 	switch {
-	case !manages:
+	case !c.Admin && (by == nil || !by.role.Manages()):
 		expect(t, "ban without rights", err, m.outsider(group), chat.CodeForbidden)
-		return
-	case had != nil && (had.role == chat.Owner || had.role == chat.Admin && by.role != chat.Owner):
+		return false
+	case had != nil && (had.role == chat.Owner || !c.Admin && had.role == chat.Admin && by.role != chat.Owner):
 		expect(t, "ban who cannot be banned", err, chat.CodeForbidden)
-		return
+		return false
 	}
 	expect(t, "ban", err, "")
-	if created == g.rules.banned[target] {
-		t.Fatalf("%s was banned from %s: %v, and is said to be banned now: %v", target, group, !created, created)
-	}
+	was := g.rules.banned[target]
 	g.rules.banned[target] = true
 	delete(g.rules.asked, target)
 	switch {
 	case had != nil:
 		delete(g.members, target)
 		g.free()
-		m.notices(t, user, group, chat.NoticeRemoved, chat.NoticeBanned)
-	case created:
-		m.notices(t, user, group, chat.NoticeBanned)
+		m.notices(t, c.User, group, chat.NoticeRemoved, chat.NoticeBanned)
+	case !was:
+		m.notices(t, c.User, group, chat.NoticeBanned)
 	default:
-		m.notices(t, user, group)
+		m.notices(t, c.User, group)
 	}
+	return true
 }
 
 // ask asks to be let in, takes that back, or answers somebody who asks.

@@ -14,7 +14,11 @@ import (
 	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/pins"
+	"github.com/chatd/chatd/chat/reports"
+	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/rules"
+	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/store"
 )
 
@@ -41,7 +45,11 @@ type machine struct {
 	rules   *rules.Service
 	blocks  *blocks.Service
 	pins    *pins.Service
+	reviews *reviews.Service
+	reports *reports.Service
+	hook    *machineHook // nil: nobody is asked about what is sent
 	blocked map[block]bool
+	directs []modelReview   // direct messages that wait for a moderator
 	archive *machineArchive // nil: trimmed messages are gone
 	doubts  *doubts         // nil: the archive has nothing that the store lost
 	restart func() opened
@@ -59,6 +67,7 @@ type opened struct {
 	service *chat.Service
 	stores  *store.Store
 	archive *machineArchive
+	hook    *machineHook
 }
 
 func newMachine(ctx context.Context, open func() opened) *machine {
@@ -73,8 +82,11 @@ func newMachine(ctx context.Context, open func() opened) *machine {
 }
 
 func (m *machine) use(o opened) {
-	m.service, m.stores, m.archive = o.service, o.stores, o.archive
-	m.rules, m.blocks = rules.New(o.service, o.stores, o.stores, nil), blocks.New(o.service, o.stores)
+	m.service, m.stores, m.archive, m.hook = o.service, o.stores, o.archive, o.hook
+	webhooks := webhook.New(o.service, o.stores, nil)
+	m.rules, m.blocks = rules.New(o.service, o.stores, m.store(), nil), blocks.New(o.service, o.stores)
+	m.reviews = reviews.New(o.service, o.stores, schedule.New(o.service, o.stores, webhooks), webhooks)
+	m.reports = reports.New(o.service, o.stores, m.store(), m.rules, webhooks)
 	if m.archive != nil {
 		m.live = live.New(o.service, archivedStore{o.stores, o.archive.serving})
 	} else {
@@ -165,8 +177,9 @@ func (m *machine) step(t *rapid.T) {
 		{2, "unread", m.markUnread}, {7, "put", m.put}, {3, "remove", m.remove}, {5, "edit", m.edit},
 		{3, "delete", m.delete}, {7, "react", m.react}, {3, "trim", m.trim}, {2, "settings", m.settings},
 		{1, "restart", m.restarted}, {1, "deleteGroup", m.deleteGroup}, {3, "sync", m.sync}, {2, "list", m.list},
-		{2, "receipts", m.receipts}, {3, "operator", m.operate}, {3, "rule", m.rule}, {3, "ask", m.ask}, {2, "block", m.block}, {4, "pin", m.pin}, {2, "tasks", m.tasks},
+		{2, "receipts", m.receipts}, {3, "operator", m.operate}, {3, "rule", m.rule}, {3, "ask", m.ask}, {2, "block", m.block}, {5, "pin", m.pin}, {2, "tasks", m.tasks},
 	}
+	actions = append(actions, m.moderationActions()...)
 	if m.archive != nil {
 		actions = append(actions, m.archiveActions()...)
 	}
@@ -246,7 +259,9 @@ func (m *machine) draft(t *rapid.T, user, group string) chat.Content {
 
 func (m *machine) send(t *rapid.T, user, group string) {
 	d := m.draft(t, user, group)
+	verdict := m.hook.draw(t)
 	sent, err := m.service.Send(m.ctx, caller(user), group, d, "")
+	m.hook.done(t, err)
 	if m.member(group, user) == nil {
 		expect(t, "send from outside", err, m.outsider(group))
 		return
@@ -260,14 +275,22 @@ func (m *machine) send(t *rapid.T, user, group string) {
 		expect(t, "send while others are behind", err, chat.CodeBacklogFull)
 		return
 	}
+	first := modelSend{content: *d.Body + strings.Join(d.Mentions, ",")}
+	if m.kept(t, verdict, "a text", modelReview{group: group, from: user, kind: chat.Text, body: *d.Body, mentions: d.Mentions}, err, &first) {
+		if d.ClientID != "" && first.review != "" {
+			g.sent[user+"/"+d.ClientID] = first
+		}
+		return
+	}
 	expect(t, "send", err, "")
 	g.noteSent(user)
-	id := g.append(user, &modelMessage{from: user, kind: chat.Text, body: *d.Body, mentions: g.mentioned(d.Mentions)})
+	id := g.append(user, &modelMessage{from: user, kind: chat.Text, body: verdict.text(*d.Body), mentions: g.mentioned(d.Mentions)})
 	if sent.ID != id || sent.Duplicate {
 		t.Fatalf("send: got id %d duplicate %v, want id %d", sent.ID, sent.Duplicate, id)
 	}
 	if d.ClientID != "" {
-		g.sent[user+"/"+d.ClientID] = modelSend{id, *d.Body + strings.Join(d.Mentions, ",")}
+		first.id = id
+		g.sent[user+"/"+d.ClientID] = first
 	}
 }
 
@@ -292,15 +315,23 @@ func (m *machine) retry(t *rapid.T, user, group string) {
 	if mention != "" {
 		d.Mentions = []string{mention}
 	}
+	m.hook.draw(t)
+	defer m.hook.silent(t) // it was asked the first time
 	if g.members[user] == nil {
 		_, err := m.service.Send(m.ctx, caller(user), group, d, "")
 		expect(t, "retry from outside", err, m.outsider(group))
 		return
 	}
 	again, err := m.service.Send(m.ctx, caller(user), group, d, "")
-	expect(t, "retry", err, "")
-	if again.ID != first.id || !again.Duplicate {
-		t.Fatalf("retry: got id %d duplicate %v, want %d and a duplicate", again.ID, again.Duplicate, first.id)
+	if first.review != "" {
+		if r := inReview(t, "retry of what was held", err); r != first.review {
+			t.Fatalf("retry: got the review %q, want %q", r, first.review)
+		}
+	} else {
+		expect(t, "retry", err, "")
+		if again.ID != first.id || !again.Duplicate {
+			t.Fatalf("retry: got id %d duplicate %v, want %d and a duplicate", again.ID, again.Duplicate, first.id)
+		}
 	}
 	other := body + "x"
 	d.Body = &other
@@ -472,6 +503,8 @@ func (m *machine) check(t *rapid.T, group string) {
 		return
 	}
 	m.checkPins(t, group) // it may archive the group, which is then trimmed
+	m.checkReviews(t, group)
+	m.checkReports(t, group)
 	infos := map[string]chat.Info{}
 	for _, u := range machineUsers {
 		got, err := m.stores.Infos(m.ctx, u, []string{group})

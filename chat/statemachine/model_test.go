@@ -44,6 +44,7 @@ type modelMember struct {
 
 type modelSend struct {
 	id      int64
+	review  string // that it waited as
 	content string
 }
 
@@ -72,6 +73,8 @@ type modelGroup struct {
 	members    map[string]*modelMember
 	sent       map[string]modelSend // "user/client_id"
 	rules      modelRules
+	reviews    []modelReview    // what waits, the oldest first
+	reports    []modelReport    // the open ones, the oldest first
 	reacted    map[string]int64 // "target user emoji", or "-target user emoji" for a removal
 }
 

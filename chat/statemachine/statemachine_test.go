@@ -19,10 +19,15 @@ import (
 // mustHappen are the outcomes without which a test has compared nothing.
 var mustHappen = []string{"create", "send", "retry", "key reused", "pull", "ack", "ack above last", "unread", "join", "put", "remove",
 	"edit", "delete", "react", "settings", "delete a group", "operator puts", "operator removes", "receipts",
-	"task cleanup", "task member", "pin", "unpin", "pin of a trimmed message", "sync", "groups", "send from outside", "pull from outside"}
+	"task cleanup", "task member", "pin", "unpin", "pin of a trimmed message", "sync", "groups", "send from outside", "pull from outside",
+	"rewrite a text", "refuse a text", "hold a text", "hold an edit", "release a text", "decide twice", "report", "close a report twice"}
+
+// mustHappenToo come less often, once in ten runs at the least.
+var mustHappenToo = []string{"retry of what was held", "release an edit", "release against the rights of now", "drop what is held", "hold a direct message",
+	"report again", "report of what is gone now", "dismiss a report", "delete what is reported and there", "mute who is reported", "ban who is reported", "queues"}
 
 // machineSteps is how many actions a run of the state machine takes.
-const machineSteps = 60
+const machineSteps = 70
 
 // backend is a store with a restart: reopen gives a new service on the data that was there.
 type backend struct {
@@ -30,7 +35,15 @@ type backend struct {
 	open    func() (*store.Store, func())
 	archive *sqlarchive.Store // nil: there is none
 	clock   machineClock      // of what is sent, where there is an archive
+	hook    machineHook
 	close   func()
+}
+
+// machineLimits are small where a run would not get there.
+func machineLimits() chat.Limits {
+	l := chat.DefaultLimits()
+	l.SenderReviewsMax, l.MemberReportsMax = senderReviewsMax, memberReportsMax
+	return l
 }
 
 func (b *backend) reopen() opened {
@@ -39,9 +52,9 @@ func (b *backend) reopen() opened {
 	}
 	s, release := b.open()
 	b.close = release
-	o := chat.Options{Limits: chat.DefaultLimits()}
+	o := chat.Options{Limits: machineLimits(), Before: &b.hook}
 	if b.archive == nil {
-		return opened{service: chat.New(s, o), stores: s}
+		return opened{service: chat.New(s, o), stores: s, hook: &b.hook}
 	}
 	if b.clock == 0 {
 		b.clock = newMachineClock()
@@ -49,11 +62,11 @@ func (b *backend) reopen() opened {
 	o.Now = b.clock.tick
 	a := newMachineArchive(b.t, s, b.archive, o)
 	a.clock = &b.clock
-	return opened{service: a.core, stores: s, archive: a}
+	return opened{service: a.core, stores: s, archive: a, hook: &b.hook}
 }
 
 func (b *backend) store(o store.Options) *store.Store {
-	o.Limits = chat.DefaultLimits()
+	o.Limits = machineLimits()
 	s, err := store.Open(context.Background(), o)
 	if err != nil {
 		b.t.Fatalf("open: %v", err)
@@ -96,6 +109,7 @@ func runMachine(t *testing.T, checks int, newBackend func(*rapid.T) *backend, al
 	})
 	// The rarest of these comes once in fifteen runs, so far fewer are no matter of chance.
 	seldom(t, runs, 50, mustHappen)
+	seldom(t, runs, 100, mustHappenToo)
 	for _, also := range alsoHappen {
 		seldom(t, runs, also.every, also.what)
 	}
