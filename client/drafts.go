@@ -30,3 +30,19 @@ func (c *Client) GetDraft(ctx context.Context, group string) (KeptDraft, error) 
 func (c *Client) DeleteDraft(ctx context.Context, group string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: []string{"groups", group, "draft"}, again: true}, nil)
 }
+
+// DraftOf is what the caller has begun to write, and where.
+type DraftOf struct {
+	Group string `json:"group"`
+	KeptDraft
+}
+
+// ListDrafts returns what the caller has begun to write, by group, a page at a time, and the cursor of the next page; empty: there is none.
+func (c *Client) ListDrafts(ctx context.Context, page Page) (drafts []DraftOf, next string, err error) {
+	var answer struct {
+		Drafts []DraftOf `json:"drafts"`
+		Next   string    `json:"next"`
+	}
+	err = c.do(ctx, call{method: http.MethodGet, path: []string{"drafts"}, query: page.query(), again: true}, &answer)
+	return answer.Drafts, answer.Next, err
+}

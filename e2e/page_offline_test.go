@@ -32,9 +32,16 @@ func (p *person) settles(promise string) {
 	p.see(fmt.Sprintf(`(window.settled ??= {})[%q] ?? void (async () => { if (await (%s)) window.settled[%q] = true; })()`, promise, promise, promise))
 }
 
-// online says whether the browser has a network, as far as it knows.
+// online says whether the browser has a network: what it tells the page, and whether requests go through.
 func (p *person) online(on bool) {
 	p.t.Helper()
+	cut := network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{}}
+	if !on {
+		cut.MatchedNetworkConditions = append(cut.MatchedNetworkConditions, &network.Conditions{Offline: true})
+	}
+	if _, err := chromedp.Call(p.ctx, network.EmulateNetworkConditionsByRule, cut); err != nil {
+		p.t.Fatal(err)
+	}
 	if _, err := chromedp.Call(p.ctx, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: !on}); err != nil {
 		p.t.Fatal(err)
 	}

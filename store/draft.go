@@ -3,13 +3,11 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/drafts"
 )
 
@@ -38,37 +36,34 @@ func (s *Drafts) DropDraft(ctx context.Context, user, group string) error {
 	return s.doSafe(ctx, draftDropScript.On(k).Arg("group", group).Arg("channel", k.channel()))
 }
 
-// Draft reads what user has begun to write in a group.
-func (s *Drafts) Draft(ctx context.Context, user, group string) (drafts.Kept, error) {
-	var has *redis.StringCmd
-	err := s.reads(ctx, func(pipe redis.Pipeliner) { has = pipe.HGet(ctx, s.keys.user(user).drafts(), group) })
-	if errors.Is(err, redis.Nil) || err == nil && errors.Is(has.Err(), redis.Nil) {
-		return drafts.Kept{}, chat.ErrNotFound
-	}
-	if err := has.Err(); err != nil {
-		return drafts.Kept{}, fail("drafts", err)
-	}
-	return asDraft(group, has.Val()), nil
-}
-
-// DraftsOf reads all drafts of a user, by group.
-func (s *Drafts) DraftsOf(ctx context.Context, user string) ([]drafts.Kept, error) {
-	var all *redis.MapStringStringCmd
-	err := s.reads(ctx, func(pipe redis.Pipeliner) { all = pipe.HGetAll(ctx, s.keys.user(user).drafts()) })
+// DraftsAfter reads drafts of a user, by group.
+func (s *Drafts) DraftsAfter(ctx context.Context, user, after string, in func(group string) bool, limit int) ([]drafts.Kept, error) {
+	var names *redis.StringSliceCmd
+	err := s.reads(ctx, func(pipe redis.Pipeliner) { names = pipe.HKeys(ctx, s.keys.user(user).drafts()) })
 	if err != nil {
 		return nil, err
 	}
-	list := make([]drafts.Kept, 0, len(all.Val()))
-	for group, text := range all.Val() {
-		list = append(list, asDraft(group, text))
-	}
-	slices.SortFunc(list, func(a, b drafts.Kept) int { return strings.Compare(a.Group, b.Group) })
-	return list, nil
+	groups := slices.DeleteFunc(names.Val(), func(group string) bool { return group <= after || !in(group) })
+	slices.Sort(groups)
+	return s.DraftsIn(ctx, user, groups[:min(limit, len(groups))]...)
 }
 
-// asDraft reads a draft as draft/put writes it: epoch, revision, JSON.
-func asDraft(group, text string) drafts.Kept {
-	epoch, rest, _ := strings.Cut(text, " ")
-	_, draft, _ := strings.Cut(rest, " ")
-	return drafts.Kept{Group: group, Epoch: epoch, JSON: json.RawMessage(draft)}
+// DraftsIn reads drafts in some groups: what draft/put writes, epoch, revision and JSON.
+func (s *Drafts) DraftsIn(ctx context.Context, user string, groups ...string) ([]drafts.Kept, error) {
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	var texts *redis.SliceCmd
+	err := s.reads(ctx, func(pipe redis.Pipeliner) { texts = pipe.HMGet(ctx, s.keys.user(user).drafts(), groups...) })
+	if err != nil {
+		return nil, err
+	}
+	list := make([]drafts.Kept, len(groups))
+	for i, group := range groups {
+		text, _ := texts.Val()[i].(string)
+		epoch, rest, _ := strings.Cut(text, " ")
+		_, draft, _ := strings.Cut(rest, " ")
+		list[i] = drafts.Kept{Group: group, Epoch: epoch, JSON: json.RawMessage(draft)}
+	}
+	return list, nil
 }

@@ -24,16 +24,16 @@ var draftTests = map[string]func(*fixture){
 			w.fails(w.PutDraft(w.ctx, "alice", late, d.Rev), chat.ErrConflict)
 		}
 		w.ok(w.PutDraft(w.ctx, "alice", drafted("g", 10, "ten words"), 10))
-		kept, err := w.Draft(w.ctx, "alice", "g")
+		kept, err := w.DraftsIn(w.ctx, "alice", "g")
 		w.ok(err)
-		w.equal(kept, drafted("g", 10, "ten words"))
+		w.equal(kept, []drafts.Kept{drafted("g", 10, "ten words")})
 
 		next := drafted("g", 1, "another life")
 		next.Epoch = "e2"
 		w.ok(w.PutDraft(w.ctx, "alice", next, 1))
-		kept, err = w.Draft(w.ctx, "alice", "g")
+		kept, err = w.DraftsIn(w.ctx, "alice", "g")
 		w.ok(err)
-		w.equal(kept, next)
+		w.equal(kept, []drafts.Kept{next})
 	},
 	"each user and group has one": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.UserDraftsMax = 2 })
@@ -42,13 +42,22 @@ var draftTests = map[string]func(*fixture){
 		w.fails(w.PutDraft(w.ctx, "alice", drafted("i", 1, "z"), 1), &chat.Error{Code: chat.CodeQuotaFull})
 		w.ok(w.PutDraft(w.ctx, "alice", drafted("g", 2, "yy"), 2))
 		w.ok(w.PutDraft(w.ctx, "bob", drafted("i", 1, "z"), 1))
-		all, err := w.DraftsOf(w.ctx, "alice")
+		all, err := w.DraftsAfter(w.ctx, "alice", "", anyGroup, 10)
 		w.ok(err)
 		w.equal(all, []drafts.Kept{drafted("g", 2, "yy"), drafted("h", 1, "x")})
+		for after, want := range map[string][]drafts.Kept{"": all[:1], "g": all[1:], "h": nil} {
+			page, err := w.DraftsAfter(w.ctx, "alice", after, anyGroup, 1)
+			w.ok(err)
+			w.equal(page, want)
+		}
+		some, err := w.DraftsAfter(w.ctx, "alice", "", func(group string) bool { return group == "h" }, 1)
+		w.ok(err)
+		w.equal(some, all[1:])
 		w.ok(w.DropDraft(w.ctx, "alice", "h"))
 		w.ok(w.DropDraft(w.ctx, "alice", "h"))
-		_, err = w.Draft(w.ctx, "alice", "h")
-		w.fails(err, chat.ErrNotFound)
+		all, err = w.DraftsIn(w.ctx, "alice", "h", "g")
+		w.ok(err)
+		w.equal(all, []drafts.Kept{{Group: "h", JSON: json.RawMessage{}}, drafted("g", 2, "yy")})
 		w.ok(w.PutDraft(w.ctx, "alice", drafted("i", 1, "z"), 1))
 	},
 	"leaving forgets it": func(w *fixture) {
@@ -56,7 +65,7 @@ var draftTests = map[string]func(*fixture){
 		w.ok(w.PutDraft(w.ctx, "alice", drafted("g", 1, "x"), 1))
 		w.ok(w.PutDraft(w.ctx, "alice", drafted("h", 1, "y"), 1))
 		w.ok(w.DropUserGroup(w.ctx, "alice", "g"))
-		all, err := w.DraftsOf(w.ctx, "alice")
+		all, err := w.DraftsAfter(w.ctx, "alice", "", anyGroup, 10)
 		w.ok(err)
 		w.equal(all, []drafts.Kept{drafted("h", 1, "y")})
 	},
@@ -74,3 +83,5 @@ var draftTests = map[string]func(*fixture){
 		w.equal(w.next(signals), live.Signal{Kind: live.SignalDraft, User: "alice", Group: "h", Draft: fmt.Sprintf(`{"body":%q,"rev":1}`, "")})
 	},
 }
+
+func anyGroup(string) bool { return true }

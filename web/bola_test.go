@@ -67,6 +67,7 @@ var matrix = map[string]struct{ private, public string }{
 	"PUT /v1/direct/{user}":                         {"401 201 201 201 201 201 201", ""},
 	"GET /v1/reviews":                               {"401 404 404 403 200 200 200", "401 403 403 403 200 200 200"},
 	"POST /v1/reviews/{review}":                     {"401 404 404 404 404 404 404", ""},
+	"GET /v1/drafts":                                {"401 200 200 200 200 200 200", ""},
 	"GET /v1/blocks":                                {"401 200 200 200 200 200 200", ""},
 	"PUT /v1/blocks/{user}":                         {"401 201 201 201 201 201 201", ""},
 	"GET /v1/blocks/{user}":                         {"401 404 404 404 404 404 404", ""},

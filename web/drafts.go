@@ -15,6 +15,12 @@ func (h draftHandlers) PutDraft(ctx context.Context, r api.PutDraftRequestObject
 	return api.PutDraft200JSONResponse(d), err
 }
 
+// ListDrafts serves GET /v1/drafts.
+func (h draftHandlers) ListDrafts(ctx context.Context, r api.ListDraftsRequestObject) (api.ListDraftsResponseObject, error) {
+	list, err := h.drafts.List(ctx, callerOf(ctx), limitOf(r.Params.Limit), deref(r.Params.Cursor))
+	return api.ListDrafts200JSONResponse{Drafts: orEmpty(list.Items), Next: next(list.Next)}, err
+}
+
 // GetDraft serves GET /v1/groups/{group}/draft.
 func (h draftHandlers) GetDraft(ctx context.Context, r api.GetDraftRequestObject) (api.GetDraftResponseObject, error) {
 	d, err := h.drafts.Get(ctx, callerOf(ctx), r.Group)

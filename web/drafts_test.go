@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
 )
 
@@ -77,6 +79,43 @@ func TestDrafts(t *testing.T) {
 	if got := nextDraft(t, others); got != `{"op":"draft","group":"ours","body":"mine","rev":1}` {
 		t.Errorf("bob's session got %s", got)
 	}
+}
+
+// TestDraftsAreListed: all that the caller has begun to write, page by page, of this life of their groups.
+func TestDraftsAreListed(t *testing.T) {
+	s := start(t, nil)
+	c, err := client.New(s.url, client.StaticToken(token(t, "alice", "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, next, err := c.ListDrafts(t.Context(), client.Page{}); err != nil || len(list) != 0 || next != "" {
+		t.Errorf("got %v, %q, %v", list, next, err)
+	}
+	var want []string
+	for i := range 45 {
+		group := fmt.Sprintf("g%02d", i)
+		s.must("alice", "POST", "/v1/groups", `{"id":"`+group+`","members":["bob"]}`)
+		s.must("alice", "PUT", "/v1/groups/"+group+"/draft", fmt.Sprintf(`{"body":"in %s","reply_to":%d,"rev":%d}`, group, i+1, i+1))
+		want = append(want, fmt.Sprint(group, " in ", group, " ", i+1, " ", i+1))
+	}
+	s.must("bob", "PUT", "/v1/groups/g00/draft", `{"body":"mine","rev":1}`)
+	for _, limit := range []int{0, 7, 1000} {
+		var got []string
+		for page, more := (client.Page{Limit: limit}), true; more; more = page.Cursor != "" {
+			list, next, err := c.ListDrafts(t.Context(), page)
+			if most := []int{20, limit}[min(limit, 1)]; err != nil || len(list) == 0 || len(list) > min(most, 20) {
+				t.Fatalf("a page of %d: got %d drafts, %v", limit, len(list), err)
+			}
+			for _, d := range list {
+				got = append(got, fmt.Sprint(d.Group, " ", d.Body, " ", d.ReplyTo, " ", d.Rev))
+			}
+			page.Cursor = next
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("pages of %d: got %q, want %q", limit, got, want)
+		}
+	}
+	checkProblem(t, "a cursor", s.do(request{user: "alice", method: "GET", path: "/v1/drafts?cursor=a%20b"}), 400, "invalid_request")
 }
 
 // nextDraft reads frames up to one about a draft.

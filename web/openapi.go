@@ -140,7 +140,7 @@ func (r *route) scoped(err error, by chat.Caller) error {
 // about them, and keys for others.
 func (r *route) anyGroup() bool {
 	switch r.id {
-	case "createGroup", "listGroups", "listAllGroups", "listPublicGroups", "sync", "getUnread", "search", "getMe",
+	case "createGroup", "listGroups", "listAllGroups", "listPublicGroups", "sync", "listDrafts", "getUnread", "search", "getMe",
 		"createSchedule", "listSchedules", "listAllSchedules", "getSchedule", "updateSchedule", "cancelSchedule", "runSchedule",
 		"createAnnouncement", "listAnnouncements", "getAnnouncement", "cancelAnnouncement",
 		"createInvite", "listInvites", "deleteInvite", "acceptInvite", "listReviews", "decideReview", "listReports", "decideReport", "listAudit",

@@ -113,6 +113,13 @@ var reaches = map[string]func(s *bounded){
 		s.do(request{method: "POST", path: "/v1/groups", user: "member", body: `{"id":"kept"}`, header: once})
 		checkProblem(s.t, "a repeat", s.by(s.key, "member", request{method: "POST", path: "/v1/groups", body: `{"id":"kept"}`, header: once}), 403, "forbidden")
 	},
+	"GET /v1/drafts": func(s *bounded) {
+		for _, group := range []string{"in:0", beyond + "0"} {
+			s.must("member", "PUT", "/v1/groups/"+group+"/draft", `{"body":"begun","rev":1}`)
+		}
+		s.want("member", "GET", "/v1/drafts", "", 200, `"drafts":[{"group":"in:0","body":"begun","rev":1}]`, "-"+beyond)
+		s.want("member", "GET", "/v1/drafts?limit=1", "", 200, `"next":null`, "-"+beyond)
+	},
 	"GET /v1/unread": func(s *bounded) {
 		s.want("member", "GET", "/v1/unread", "", 200, `"total":3`, `"mentions":3`, `"in:0":1`, "-"+beyond)
 	},

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -47,10 +48,11 @@ type Store interface {
 	PutDraft(ctx context.Context, user string, d Kept, rev int64) error
 	// DropDraft forgets a draft, if there is one. The user's sessions get a signal.
 	DropDraft(ctx context.Context, user, group string) error
-	// Draft reads a draft. ErrNotFound: there is none.
-	Draft(ctx context.Context, user, group string) (Kept, error)
-	// DraftsOf reads the drafts of a user, of any epoch.
-	DraftsOf(ctx context.Context, user string) ([]Kept, error)
+	// DraftsIn reads the drafts of a user in groups, one for each. Where there is none, there is no JSON.
+	DraftsIn(ctx context.Context, user string, groups ...string) ([]Kept, error)
+	// DraftsAfter reads up to limit drafts of a user, of any epoch, in those of the groups behind one, in the order of bytes, that in
+	// says. One that went meanwhile has no JSON.
+	DraftsAfter(ctx context.Context, user, after string, in func(group string) bool, limit int) ([]Kept, error)
 }
 
 // Service keeps drafts. It may be used from many goroutines.
@@ -114,14 +116,14 @@ func (s *Service) Get(ctx context.Context, by chat.Caller, group string) (d Draf
 	if err != nil {
 		return d, err
 	}
-	kept, err := s.store.Draft(ctx, by.User, group)
-	if err == nil && kept.Epoch != info.Epoch {
-		err = chat.ErrNotFound // of an earlier group with this id
-	}
-	if err != nil {
+	kept, err := s.store.DraftsIn(ctx, by.User, group)
+	switch {
+	case err != nil:
 		return d, chat.AsError(err)
+	case len(kept[0].JSON) == 0 || kept[0].Epoch != info.Epoch: // that is of an earlier group with this id
+		return d, chat.ErrNotFound
 	}
-	return d, json.Unmarshal(kept.JSON, &d)
+	return d, json.Unmarshal(kept[0].JSON, &d)
 }
 
 // Drop forgets what the caller has begun to write in a group, if anything, and tells their other sessions.
@@ -132,21 +134,80 @@ func (s *Service) Drop(ctx context.Context, by chat.Caller, group string) error 
 	return chat.AsError(s.store.DropDraft(ctx, by.User, group))
 }
 
+// pageMax is how many drafts of 16 KiB are read at once.
+const pageMax = 20
+
+// List are drafts of the caller in the order of their groups, up to 20: those that Get would find. A page can be short while there are more.
+func (s *Service) List(ctx context.Context, by chat.Caller, limit int, cursor string) (list chat.List[Of], err error) {
+	if err := chat.CheckCaller(by); err != nil {
+		return list, err
+	}
+	if cursor != "" && !chat.ValidGroupID(cursor) {
+		return list, chat.Invalid("cursor: not one of this list")
+	}
+	if limit < 1 || limit > pageMax {
+		limit = pageMax
+	}
+	kept, next, err := s.page(ctx, by, cursor, limit)
+	if err != nil {
+		return list, err
+	}
+	groups := make([]string, len(kept))
+	for i, k := range kept {
+		groups[i] = k.Group
+	}
+	infos, err := s.core.Views(ctx, by.User, groups)
+	if err != nil {
+		return list, err
+	}
+	i := -1
+	kept = slices.DeleteFunc(kept, func(k Kept) bool {
+		i++
+		return infos[i].Role == "" || infos[i].Epoch != k.Epoch
+	})
+	list.Next = next
+	list.Items, err = read(kept)
+	return list, err
+}
+
+// page reads drafts of the caller behind a group, where they reach. next: the group behind which there are more.
+func (s *Service) page(ctx context.Context, by chat.Caller, after string, limit int) (kept []Kept, next string, err error) {
+	if kept, err = s.store.DraftsAfter(ctx, by.User, after, by.Reaches, limit+1); err != nil {
+		return nil, "", chat.AsError(err)
+	}
+	if len(kept) > limit {
+		kept = kept[:limit]
+		next = kept[limit-1].Group
+	}
+	return slices.DeleteFunc(kept, func(k Kept) bool { return len(k.JSON) == 0 }), next, nil
+}
+
+func read(kept []Kept) ([]Of, error) {
+	list := make([]Of, len(kept))
+	for i, k := range kept {
+		list[i].Group = k.Group
+		if err := json.Unmarshal(k.JSON, &list[i].Draft); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
 // Own are all drafts of the caller, for their export.
-func (s *Service) Own(ctx context.Context, by chat.Caller) ([]Of, error) {
+func (s *Service) Own(ctx context.Context, by chat.Caller) (own []Of, err error) {
 	if err := chat.CheckInbox(by); err != nil {
 		return nil, err
 	}
-	kept, err := s.store.DraftsOf(ctx, by.User)
-	if err != nil {
-		return nil, chat.AsError(err)
-	}
-	own := make([]Of, len(kept))
-	for i, k := range kept {
-		own[i].Group = k.Group
-		if err := json.Unmarshal(k.JSON, &own[i].Draft); err != nil {
+	for after, more := "", true; more; more = after != "" {
+		var kept []Kept
+		if kept, after, err = s.page(ctx, by, after, pageMax); err != nil {
 			return nil, err
 		}
+		some, err := read(kept)
+		if err != nil {
+			return nil, err
+		}
+		own = append(own, some...)
 	}
 	return own, nil
 }

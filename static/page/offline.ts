@@ -1,4 +1,6 @@
 /** What a browser does for somebody who has signed in, once the page stands: it keeps the page for when there is no network, and notifies. */
+import type { Drafts } from "./drafts.ts";
+import { syncDrafts } from "./draftsync.ts";
 import type { Session } from "./session.ts";
 
 type Policy = { createScriptURL(url: string): string };
@@ -18,8 +20,8 @@ export async function keepPage(): Promise<ServiceWorkerRegistration | null> {
   }
 }
 
-/** Keeps the page; notifications are loaded only where they are on, which another tab may have done. */
-export function keep(session: Session): void {
+/** Keeps the page, and drafts the same on all devices; returns how to stop the latter. Notifications are loaded only where they are on, which another tab may have done. */
+export function keep(session: Session, drafts: Drafts): () => void {
   const look = () => {
     try {
       if (localStorage.getItem("chatd.alerts")) import("./views/people.tsx").then((m) => m.begin(session)).catch(() => {}); // the next time
@@ -30,4 +32,5 @@ export function keep(session: Session): void {
   addEventListener("storage", (e) => { if (e.key === "chatd.alerts") look(); });
   look();
   void keepPage();
+  return syncDrafts(session, drafts);
 }

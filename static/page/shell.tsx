@@ -6,6 +6,7 @@ import { load, save } from "./saved.ts";
 import { about } from "./signin.ts";
 import { loadBlocked } from "./blocked.ts";
 import { createPeople } from "./people.ts";
+import { drafts } from "./drafts.ts";
 import { removeLeft, removeNow } from "./removals.ts";
 import { SessionContext, type Session } from "./session.ts";
 import type { SignIn } from "./signin.ts";
@@ -51,7 +52,8 @@ export function start(me: string, signIn: SignIn, root: HTMLElement): () => Prom
   draw();
   about().then(has, () => {});
   void chat.ready.then(() => loadBlocked(chat)).catch(() => {}); // what is known from before is shown
-  void chat.ready.then(() => import("./offline.ts")).then((m) => m.keep(session), () => {}); // what could not be loaded now is the next time
+  // What could not be loaded now is the next time.
+  void chat.ready.then(() => import("./offline.ts")).then((m) => ended || ends.push(m.keep(session, drafts)), () => {});
   return async () => {
     ended = true;
     removeNow();

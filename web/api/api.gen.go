@@ -823,6 +823,17 @@ type DraftFrame struct {
 // DraftFrameOp defines model for DraftFrame.Op.
 type DraftFrameOp string
 
+// DraftList defines model for DraftList.
+type DraftList struct {
+	Drafts []DraftOf `json:"drafts"`
+
+	// Next The `cursor` of the next page; null at the end.
+	Next *Next `json:"next"`
+}
+
+// DraftOf defines model for DraftOf.
+type DraftOf = drafts.Of
+
 // Durability defines model for Durability.
 type Durability = chat.Durability
 
@@ -2475,6 +2486,15 @@ type ListBlocksParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListDraftsParams defines parameters for ListDrafts.
+type ListDraftsParams struct {
+	// Limit Maximum number of entries.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the previous page; empty for the first page.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListGroupsParams defines parameters for ListGroups.
 type ListGroupsParams struct {
 	// All Every group, not only the caller's.
@@ -3342,6 +3362,9 @@ type ServerInterface interface {
 	// GetExamination See how far the examination is
 	// (GET /v1/doctor/run)
 	GetExamination(ctx echo.Context) error
+	// ListDrafts List what the caller has begun to write
+	// (GET /v1/drafts)
+	ListDrafts(ctx echo.Context, params ListDraftsParams) error
 	// GetErasure Get an erasure
 	// (GET /v1/erasures/{erasure})
 	GetErasure(ctx echo.Context, erasure ErasureParam) error
@@ -4095,6 +4118,31 @@ func (w *ServerInterfaceWrapper) GetExamination(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.GetExamination(ctx)
+	return err
+}
+
+// ListDrafts converts echo context to params.
+func (w *ServerInterfaceWrapper) ListDrafts(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDraftsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListDrafts(ctx, params)
 	return err
 }
 
@@ -6789,6 +6837,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/doctor", wrapper.BeginExamination, options.OperationMiddlewares["beginExamination"]...)
 	router.DELETE(options.BaseURL+"/v1/doctor/run", wrapper.StopExamination, options.OperationMiddlewares["stopExamination"]...)
 	router.GET(options.BaseURL+"/v1/doctor/run", wrapper.GetExamination, options.OperationMiddlewares["getExamination"]...)
+	router.GET(options.BaseURL+"/v1/drafts", wrapper.ListDrafts, options.OperationMiddlewares["listDrafts"]...)
 	router.GET(options.BaseURL+"/v1/erasures/:erasure", wrapper.GetErasure, options.OperationMiddlewares["getErasure"]...)
 	router.GET(options.BaseURL+"/v1/groups", wrapper.ListGroups, options.OperationMiddlewares["listGroups"]...)
 	router.POST(options.BaseURL+"/v1/groups", wrapper.CreateGroup, options.OperationMiddlewares["createGroup"]...)
@@ -7960,6 +8009,55 @@ type GetExaminationdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetExaminationdefaultApplicationProblemPlusJSONResponse) VisitGetExaminationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDraftsRequestObject struct {
+	Params ListDraftsParams
+}
+
+type ListDraftsResponseObject interface {
+	VisitListDraftsResponse(w http.ResponseWriter) error
+}
+
+type ListDrafts200JSONResponse DraftList
+
+func (response ListDrafts200JSONResponse) VisitListDraftsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDraftsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListDraftsdefaultApplicationProblemPlusJSONResponse) VisitListDraftsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -14162,6 +14260,9 @@ type StrictServerInterface interface {
 	// GetExamination See how far the examination is
 	// (GET /v1/doctor/run)
 	GetExamination(ctx context.Context, request GetExaminationRequestObject) (GetExaminationResponseObject, error)
+	// ListDrafts List what the caller has begun to write
+	// (GET /v1/drafts)
+	ListDrafts(ctx context.Context, request ListDraftsRequestObject) (ListDraftsResponseObject, error)
 	// GetErasure Get an erasure
 	// (GET /v1/erasures/{erasure})
 	GetErasure(ctx context.Context, request GetErasureRequestObject) (GetErasureResponseObject, error)
@@ -15140,6 +15241,31 @@ func (sh *strictHandler) GetExamination(ctx echo.Context) error {
 		return err
 	} else if validResponse, ok := response.(GetExaminationResponseObject); ok {
 		return validResponse.VisitGetExaminationResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListDrafts operation middleware
+func (sh *strictHandler) ListDrafts(ctx echo.Context, params ListDraftsParams) error {
+	var request ListDraftsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDrafts(ctx.Request().Context(), request.(ListDraftsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDrafts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListDraftsResponseObject); ok {
+		return validResponse.VisitListDraftsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -18,7 +18,7 @@ var (
 		"schedules.cancel cancelSchedule", "schedules.run runSchedule",
 		"blocks.put putBlock", "blocks.list listBlocks", "blocks.get getBlock", "blocks.delete deleteBlock", "reports.list listReports", "reports.decide decideReport", "reviews.list listReviews", "reviews.decide decideReview", "audit.list listAudit",
 		"invites.create createInvite", "invites.list listInvites", "invites.delete deleteInvite", "invites.check checkInvite", "invites.accept acceptInvite",
-		"push.key getPushKey", "push.list listDevices", "push.put putDevice", "push.delete deleteDevice",
+		"drafts.list listDrafts", "push.key getPushKey", "push.list listDevices", "push.put putDevice", "push.delete deleteDevice",
 	}
 	groupCalls = []string{"members listMembers", "updateMember updateMember", "receipts listReceipts", "notify putNotify", "notifies getNotify",
 		"pins.list listPins", "pins.put putPin", "pins.delete deletePin",

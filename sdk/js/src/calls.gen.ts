@@ -67,6 +67,10 @@ export interface ChatCalls {
     /** Accept an invitation. */
     accept(body: InviteCode): Promise<Group>;
   };
+  readonly drafts: {
+    /** List what the caller has begun to write. */
+    list(query?: { limit?: number; cursor?: string; }): Promise<DraftList>;
+  };
   readonly push: {
     /** Get the server's VAPID public key. */
     key(): Promise<PushKey>;
@@ -79,7 +83,7 @@ export interface ChatCalls {
   };
 }
 
-export const chatCalls = "browse GET /v1/groups/public|search GET /v1/search|users GET /v1/users|profile GET /v1/users/{}|me GET /v1/me|updateMe PATCH /v1/me|schedules.create POST /v1/schedules|schedules.list GET /v1/schedules|schedules.get GET /v1/schedules/{}|schedules.update PATCH /v1/schedules/{}|schedules.cancel DELETE /v1/schedules/{}|schedules.run POST /v1/schedules/{}/run|blocks.put PUT /v1/blocks/{}|blocks.list GET /v1/blocks|blocks.get GET /v1/blocks/{}|blocks.delete DELETE /v1/blocks/{}|reports.list GET /v1/reports|reports.decide POST /v1/reports/{}|reviews.list GET /v1/reviews|reviews.decide POST /v1/reviews/{}|audit.list GET /v1/audit|invites.create POST /v1/invites|invites.list GET /v1/invites|invites.delete DELETE /v1/invites/{}|invites.check POST /v1/invites/check|invites.accept POST /v1/invites/accept|push.key GET /v1/push/key|push.list GET /v1/devices|push.put PUT /v1/devices/{}|push.delete DELETE /v1/devices/{}";
+export const chatCalls = "browse GET /v1/groups/public|search GET /v1/search|users GET /v1/users|profile GET /v1/users/{}|me GET /v1/me|updateMe PATCH /v1/me|schedules.create POST /v1/schedules|schedules.list GET /v1/schedules|schedules.get GET /v1/schedules/{}|schedules.update PATCH /v1/schedules/{}|schedules.cancel DELETE /v1/schedules/{}|schedules.run POST /v1/schedules/{}/run|blocks.put PUT /v1/blocks/{}|blocks.list GET /v1/blocks|blocks.get GET /v1/blocks/{}|blocks.delete DELETE /v1/blocks/{}|reports.list GET /v1/reports|reports.decide POST /v1/reports/{}|reviews.list GET /v1/reviews|reviews.decide POST /v1/reviews/{}|audit.list GET /v1/audit|invites.create POST /v1/invites|invites.list GET /v1/invites|invites.delete DELETE /v1/invites/{}|invites.check POST /v1/invites/check|invites.accept POST /v1/invites/accept|drafts.list GET /v1/drafts|push.key GET /v1/push/key|push.list GET /v1/devices|push.put PUT /v1/devices/{}|push.delete DELETE /v1/devices/{}";
 
 export interface GroupCalls {
   /** List members and their cursors. */
@@ -219,6 +223,12 @@ export type Draft = {
   reply_to?: number;
   rev: number;
   thread?: number;
+};
+
+export type DraftList = {
+  drafts: DraftOf[];
+  /** The `cursor` of the next page; null at the end. */
+  next: string | null;
 };
 
 export type Group = {
@@ -664,6 +674,18 @@ export type Content = {
   /** Users, each counted once; `@all` stands for everybody in the group. */
   mentions?: string[];
   reply_to?: number;
+};
+
+export type DraftOf = {
+  body: string;
+  /** Any JSON value, at most 16 KiB. */
+  data?: Json;
+  /** Compared byte for byte. */
+  group: string;
+  reply_to?: number;
+  /** Grows with each change. */
+  rev: number;
+  thread?: number;
 };
 
 export type Hit = {

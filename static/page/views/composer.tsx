@@ -3,7 +3,7 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Draft as Content } from "@chatd/client";
 import { lineOf } from "../format.ts";
-import { draftOf, setDraft } from "../drafts.ts";
+import { draftOf, onDraft, setDraft, targetOf } from "../drafts.ts";
 import { useComing } from "../hooks.ts";
 import { useMembers } from "../members.ts";
 import { textOf, usePeople, withLabels } from "../people.ts";
@@ -77,13 +77,20 @@ function Write({ group, title, about, onAbout, input }: Props) {
     const reply = restored.current ? undefined : draftOf(me, group.id)?.reply;
     restored.current = true;
     if (reply && !about) onAbout({ kind: "reply", item: reply });
-    else if (!editing) setDraft(me, group.id, { reply: about ? { id: about.item.id, from: about.item.from, body: about.item.body, mentions: about.item.mentions, files: about.item.files } : undefined });
+    else if (!editing) setDraft(me, group.id, { reply: about ? targetOf(about.item) : undefined });
   }, [about]);
   useLayoutEffect(() => {
     if (!editing) return;
     show(withLabels(editing.body ?? "", session.people.now(), [...(editing.mentions ?? [])]));
     return () => show(draftOf(me, group.id)?.text ?? "");
   }, [editing?.id]);
+  const leaving = useRef(0); // messages that this device does not have yet: their text is begun until then
+  useEffect(() => onDraft((g, taken) => {
+    if (!taken || g !== group.id || editing || leaving.current) return;
+    const { text: now = "", reply } = draftOf(me, g) ?? {};
+    if (now !== input.current?.value) show(now);
+    if (reply?.id !== about?.item.id) onAbout(reply ? { kind: "reply", item: reply } : null);
+  }), [about]);
   useLayoutEffect(() => fit(input.current), [text]);
 
   function show(next: string): void {
@@ -125,7 +132,8 @@ function Write({ group, title, about, onAbout, input }: Props) {
     setDraft(me, group.id, { files }); // begun until this device has the message
     show("");
     onAbout(null);
-    (deliverAt ? chat.group(group.id).send({ ...draft, deliverAt }) : chat.group(group.id).send(draft)).then(() => {
+    leaving.current++;
+    (deliverAt ? chat.group(group.id).send({ ...draft, deliverAt }) : chat.group(group.id).send(draft)).finally(() => leaving.current--).then(() => {
       const now = draftOf(me, group.id);
       setDraft(me, group.id, { text: now && now.text !== begun?.text ? now.text : "", files: store.list(group.id).flatMap((u) => u.info ?? []) });
       if (deliverAt) toast(say(`Will be sent ${whenText(deliverAt)}`, `将于 ${whenText(deliverAt)} 发送`), { action: { label: say("Scheduled", "定时消息"), run: () => go({ view: "scheduled" }) } });
