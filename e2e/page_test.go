@@ -65,7 +65,7 @@ func TestPageTwoPeople(t *testing.T) {
 	bob.tool(wrong, "More actions")
 	bob.click(wrong + ` .menu button[aria-label="Delete"]`)
 	bob.click(".ask .danger")
-	alice.see(`document.querySelector(".line.deleted")?.textContent === "bob deleted a message"`)
+	alice.see(`document.querySelector(".line.deleted")?.textContent === "A message of bob was deleted"`)
 	alice.see(`!document.body.innerText.includes("wrong group, sorry")`)
 
 	said := alice.stands("I bring the map")

@@ -119,7 +119,7 @@ func TestPageLongMessageOnAPhone(t *testing.T) {
 			page.tap(item("Delete"))
 			page.see(reachable(of + " .ask button"))
 			page.tap(`document.querySelector(".ask .danger")`)
-			page.see(`document.querySelector(".line.deleted")?.textContent === "alice deleted a message"`)
+			page.see(`document.querySelector(".line.deleted")?.textContent === "A message of alice was deleted"`)
 		}
 	}
 }

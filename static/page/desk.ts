@@ -59,5 +59,5 @@ export function useDesk<T>(group: string, load: () => Promise<Page<T>>, gone: st
     setProblem("");
     return run().then(() => {}, (err) => setProblem(err.code === "not_found" ? gone : problemOf(err))).then(look);
   }
-  return { list: page.list, more: page.more, problem: problem || page.failure, decide };
+  return { list: page.list, more: page.more, problem: problem || page.failure, decide, look };
 }

@@ -57,6 +57,7 @@ export function noticeText(e: MessageItem, nameOf: NameOf): string {
       return e.role === "admin" ? say(`${user} is now an admin`, `${user} 成为管理员`) : say(`${user} is now a member`, `${user} 成为普通成员`);
     case "muted": return !e.muted_until ? say(`${by} lets ${user} write again`, `${by} 解除了 ${user} 的禁言`)
       : isForEver(e.muted_until) ? say(`${by} muted ${user}`, `${by} 将 ${user} 禁言`) : say(`${by} muted ${user} until ${whenText(new Date(e.muted_until))}`, `${by} 将 ${user} 禁言至 ${whenText(new Date(e.muted_until))}`);
+    case "banned": return say(`${by} banned ${user}`, `${by} 封禁了 ${user}`);
     case "data": return say(`${by} changed what is noted about ${user}`, `${by} 更改了 ${user} 的备注信息`);
     case "pinned": return say(`${by} pinned a message`, `${by} 置顶了一条消息`);
     case "unpinned": return say(`${by} unpinned a message`, `${by} 取消了一条消息的置顶`);

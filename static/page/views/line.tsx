@@ -32,7 +32,7 @@ export const GapLine = ({ gap }: { gap: GapItem }) => (
 export function Folded({ id, type, items }: { id: string; type: "notices" | "deleted"; items: readonly MessageItem[] }) {
   const [open, setOpen] = useState(false);
   const nameOf = useNames(items.flatMap((e) => [e.from, e.user ?? "", ...(e.users ?? [])]));
-  const textOf = (e: MessageItem) => (type === "notices" ? noticeText(e, nameOf) : say(`${nameOf(e.from)} deleted a message`, `${nameOf(e.from)} 删除了一条消息`));
+  const textOf = (e: MessageItem) => (type === "notices" ? noticeText(e, nameOf) : say(`A message of ${nameOf(e.from)} was deleted`, `${nameOf(e.from)} 的一条消息已删除`));
   const fold = items.length >= FOLDED_FROM;
   const first = items[0]!;
   return (

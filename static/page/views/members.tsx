@@ -12,6 +12,7 @@ import { Confirm, problemOf, type Question } from "../ui/confirm.tsx";
 import { Avatar, IconButton, Name, Popover, Problem } from "../ui/parts.tsx";
 import { nobody, PeopleField, usersOf } from "../ui/people-field.tsx";
 import { Windowed } from "../ui/windowed.tsx";
+import { BanDialog, Banned } from "./ban.tsx";
 import { Invites } from "./invites.tsx";
 import { Reports, Waiting } from "./moderation.tsx";
 import { MuteDialog, unmute } from "./mute.tsx";
@@ -34,6 +35,7 @@ function Shown({ group }: { group: GroupState }) {
   const [filter, setFilter] = useState("");
   const [question, setQuestion] = useState<Question | null>(null);
   const [muting, setMuting] = useState("");
+  const [banning, setBanning] = useState("");
   const manages = !group.direct && managing(mine);
   const words = filter.trim().toLowerCase();
   const shown = useMemo(() => {
@@ -48,6 +50,7 @@ function Shown({ group }: { group: GroupState }) {
       {manages && <Reports group={group} />}
       {manages && <Add group={group} has={(u) => ids.has(u)} />}
       {manages && <Invites group={group} />}
+      {manages && <Banned group={group} />}
       <input type="search" name="member-search" dir="auto" aria-label={say("Search members", "搜索成员")} placeholder={say("Search members", "搜索成员")} value={filter}
         onInput={(e) => setFilter(e.currentTarget.value)} />
       <Problem text={error ? problemOf(error) : ""} />
@@ -55,15 +58,16 @@ function Shown({ group }: { group: GroupState }) {
         ? complete ? counted(shown.length, "match", "matches", "个匹配") : say(`${shown.length} among the ${members.length.toLocaleString()} loaded so far`, `已加载的 ${members.length.toLocaleString()} 人中有 ${shown.length} 个匹配`)
         : counted(group.members, "member", "members", "名成员")}</p>
       <Windowed items={shown} height={ROW} label={say("Members", "成员")} onEnd={complete ? undefined : more}
-        row={(m) => <Row key={m.user} member={m} group={group} self={m.user === me} mine={manages ? mine : undefined} onAsk={setQuestion} onMute={setMuting} />} />
+        row={(m) => <Row key={m.user} member={m} group={group} self={m.user === me} mine={manages ? mine : undefined} onAsk={setQuestion} onMute={setMuting} onBan={setBanning} />} />
       {!complete && <p class="buttons"><button type="button" class="button" onClick={more}>{say("Load more", "加载更多")}</button></p>}
       {question && <Confirm {...question} onClose={() => setQuestion(null)} />}
       {muting && <MuteDialog group={group.id} user={muting} onClose={() => setMuting("")} />}
+      {banning && <BanDialog group={group.id} user={banning} onClose={() => setBanning("")} />}
     </div>
   );
 }
 
-type Asks = { onAsk: (q: Question) => void; onMute: (user: string) => void };
+type Asks = { onAsk: (q: Question) => void; onMute: (user: string) => void; onBan: (user: string) => void };
 
 function Row({ member: m, group, self, mine, ...asks }: { member: Member; group: GroupState; self: boolean; mine: Role | undefined } & Asks) {
   const { chat } = useSession();
@@ -95,7 +99,7 @@ function Row({ member: m, group, self, mine, ...asks }: { member: Member; group:
   );
 }
 
-function Actions({ member: m, name, group, mine, muted, onAsk, onMute, onDone }: { member: Member; name: string; group: GroupState; mine: Role; muted: boolean; onDone: () => void } & Asks) {
+function Actions({ member: m, name, group, mine, muted, onAsk, onMute, onBan, onDone }: { member: Member; name: string; group: GroupState; mine: Role; muted: boolean; onDone: () => void } & Asks) {
   const { chat, toast } = useSession();
   const here = chat.group(group.id);
   const promote: Question = {
@@ -114,6 +118,7 @@ function Actions({ member: m, name, group, mine, muted, onAsk, onMute, onDone }:
     title: say(`Remove ${name}?`, `移除 ${name}？`), button: say("Remove", "移除"), danger: true, run: () => here.remove(m.user),
     text: say("They can no longer read or write here. Their messages stay.", "对方将无法再阅读或发送消息，其已发消息会保留。"),
   };
+  const below = mine === "owner" || m.role === "member";
   const item = (q: Question) => <button key={q.title} type="button" role="menuitem" class={q.danger ? "danger" : ""} onClick={() => { onDone(); onAsk(q); }}>{q.button}</button>;
   function letWrite(): void {
     onDone();
@@ -123,8 +128,9 @@ function Actions({ member: m, name, group, mine, muted, onAsk, onMute, onDone }:
     <>
       {item(m.role === "admin" ? demote : promote)}{mine === "owner" && item(transfer)}
       {muted ? <button type="button" role="menuitem" onClick={letWrite}>{say("Let write again", "解除禁言")}</button>
-        : (mine === "owner" || m.role === "member") && <button type="button" role="menuitem" onClick={() => { onDone(); onMute(m.user); }}>{say("Mute…", "禁言…")}</button>}
+        : below && <button type="button" role="menuitem" onClick={() => { onDone(); onMute(m.user); }}>{say("Mute…", "禁言…")}</button>}
       {item(remove)}
+      {below && <button type="button" role="menuitem" class="danger" onClick={() => { onDone(); onBan(m.user); }}>{say("Ban…", "封禁…")}</button>}
     </>
   );
 }

@@ -32,7 +32,10 @@ export function Menu({ item, mine, manages, on, anchor, onClose }: {
     ...(manages || pins === "members" ? [{ icon: "pin" as const, label: say("Pin to the group", "在群组中置顶"), run: pin }] : []),
     { icon: "eye", label: say("View read receipts", "查看已读情况"), run: () => openPanel("receipts", item.id) },
     ...(mine || !item.from || item.via ? [] : [{ icon: "shield" as const, label: blocked ? say("Unblock…", "取消屏蔽…") : say("Block…", "屏蔽…"), run: () => on.show(item.key, "block") }]),
-    ...(manages && !mine && item.from ? [{ icon: "bell-off" as const, label: say("Mute the author…", "将作者禁言…"), run: () => on.ask({ item, what: "mute" }) }] : []),
+    ...(manages && !mine && item.from ? [
+      { icon: "bell-off" as const, label: say("Mute the author…", "将作者禁言…"), run: () => on.ask({ item, what: "mute" }) },
+      { icon: "leave" as const, label: say("Ban the author…", "封禁作者…"), danger: true, run: () => on.ask({ item, what: "ban" }) },
+    ] : []),
     ...(mine || !item.from || item.via ? [] : [{ icon: "alert" as const, label: say("Report…", "举报…"), run: () => on.ask({ item, what: "report" }) }]),
     ...(mine || manages ? [{ icon: "bin" as const, label: say("Delete", "删除"), danger: true, run: () => on.show(item.key, "delete") }] : []),
   ];

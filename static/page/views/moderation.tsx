@@ -7,8 +7,8 @@ import { plain } from "../markdown.ts";
 import { useNames } from "../people.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
-import { Confirm, type Question } from "../ui/confirm.tsx";
 import { Avatar, Name, Problem } from "../ui/parts.tsx";
+import { BanDialog } from "./ban.tsx";
 import { Decisions } from "./decisions.tsx";
 import { reasonText } from "./report.tsx";
 
@@ -58,30 +58,27 @@ function WaitingRow({ review: r, onDecide }: { review: Wire.Review; onDecide: (a
 
 export function Reports({ group }: { group: GroupState }) {
   const { chat } = useSession();
-  const [question, setQuestion] = useState<Question | null>(null);
-  const { list, more, problem, decide } = useDesk<Wire.Report>(group.id,
+  const [banning, setBanning] = useState<Wire.Report | null>(null);
+  const { list, more, problem, decide, look } = useDesk<Wire.Report>(group.id,
     () => chat.group(group.id).reports.list({ limit: PAGE }).then((page) => ({ list: page.reports, more: page.next !== null })), first(),
     (m) => m.kind === "delete" || m.notice === "muted" || m.notice === "banned");
-  if (list.length === 0) return <Problem text={problem} />;
+  const ban = (id: string) => chat.reports.decide(id, { action: "ban" }).catch((err) => { throw err.code === "not_found" ? new Error(first()) : err; });
+  if (list.length === 0 && !banning) return <Problem text={problem} />;
   return (
     <section class="requests" aria-label={say("Reported messages", "被举报的消息")}>
       <h3>{more ? say(`More than ${PAGE} reports`, `超过 ${PAGE} 个举报`) : counted(list.length, "report", "reports", "个举报")}</h3>
       <ul class="rows">
-        {list.map((r) => <ReportRow key={r.id} report={r} onAsk={setQuestion} onDecide={(body) => decide(() => chat.reports.decide(r.id, body))} />)}
+        {list.map((r) => <ReportRow key={r.id} report={r} onBan={() => setBanning(r)} onDecide={(body) => decide(() => chat.reports.decide(r.id, body))} />)}
       </ul>
       <Problem text={problem} />
-      {question && <Confirm {...question} onClose={() => setQuestion(null)} />}
+      {banning && <BanDialog group={group.id} user={banning.from} reason={banning.reason} first={() => ban(banning.id)} onClose={() => { setBanning(null); void look(); }} />}
     </section>
   );
 }
 
-function ReportRow({ report: r, onAsk, onDecide }: { report: Wire.Report; onAsk: (q: Question) => void; onDecide: (body: Wire.ReportDecision) => Promise<void> }) {
+function ReportRow({ report: r, onBan, onDecide }: { report: Wire.Report; onBan: () => void; onDecide: (body: Wire.ReportDecision) => Promise<void> }) {
   const nameOf = useNames([r.from]);
   const name = nameOf(r.from);
-  const ban: Question = {
-    title: say(`Ban ${name}?`, `封禁 ${name}？`), button: say("Ban", "封禁"), danger: true, run: () => onDecide({ action: "ban" }),
-    text: say("They are removed from the group and cannot come back until somebody ends the ban.", "对方会被移出群组，在解除封禁前无法再加入。"),
-  };
   return (
     <li data-report={r.id}>
       <Avatar user={r.from} />
@@ -93,7 +90,7 @@ function ReportRow({ report: r, onAsk, onDecide }: { report: Wire.Report; onAsk:
         { name: "delete", text: say("Delete message", "删除消息"), label: say(`Delete the message of ${name}`, `删除 ${name} 的消息`), danger: true, run: () => onDecide({ action: "delete" }) },
         { name: "mute", text: say("Mute for a day", "禁言一天"), label: say(`Mute ${name} for a day`, `将 ${name} 禁言一天`),
           run: () => onDecide({ action: "mute", until: new Date(Date.now() + DAY_MS).toISOString() }) },
-        { name: "ban", text: say("Ban…", "封禁…"), label: say(`Ban ${name}…`, `封禁 ${name}…`), run: async () => onAsk(ban) },
+        { name: "ban", text: say("Ban…", "封禁…"), label: say(`Ban ${name}…`, `封禁 ${name}…`), run: async () => onBan() },
       ]} />
     </li>
   );

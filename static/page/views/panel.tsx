@@ -8,8 +8,8 @@ import { PanelFrame } from "../ui/parts.tsx";
 const FilesPanel = lazy(() => import("./filespanel.tsx").then((m) => m.FilesPanel));
 const Members = lazy(() => import("./people.tsx").then((m) => m.Members));
 const Settings = lazy(() => import("./people.tsx").then((m) => m.Settings));
-const Receipts = lazy(() => import("./people.tsx").then((m) => m.Receipts));
-const PinsPanel = lazy(() => import("./people.tsx").then((m) => m.PinsPanel));
+const Receipts = lazy(() => import("./places.tsx").then((m) => m.Receipts));
+const PinsPanel = lazy(() => import("./places.tsx").then((m) => m.PinsPanel));
 const SearchPanel = lazy(() => import("./search.tsx").then((m) => m.SearchPanel));
 
 const TITLES: Record<Panel, string> = {

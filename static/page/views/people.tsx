@@ -6,7 +6,5 @@ export { Create, Public } from "./create.tsx";
 export { Members } from "./members.tsx";
 export { Outside } from "./outside.tsx";
 export { You } from "./me/you.tsx";
-export { PinsPanel } from "./pinspanel.tsx";
-export { Receipts } from "./receipts.tsx";
 export { Settings } from "./settings.tsx";
 export { begin } from "../notify.ts";

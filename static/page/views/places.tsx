@@ -1,8 +1,10 @@
-/** What is shown in the place of a group, the choice of a time, and what becomes of messages that a moderator sees first: one file, loaded when some of it is first shown. */
+/** What is shown in the place of a group or beside it, the choice of a time, and messages that wait: one file, loaded when some of it is first shown. */
 import "../whole.ts";
 
 export { Home } from "./home.tsx";
 export { Inbox } from "./inbox.tsx";
+export { PinsPanel } from "./pinspanel.tsx";
+export { Receipts } from "./receipts.tsx";
 export { Scheduled } from "./scheduled.tsx";
 export { Slow } from "./slow.tsx";
 export { Waits } from "./waits.tsx";
