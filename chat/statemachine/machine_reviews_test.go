@@ -189,7 +189,7 @@ func (m *machine) decide(t *rapid.T, user, group string) {
 	}
 	at := evenly(t, "review", len(g.reviews))
 	r := g.reviews[at]
-	if evenly(t, "muted before", 8) == 0 {
+	if evenly(t, "muted before", 4) == 0 {
 		_, err := m.rules.Mute(m.ctx, root, group, r.from, json.RawMessage(`"9999-12-31T00:00:00.000Z"`))
 		m.mutedBy(t, root, group, r.from, true, err, chat.CodeNotFound)
 	}

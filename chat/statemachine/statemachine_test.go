@@ -109,7 +109,7 @@ func runMachine(t *testing.T, checks int, newBackend func(*rapid.T) *backend, al
 	})
 	// The rarest of these comes once in fifteen runs, so far fewer are no matter of chance.
 	seldom(t, runs, 50, mustHappen)
-	seldom(t, runs, 100, mustHappenToo)
+	seldom(t, runs, 85, mustHappenToo)
 	for _, also := range alsoHappen {
 		seldom(t, runs, also.every, also.what)
 	}
@@ -138,7 +138,7 @@ func TestMachineEmbedded(t *testing.T) {
 	shared := openEmbedded(t, embedded.Options{})
 	defer func() { _ = shared.Close() }()
 	runs := 0
-	runMachine(t, 100, func(rt *rapid.T) *backend {
+	runMachine(t, 85, func(rt *rapid.T) *backend {
 		runs++
 		o := store.Options{Embedded: shared, Prefix: fmt.Sprintf("run%d", runs), Partitions: oneOf(rt, "partitions", 1, 4)}
 		b := &backend{t: rt}
@@ -186,7 +186,7 @@ func memoryDir(t *testing.T) string {
 // the node, and the server has forgotten the scripts.
 func TestMachineRedis(t *testing.T) {
 	server := redistest.Start(t)
-	runMachineOn(t, 60, server.URL(), func() { server.Do("SCRIPT", "FLUSH") })
+	runMachineOn(t, 50, server.URL(), func() { server.Do("SCRIPT", "FLUSH") })
 }
 
 // `make soak` does more. What differs from one server are the client and where the scripts are.
