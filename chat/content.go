@@ -28,6 +28,7 @@ type Content struct {
 	Target   int64           `json:"target,omitempty"` // the message that is edited, deleted or reacted to
 	Emoji    string          `json:"emoji,omitempty"`
 	Removed  bool            `json:"removed,omitempty"` // removes the reaction
+	Actions  []Action        `json:"actions,omitempty"` // of a program
 }
 
 // contentFields are the fields that some kinds take and others do not.
@@ -41,6 +42,7 @@ var contentFields = []struct {
 	{"reply_to", []Kind{Text, Data}, func(c *Content) bool { return c.ReplyTo != 0 }},
 	{"mentions", []Kind{Text, Data}, func(c *Content) bool { return len(c.Mentions) > 0 }},
 	{"files", []Kind{Text, Data}, func(c *Content) bool { return len(c.Files) > 0 }},
+	{"actions", []Kind{Text, Data}, func(c *Content) bool { return len(c.Actions) > 0 }},
 	{"target", []Kind{Edit, Delete, Reaction}, func(c *Content) bool { return c.Target != 0 }},
 	{"emoji", []Kind{Reaction}, func(c *Content) bool { return c.Emoji != "" }},
 	{"removed", []Kind{Reaction}, func(c *Content) bool { return c.Removed }},
@@ -78,6 +80,11 @@ func (c Content) Checked(limits Limits) (Content, error) {
 	}
 	if err = checkFiles(c.Files); err != nil {
 		return Content{}, err
+	}
+	if len(c.Actions) > 0 {
+		if c.Actions, err = checkActions(c.Actions); err != nil {
+			return Content{}, err
+		}
 	}
 	if c.Data != nil {
 		c.Data, err = CompactData(c.Data, limits.BodyBytesMax)

@@ -115,7 +115,7 @@ func TestContentHash(t *testing.T) {
 		"body": {Kind: Text, Body: &other}, "kind": {Kind: Edit, Body: &body}, "reply_to": {Kind: Text, Body: &body, ReplyTo: 1},
 		"mentions": {Kind: Text, Body: &body, Mentions: []string{"b"}}, "target": {Kind: Text, Body: &body, Target: 1},
 		"data": {Kind: Text, Body: &body, Data: json.RawMessage("1")}, "emoji": {Kind: Text, Body: &body, Emoji: "e"},
-		"removed": {Kind: Text, Body: &body, Removed: true},
+		"removed": {Kind: Text, Body: &body, Removed: true}, "actions": {Kind: Text, Body: &body, Actions: []Action{{ID: "a", Label: "A"}}},
 	} {
 		if contentHash(base) == contentHash(Entry{Content: c}) {
 			t.Errorf("another %s is taken for the same content", name)

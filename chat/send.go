@@ -1,6 +1,9 @@
 package chat
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // sends appends what callers send to the logs of groups.
 type sends struct {
@@ -10,7 +13,7 @@ type sends struct {
 
 // Send appends a message to the log of a group. A key that is known gives the first answer again.
 func (s *sends) Send(ctx context.Context, by Caller, group string, c Content, durability Durability) (Sent, error) {
-	if err := CheckGroup(by, group); err != nil {
+	if err := cmp.Or(CheckGroup(by, group), by.MayAct(c)); err != nil {
 		return Sent{}, err
 	}
 	c, err := c.Checked(s.opt.Limits)

@@ -30,6 +30,7 @@ type Content struct {
 	Target   int64           `json:"target,omitempty"`  // of an edit, a delete or a reaction
 	Emoji    string          `json:"emoji,omitempty"`   // of a reaction
 	Removed  bool            `json:"removed,omitempty"` // the reaction was removed
+	Actions  []Action        `json:"actions,omitempty"` // buttons; only of keys and operators
 }
 
 // Draft is the content of a message to send. Text makes the usual one; see [Client.Send] for the others.

@@ -15,6 +15,7 @@ const (
 	EventMessagePinned   = "message.pinned"
 	EventMessageUnpinned = "message.unpinned"
 	EventMessageReported = "message.reported"
+	EventMessageAction   = "message.action"
 	EventMemberJoined    = "member.joined"
 	EventMemberRequested = "member.requested"
 	EventMemberBanned    = "member.banned"

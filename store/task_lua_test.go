@@ -16,6 +16,7 @@ import (
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/blocks"
+	"github.com/chatd/chatd/chat/buttons"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/notify"
@@ -43,6 +44,8 @@ var luaTasks = map[string]struct {
 	"enqueue_trim":  {"trim", `id, 'e', 1`, chat.TaskTrim, chat.PriorityLow, &chat.GroupTask{}, nil},
 	"enqueue_reported": {"report", `id, '{"id":"r","group":"g","target":7,"reason":"spam","at":"2026-01-02T03:04:05.678Z"}', 1`, reports.TaskReported,
 		chat.PriorityNormal, &reports.ReportedTask{}, nil},
+	"enqueue_pressed": {"pressed", `id, '{"id":"r","group":"g","message":7,"from":"bot","user":"bob","action":"ok","at":"2026-01-02T03:04:05.678Z"}', 1`, buttons.TaskPressed,
+		chat.PriorityNormal, &buttons.PressedTask{}, nil},
 	"enqueue_reports_end": {"report", `id, 5, 1`, reports.TaskEnd, chat.PriorityLow, &reports.EndTask{}, nil},
 	"enqueue_requested":   {"requested", `id, 'e', 'ann', '"hi"', '5', 1`, rules.TaskRequested, chat.PriorityNormal, &rules.RequestedTask{}, nil},
 	"enqueue_review": {"review", `'r', '{"group":"g","user":"bob","review":"r","from":"ann","kind":"text","client_id":"c","at_ms":1,"state":"waiting","reason":"odd","id":7}', 1`,

@@ -17,6 +17,7 @@ type handlers struct {
 	blockHandlers
 	draftHandlers
 	pinHandlers
+	buttonHandlers
 	cursorHandlers
 	deviceHandlers
 	directHandlers
@@ -53,6 +54,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		blockHandlers:        blockHandlers{of.Blocks},
 		draftHandlers:        draftHandlers{of.Drafts},
 		pinHandlers:          pinHandlers{of.Pins},
+		buttonHandlers:       buttonHandlers{of.Buttons},
 		cursorHandlers:       cursorHandlers{of.Chat, of.Live, s.polls},
 		deviceHandlers:       deviceHandlers{of.Notifications},
 		directHandlers:       directHandlers{of.Direct},

@@ -65,6 +65,7 @@ var bodies = map[string]string{
 	"PATCH /v1/schedules/{schedule}":                `{"paused":true}`,
 	"POST /v1/schedules/{schedule}/run":             "",
 	"POST /v1/groups/{group}/messages/{id}/reports": `{"reason":"spam"}`,
+	"POST /v1/groups/{group}/messages/{id}/actions": `{"id":"ok","value":{"n":1}}`,
 	"POST /v1/reports/{report}":                     `{"action":"dismiss"}`,
 	"PUT /v1/groups/{group}/words":                  `{"refuse":["zzz","two words"],"mask":["yyy*"]}`,
 	"PUT /v1/words":                                 `{"refuse":["zzz","two words"],"mask":["yyy*"]}`,

@@ -244,6 +244,7 @@ func describedRoutes() routes {
 		"POST /v1/groups/:group/messages": {id: "sendMessage", method: "POST", template: "/v1/groups/{group}/messages", scope: "send", path: []string{"group"}, query: map[string]parameter{
 			"durability": {enum: []string{"memory", "disk", "replica"}},
 		}},
+		"POST /v1/groups/:group/messages/:id/actions": {id: "pressAction", method: "POST", template: "/v1/groups/{group}/messages/{id}/actions", scope: "send", path: []string{"group", "id"}},
 		"POST /v1/groups/:group/messages/:id/reports": {id: "createReport", method: "POST", template: "/v1/groups/{group}/messages/{id}/reports", scope: "send", path: []string{"group", "id"}},
 		"POST /v1/groups/:group/read":                 {id: "readGroup", method: "POST", template: "/v1/groups/{group}/read", scope: "read", path: []string{"group"}},
 		"POST /v1/groups/:group/unread":               {id: "unreadGroup", method: "POST", template: "/v1/groups/{group}/unread", scope: "read", path: []string{"group"}},

@@ -18,6 +18,7 @@ import (
 	"github.com/chatd/chatd/chat/batch"
 	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/bulk"
+	"github.com/chatd/chatd/chat/buttons"
 	"github.com/chatd/chatd/chat/direct"
 	"github.com/chatd/chatd/chat/directory"
 	"github.com/chatd/chatd/chat/drafts"
@@ -107,6 +108,7 @@ type Services struct {
 	Reviews       *reviews.Service
 	Drafts        *drafts.Service
 	Pins          *pins.Service
+	Buttons       *buttons.Service
 	Rules         *rules.Service
 	Reports       *reports.Service
 	Audit         *audit.Service

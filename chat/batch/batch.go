@@ -77,6 +77,8 @@ func (s *Service) SendAll(ctx context.Context, list []Message, durability chat.D
 			err = chat.AsError(context.Cause(ctx))
 		case chat.CheckGroup(m.By, m.Group) != nil:
 			err = chat.CheckGroup(m.By, m.Group)
+		case m.By.MayAct(m.Content) != nil:
+			err = m.By.MayAct(m.Content)
 		case err == nil && (!Plain(c) || waits(durability) || s.core.Asks(m.Group)):
 			flush() // what comes before is stored before
 			out[i].Sent, err = s.core.Send(ctx, m.By, m.Group, m.Content, durability)

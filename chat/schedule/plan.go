@@ -40,6 +40,9 @@ func (s *Service) newPlan(ctx context.Context, by chat.Caller, group, user strin
 	if kind := c.ImpliedKind(); kind != chat.Text && kind != chat.Data {
 		return Plan{}, chat.Invalid("kind: only %s and %s can be scheduled", chat.Text, chat.Data)
 	}
+	if err := by.MayAct(c); err != nil {
+		return Plan{}, err
+	}
 	c, err := c.Checked(s.opt.Limits)
 	if err != nil {
 		return Plan{}, err

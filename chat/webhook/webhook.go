@@ -22,6 +22,7 @@ const (
 	EventMessageEdited   EventType = "message.edited"
 	EventMessageDeleted  EventType = "message.deleted"
 	EventMessageReported EventType = "message.reported"
+	EventMessageAction   EventType = "message.action"
 	EventMessagePinned   EventType = "message.pinned"
 	EventMessageUnpinned EventType = "message.unpinned"
 	EventMemberJoined    EventType = "member.joined"
@@ -35,7 +36,7 @@ const (
 	EventMessageHeld     EventType = "message.held"
 )
 
-var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessageDeleted, EventMessagePinned, EventMessageUnpinned, EventMessageReported, EventMemberJoined, EventMemberLeft, EventMemberMuted, EventMemberBanned, EventMemberRequested,
+var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessageDeleted, EventMessagePinned, EventMessageUnpinned, EventMessageReported, EventMessageAction, EventMemberJoined, EventMemberLeft, EventMemberMuted, EventMemberBanned, EventMemberRequested,
 	EventGroupCreated, EventGroupDeleted, EventScheduleFailed, EventMessageHeld}
 
 // Bounds of webhooks.

@@ -18,6 +18,7 @@ import (
 	"github.com/chatd/chatd/chat/batch"
 	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/bulk"
+	"github.com/chatd/chatd/chat/buttons"
 	"github.com/chatd/chatd/chat/direct"
 	"github.com/chatd/chatd/chat/directory"
 	"github.com/chatd/chatd/chat/drafts"
@@ -229,6 +230,7 @@ func (n *Node) openServices() {
 		MemberData:    noted,
 		Blocks:        blocked,
 		Drafts:        drafts.New(core, n.store.Drafts),
+		Buttons:       buttons.New(core, n.store.Buttons, groups, webhooks),
 		Pins:          pins.New(core, n.store.Pins, groups),
 		Rules:         decisions,
 		Reports:       reported,

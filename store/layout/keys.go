@@ -71,6 +71,7 @@ var Keys = slices.Concat(
 		"zset joined=user managers=user seen=reader read=user told=user mutes=user slow=user banned=user asked=user waiting=user gone:members=user senders=sender gone:senders=sender",
 		"zset msgs=entry skip=id by:<user>=id at:<user>=id reacted=reacted reactions=reactions kept=change files:unused=name files:named=named",
 		"zset import:msgs=entry import:skip=id import:reacted=reacted import:reactions=reactions"),
+	keys("g:<id>:", Left, "zset pressed"),
 	keys("u:<id>:", WithOwner, "string erasing=name files:bytes account=account", "list inbox=item", "hash profile=profile avatar=avatar",
 		"hash inbox:base=inbox inbox:sent:<user>=sent strangers=stranger reviews=review added=added devices=device keys=answer uploads=grouped files=grouped drafts=draft",
 		"zset groups=group_id blocks=user inbox:senders=sender inbox:server=id inbox:by:<user>=id inbox:mentions:<user>=id schedules=name firings=name keys:at"),

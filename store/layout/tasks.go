@@ -5,6 +5,7 @@ import (
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/archive"
 	"github.com/chatd/chatd/chat/blocks"
+	"github.com/chatd/chatd/chat/buttons"
 	"github.com/chatd/chatd/chat/directory"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
@@ -74,6 +75,7 @@ var Tasks = map[string]Task{
 	files.TaskRemoved:    {chat.QueueCore, "chat/files", WithGroup},
 	files.TaskExpire:     {chat.QueueCore, "chat/files", WithGroup},
 	files.TaskGone:       {chat.QueueCore, "chat/files", WithGroup},
+	buttons.TaskPressed:  {chat.QueueCore, "chat/buttons", WithGroup},
 	reports.TaskReported: {chat.QueueCore, "chat/reports", WithGroup},
 	reports.TaskEnd:      {chat.QueueCore, "chat/reports", WithGroup},
 	reviews.TaskReview:   {chat.QueueCore, "chat/reviews", WithGroupOrInbox},

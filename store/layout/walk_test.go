@@ -17,6 +17,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/announce"
 	"github.com/chatd/chatd/chat/audit"
+	"github.com/chatd/chatd/chat/buttons"
 	"github.com/chatd/chatd/chat/drafts"
 	"github.com/chatd/chatd/chat/erase"
 	"github.com/chatd/chatd/chat/files"
@@ -52,7 +53,7 @@ hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:dra
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
 zset reviewed public named reported audit audit:server users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
-zset g:*:banned g:*:asked g:*:mutes g:*:slow g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
+zset g:*:banned g:*:asked g:*:mutes g:*:slow g:*:pressed g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
 zset g:*:import:msgs g:*:import:skip g:*:import:reacted g:*:import:reactions
 zset u:*:groups u:*:blocks u:*:inbox:server u:*:inbox:by:* u:*:inbox:mentions:* u:*:inbox:senders u:*:schedules u:*:firings u:*:keys:at
 zset q:*:delayed q:*:leased q:*:dead q:*:parked q:*:rates q:*:kept q:*:lines q:*:expiring`
@@ -65,7 +66,7 @@ var unseen = map[string]string{
 }
 
 // notCarried are the keys that an import into another number of partitions does not bring.
-var notCarried = []string{"live", "nodes", "served", "blobs", "orphans", "health", "health:ends", "grown", "erased"}
+var notCarried = []string{"live", "nodes", "g:*:pressed", "served", "blobs", "orphans", "health", "health:ends", "grown", "erased"}
 
 // patterns are the keys of known, with their types.
 func patterns() map[string]string {
@@ -247,6 +248,7 @@ func (f filler) groups() {
 	_, _, err := reports.New(f.Service, f.Store, f.Store, decided, f.webhooks).Put(f.Ctx, chattest.As("bob"), "g", id, reports.Draft{Reason: "spam"})
 	f.Must(err)
 	f.Must(pins.New(f.Service, f.Store, f.Store).Pin(f.Ctx, chattest.As("alice"), "g", id))
+	f.Must(f.Store.Press(f.Ctx, g.Epoch, buttons.Press{Group: "g", Message: id, User: "bob", Action: "ok"}))
 	chattest.Done(f.T, f.Handlers()[chat.TaskMention], chat.MentionTask{Group: "g", Epoch: g.Epoch, ID: id, From: "alice", Users: []string{"bob"}})
 
 	_, _, err = f.Store.PutDevice(f.Ctx, "bob", notify.Device{ID: "phone", Kind: notify.DeviceWebhook, Address: "https://push.example/", Secret: "whsec_x", CreatedAt: chat.TimeMs(1)})

@@ -263,6 +263,21 @@ func (e MessageNotice) Valid() bool {
 	}
 }
 
+// Defines values for MessageActionEventType.
+const (
+	MessageAction MessageActionEventType = "message.action"
+)
+
+// Valid indicates whether the value is a known member of the MessageActionEventType enum.
+func (e MessageActionEventType) Valid() bool {
+	switch e {
+	case MessageAction:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MessageHeldEventType.
 const (
 	MessageHeld MessageHeldEventType = "message.held"
@@ -519,6 +534,9 @@ type AccountPage struct {
 // AccountView defines model for AccountView.
 type AccountView = accounts.Account
 
+// Action defines model for Action.
+type Action = chat.Action
+
 // Announcement defines model for Announcement.
 type Announcement = announce.Announcement
 
@@ -676,6 +694,9 @@ type CodeDraftKind string
 
 // Content The content of a text or data, the same in a send, a scheduled send and the log.
 type Content struct {
+	// Actions Buttons below the message; only of programs with a key, and of operators. An edit keeps them.
+	Actions *[]Action `json:"actions,omitempty"`
+
 	// Body At most 16 KiB, with at least one visible character.
 	Body *string `json:"body,omitempty"`
 
@@ -1387,6 +1408,9 @@ type Mentioning = chat.Mentioning
 
 // Message defines model for Message.
 type Message struct {
+	// Actions Buttons below the message; only of programs with a key, and of operators. An edit keeps them.
+	Actions *[]Action `json:"actions,omitempty"`
+
 	// Body At most 16 KiB, with at least one visible character.
 	Body *string `json:"body,omitempty"`
 
@@ -1458,6 +1482,41 @@ type MessageKind string
 
 // MessageNotice defines model for Message.Notice.
 type MessageNotice string
+
+// MessageActionEvent A member has pressed an action of a message.
+type MessageActionEvent struct {
+	Data struct {
+		// Action Its id.
+		Action string `json:"action"`
+		At     Time   `json:"at"`
+
+		// From Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`.
+		From UserId `json:"from"`
+
+		// Group Compared byte for byte.
+		Group GroupId `json:"group"`
+
+		// Id Compared byte for byte.
+		Id Id `json:"id"`
+
+		// Message Id of the message.
+		Message int64 `json:"message"`
+
+		// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`.
+		User UserId `json:"user"`
+
+		// Value Any JSON value, at most 16 KiB.
+		Value Any `json:"value,omitempty"`
+
+		// Via Id of the key by which a program wrote the message.
+		Via *string `json:"via,omitempty"`
+	} `json:"data"`
+	Timestamp Time                   `json:"timestamp"`
+	Type      MessageActionEventType `json:"type"`
+}
+
+// MessageActionEventType defines model for MessageActionEvent.Type.
+type MessageActionEventType string
 
 // MessageDraft defines model for MessageDraft.
 type MessageDraft = wire.MessageDraft
@@ -1640,6 +1699,15 @@ type PositionMark struct {
 
 // Posting Who may post and edit. `none`: nobody, managers included; announcements still come.
 type Posting = chat.Posting
+
+// Press defines model for Press.
+type Press struct {
+	// Id Of the action.
+	Id string `json:"id"`
+
+	// Value Any JSON value, at most 16 KiB.
+	Value Any `json:"value,omitempty"`
+}
 
 // Problem defines model for Problem.
 type Problem struct {
@@ -2962,6 +3030,9 @@ type PutMemberJSONRequestBody = MemberDraft
 // SendMessageJSONRequestBody defines body for SendMessage for application/json ContentType.
 type SendMessageJSONRequestBody = MessageDraft
 
+// PressActionJSONRequestBody defines body for PressAction for application/json ContentType.
+type PressActionJSONRequestBody = Press
+
 // CreateReportJSONRequestBody defines body for CreateReport for application/json ContentType.
 type CreateReportJSONRequestBody = ReportDraft
 
@@ -3446,6 +3517,9 @@ type ServerInterface interface {
 	// SendMessage Send a message
 	// (POST /v1/groups/{group}/messages)
 	SendMessage(ctx echo.Context, group GroupParam, params SendMessageParams) error
+	// PressAction Press an action of a message
+	// (POST /v1/groups/{group}/messages/{id}/actions)
+	PressAction(ctx echo.Context, group GroupParam, id int64) error
 	// ListReceipts List who has seen and read a message
 	// (GET /v1/groups/{group}/messages/{id}/receipts)
 	ListReceipts(ctx echo.Context, group GroupParam, id int64, params ListReceiptsParams) error
@@ -4869,6 +4943,30 @@ func (w *ServerInterfaceWrapper) SendMessage(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.SendMessage(ctx, group, params)
+	return err
+}
+
+// PressAction converts echo context to params.
+func (w *ServerInterfaceWrapper) PressAction(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id int64
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PressAction(ctx, group, id)
 	return err
 }
 
@@ -6864,6 +6962,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PUT(options.BaseURL+"/v1/groups/:group/members/:user", wrapper.PutMember, options.OperationMiddlewares["putMember"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/messages", wrapper.ListMessages, options.OperationMiddlewares["listMessages"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/messages", wrapper.SendMessage, options.OperationMiddlewares["sendMessage"]...)
+	router.POST(options.BaseURL+"/v1/groups/:group/messages/:id/actions", wrapper.PressAction, options.OperationMiddlewares["pressAction"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/messages/:id/receipts", wrapper.ListReceipts, options.OperationMiddlewares["listReceipts"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/messages/:id/reports", wrapper.CreateReport, options.OperationMiddlewares["createReport"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/notify", wrapper.GetNotify, options.OperationMiddlewares["getNotify"]...)
@@ -9501,6 +9600,51 @@ type SendMessagedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response SendMessagedefaultApplicationProblemPlusJSONResponse) VisitSendMessageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PressActionRequestObject struct {
+	Group GroupParam `json:"group"`
+	Id    int64      `json:"id"`
+	Body  *PressActionJSONRequestBody
+}
+
+type PressActionResponseObject interface {
+	VisitPressActionResponse(w http.ResponseWriter) error
+}
+
+type PressAction202Response struct {
+}
+
+func (response PressAction202Response) VisitPressActionResponse(w http.ResponseWriter) error {
+	w.WriteHeader(202)
+	return nil
+}
+
+type PressActiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PressActiondefaultApplicationProblemPlusJSONResponse) VisitPressActionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -14344,6 +14488,9 @@ type StrictServerInterface interface {
 	// SendMessage Send a message
 	// (POST /v1/groups/{group}/messages)
 	SendMessage(ctx context.Context, request SendMessageRequestObject) (SendMessageResponseObject, error)
+	// PressAction Press an action of a message
+	// (POST /v1/groups/{group}/messages/{id}/actions)
+	PressAction(ctx context.Context, request PressActionRequestObject) (PressActionResponseObject, error)
 	// ListReceipts List who has seen and read a message
 	// (GET /v1/groups/{group}/messages/{id}/receipts)
 	ListReceipts(ctx context.Context, request ListReceiptsRequestObject) (ListReceiptsResponseObject, error)
@@ -16217,6 +16364,55 @@ func (sh *strictHandler) SendMessage(ctx echo.Context, group GroupParam, params 
 		return err
 	} else if validResponse, ok := response.(SendMessageResponseObject); ok {
 		return validResponse.VisitSendMessageResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PressAction operation middleware
+func (sh *strictHandler) PressAction(ctx echo.Context, group GroupParam, id int64) error {
+	var request PressActionRequestObject
+
+	request.Group = group
+	request.Id = id
+
+	var body PressActionJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PressAction(ctx.Request().Context(), request.(PressActionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PressAction")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PressActionResponseObject); ok {
+		return validResponse.VisitPressActionResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -23,7 +23,7 @@ var (
 	groupCalls = []string{"members listMembers", "updateMember updateMember", "receipts listReceipts", "notify putNotify", "notifies getNotify",
 		"pins.list listPins", "pins.put putPin", "pins.delete deletePin",
 		"draft.put putDraft", "draft.get getDraft", "draft.delete deleteDraft",
-		"bans.list listBans", "bans.put putBan", "bans.delete deleteBan", "reports.create createReport", "reports.list listGroupReports",
+		"bans.list listBans", "bans.put putBan", "bans.delete deleteBan", "actions.press pressAction", "reports.create createReport", "reports.list listGroupReports",
 		"requests.list listRequests", "requests.put putRequest", "requests.delete deleteRequest", "requests.answer answerRequest"}
 )
 

@@ -71,6 +71,7 @@ var costs = map[string]Cost{
 	"testWebhook":      {User: 20}, // another server is asked
 	"putDevice":        {User: 2},
 	"putDraft":         {User: 2},
+	"pressAction":      {User: 2, Send: 1}, // the message is read
 	"putPin":           {User: 3, Send: 1}, // the message is read, and a notice
 	"deletePin":        {User: 2, Send: 1},
 	"listPins":         {User: 2, page: 50},

@@ -108,6 +108,7 @@ type Content = {
     data?: Json | undefined;
     mentions?: readonly string[] | undefined;
     files?: readonly FileInfo[] | undefined;
+    actions?: readonly unknown[] | undefined;
 };
 type Change = Content & {
     kind: string;

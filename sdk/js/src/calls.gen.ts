@@ -120,6 +120,10 @@ export interface GroupCalls {
     /** End a ban. */
     delete(user: string): Promise<null>;
   };
+  readonly actions: {
+    /** Press an action of a message. */
+    press(id: number, body: Press): Promise<null>;
+  };
   readonly reports: {
     /** Report a message. */
     create(id: number, body: ReportDraft): Promise<Report>;
@@ -138,7 +142,7 @@ export interface GroupCalls {
   };
 }
 
-export const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|pins.list GET /pins|pins.put PUT /pins/{}|pins.delete DELETE /pins/{}|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
+export const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|pins.list GET /pins|pins.put PUT /pins/{}|pins.delete DELETE /pins/{}|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|actions.press POST /messages/{}/actions|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
 
 export type AuditPage = {
   entries: AuditEntry[];
@@ -448,6 +452,13 @@ export type PinPage = {
   pins: Pin[];
 };
 
+export type Press = {
+  /** Of the action. */
+  id: string;
+  /** Any JSON value, at most 16 KiB. */
+  value?: Json;
+};
+
 export type PublicGroupPage = {
   groups: Group[];
   /** The `cursor` of the next page; null at the end. */
@@ -665,6 +676,8 @@ export type AuditEntry = {
 
 /** The content of a text or data, the same in a send, a scheduled send and the log. */
 export type Content = {
+  /** Buttons below the message; only of programs with a key, and of operators. An edit keeps them. */
+  actions?: Action[];
   /** At most 16 KiB, with at least one visible character. */
   body?: string;
   /** A key chosen by the client that makes the call safe to repeat. */
@@ -732,6 +745,18 @@ export type UserStatus = {
   text: string;
   /** The status is served until then. */
   until?: string;
+};
+
+export type Action = {
+  /** A question that the client asks before. */
+  confirm?: string;
+  /** Each once in a message. As ids of groups. */
+  id: string;
+  /** What stands on the button. */
+  label: string;
+  style?: "primary" | "danger";
+  /** An address of http or https that the client opens, in place of a press. */
+  url?: string;
 };
 
 export type Snippet = {

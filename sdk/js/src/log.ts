@@ -193,14 +193,14 @@ export function entry(m: Message & { reactions?: Record<string, Reaction> }, at:
   return { ...rest, at, ...(some.length > 0 && { reactions: some }) };
 }
 
-type Content = { body?: string | undefined; data?: Json | undefined; mentions?: readonly string[] | undefined; files?: readonly FileInfo[] | undefined };
+type Content = { body?: string | undefined; data?: Json | undefined; mentions?: readonly string[] | undefined; files?: readonly FileInfo[] | undefined; actions?: readonly unknown[] | undefined };
 type Change = Content & { kind: string };
 const FIELDS = ["body", "data", "mentions", "files"] as const;
 
 /** A message after an edit or a deletion; after any other change it is as before. An edit replaces the fields that it has. */
 export function revised<M extends Content & { edited_at?: string; deleted_at?: string }>(m: M, change: Change, at: string): M {
   if (change.kind === "delete") {
-    const { body, data, mentions, files, ...bare } = m;
+    const { body, data, mentions, files, actions, ...bare } = m;
     return { ...bare, deleted_at: at } as unknown as M;
   }
   // The entry of an edit whose message was deleted later has no content; the deletion follows.

@@ -21,6 +21,8 @@ export type Message = {
   readonly data?: Json;
   readonly mentions?: readonly string[];
   readonly files?: readonly FileInfo[];
+  /** Buttons of a program; pressed with group.actions.press. */
+  readonly actions?: readonly { readonly id: string; readonly label: string; readonly style?: "primary" | "danger"; readonly confirm?: string; readonly url?: string }[];
   readonly client_id?: string;
   readonly reply_to?: number;
   readonly via?: string;

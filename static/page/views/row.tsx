@@ -19,6 +19,7 @@ import { Body } from "./body.tsx";
 import { Tools, type Open } from "./tools.tsx";
 
 const Waits = lazy(() => import("./places.tsx").then((m) => m.Waits));
+const Buttons = lazy(() => import("./buttons.tsx").then((m) => m.Buttons));
 
 /** Readers shown as avatars; the rest is a number. */
 const READERS_MAX = 5;
@@ -111,6 +112,7 @@ export const MessageRow = memo((props: RowProps) => {
           ))}
         </div>
       )}
+      {item.actions && item.id > 0 && <Buttons item={item} tab={tab} />}
       {item.state === "failed" && (/^(review|dropped|expired)$/.test(item.error?.code ?? "") ? <Waits item={item} tab={tab} /> : <Failed item={item} tab={tab} />)}
       {open === "delete" && <Ask text={say("Delete this message for everyone?", "为所有人删除此消息？")} button={say("Delete", "删除")} onYes={() => on.remove(item)} onCancel={() => on.show(item.key, "")} />}
       {open === "block" && <Block question={blockQuestion(chat, item.from, distinct, !blocked)} onClose={() => on.show(item.key, "")} />}

@@ -1,12 +1,12 @@
 -- Removes what a group keeps about a user besides its log. A user who is a member again keeps what counts their unread messages.
 --
--- KEYS  meta members senders sent by at levels notified slow bans requests asked invites invited pins pinned
+-- KEYS  meta members senders sent by at levels notified slow bans requests asked invites invited pins pinned pressed
 -- ARGV  user
 -- Returns {OK}
 -- include: invitation
 -- include: asked
 -- include: pins
-redis.call('UNLINK', sent)
+redis.call('UNLINK', sent, pressed)
 -- A ban stays, without why somebody was banned, and without whom they have banned.
 local bans_of = redis.call('HEXISTS', meta, 'banned') == 1 and redis.call('HGETALL', bans) or {}
 for n = 1, #bans_of, 2 do
