@@ -9,7 +9,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/chatd/chatd/client")
+	"github.com/chatd/chatd/client"
+)
 
 // TestPageAudit shows an operator who did what, page by page and by user, group and action, also where there is nothing, or no server.
 func TestPageAudit(t *testing.T) {

@@ -199,7 +199,7 @@ func TestPageRetries(t *testing.T) {
 	post("admins")
 	catchUp()
 	alice.see(message("refused") + `?.dataset.pending === "failed" && ` + message("given up") + `?.dataset.pending === "failed" && !document.querySelector(".held")`)
-	alice.see(message("refused") + `?.querySelector(".failed[role=alert]").textContent.startsWith("Not sent. You may not write here.")`)
+	alice.see(message("refused") + `?.querySelector(".failed[role=alert]")?.textContent.startsWith("Not sent. You may not write here.")`)
 	post("members")
 	catchUp()
 	alice.click(".message .failed button") // Retry

@@ -37,7 +37,7 @@ export function useDesk<T>(group: string, load: () => Promise<Page<T>>, gone: st
     const run = () => {
       timer = setTimeout(run, EVERY_MS);
       // Where a button is about to be pressed, another one must not come under the pointer.
-      if (document.visibilityState !== "visible" || document.querySelector(".requests button:hover")) return;
+      if (document.visibilityState !== "visible" || (at > 0 && document.querySelector(".requests button:hover"))) return;
       at = Date.now();
       void look();
     };

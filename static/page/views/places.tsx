@@ -1,4 +1,4 @@
-/** What is shown in the place of a group or beside it, the choice of a time, and messages that wait: one file, loaded when some of it is first shown. */
+/** What is shown in the place of a group or beside it, the choice of a time, and messages that were not sent: one file, loaded when some of it is first shown. */
 import "../whole.ts";
 
 export { Home } from "./home.tsx";
@@ -7,5 +7,5 @@ export { PinsPanel } from "./pinspanel.tsx";
 export { Receipts } from "./receipts.tsx";
 export { Scheduled } from "./scheduled.tsx";
 export { Slow } from "./slow.tsx";
-export { Waits } from "./waits.tsx";
+export { Unsent } from "./unsent.tsx";
 export { WhenDialog } from "./whendialog.tsx";

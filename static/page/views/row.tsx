@@ -8,7 +8,7 @@ import { plain } from "../markdown.ts";
 import { listOf } from "../notices.ts";
 import { useNames, usePerson } from "../people.ts";
 import { counted, say } from "../say.ts";
-import { closed, useSession } from "../session.ts";
+import { useSession } from "../session.ts";
 import type { Question } from "../ui/confirm.tsx";
 import { Files } from "../ui/files.tsx";
 import { lazy } from "../ui/lazy.tsx";
@@ -18,8 +18,8 @@ import type { Asked } from "./asked.tsx";
 import { Body } from "./body.tsx";
 import { Tools, type Open } from "./tools.tsx";
 
-const Waits = lazy(() => import("./places.tsx").then((m) => m.Waits));
 const Buttons = lazy(() => import("./buttons.tsx").then((m) => m.Buttons));
+const Unsent = lazy(() => import("./places.tsx").then((m) => m.Unsent));
 
 /** Readers shown as avatars; the rest is a number. */
 const READERS_MAX = 5;
@@ -113,7 +113,7 @@ export const MessageRow = memo((props: RowProps) => {
         </div>
       )}
       {item.actions && item.id > 0 && <Buttons item={item} tab={tab} />}
-      {item.state === "failed" && (/^(review|dropped|expired)$/.test(item.error?.code ?? "") ? <Waits item={item} tab={tab} /> : <Failed item={item} tab={tab} />)}
+      {item.state === "failed" && <Unsent item={item} tab={tab} />}
       {open === "delete" && <Ask text={say("Delete this message for everyone?", "为所有人删除此消息？")} button={say("Delete", "删除")} onYes={() => on.remove(item)} onCancel={() => on.show(item.key, "")} />}
       {open === "block" && <Block question={blockQuestion(chat, item.from, distinct, !blocked)} onClose={() => on.show(item.key, "")} />}
       {readers && <Readers users={readers.split(" ")} />}
@@ -128,34 +128,6 @@ function Quote({ from, text, tab, onJump }: { from: string; text: string; tab: n
     <button type="button" class="quote" tabIndex={tab} title={say("Go to this message", "转到此消息")} onClick={onJump}>
       <Icon name="reply" />{from && <Name user={from} />}<span dir="auto">{text}</span>
     </button>
-  );
-}
-
-/** Why a message was refused. The server writes its reasons for logs too: in lower case and without a full stop. */
-function why(error: MessageItem["error"]): string {
-  const { code = "", detail = "" } = error ?? {};
-  switch (code) {
-    case "muted": return say("You are muted in this group.", "您在此群组中已被禁言。");
-    case "blocked": return say("They don’t take messages from you.", "对方不接收您的消息。");
-    case "forbidden": return say("You may not write here.", "您无权在此发言。");
-    case "not_found": return say("You’re no longer in this group.", "您已不在此群组中。");
-    case "too_large": return say("It is too long.", "内容过长。");
-    default: return `${detail.charAt(0).toUpperCase()}${detail.slice(1)}${/[.!?…]$/.test(detail) ? "" : "."}`;
-  }
-}
-
-function Failed({ item, tab }: { item: MessageItem; tab: number }) {
-  const { chat, toast } = useSession();
-  const group = chat.group(item.group);
-  const key = item.client_id!;
-  const copy = () => void navigator.clipboard.writeText(item.body ?? "").then(() => toast(say("Copied", "已复制")), () => {});
-  return (
-    <p class="failed" role="alert">
-      {say("Not sent.", "未发送。")} <span dir="auto">{why(item.error)}</span>
-      <button type="button" class="text-button" tabIndex={tab} onClick={() => void group.retry(key).catch(closed)}>{say("Retry", "重试")}</button>
-      <button type="button" class="text-button" tabIndex={tab} onClick={() => void group.discard(key).catch(closed)}>{say("Discard", "放弃")}</button>
-      {item.body && <button type="button" class="text-button" tabIndex={tab} onClick={copy}>{say("Copy", "复制")}</button>}
-    </p>
   );
 }
 
