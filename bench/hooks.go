@@ -25,8 +25,8 @@ const (
 	hookPerSecond = 200 // to all of them
 	hookAsked     = 200 // a second, beside it
 	hookTimeoutMs = 2000
-	hookRounds    = 3
-	hookTime      = 5 * time.Second
+	hookRounds    = 7
+	hookTime      = 3 * time.Second
 	hookSettle    = time.Second
 )
 
@@ -112,8 +112,8 @@ func (b *bench) inTrouble(root *client.Client, answer http.HandlerFunc, own *ove
 	}))
 	defer server.Close()
 	defer end() // what hangs lets go, before the server waits for it
-	hook, err := root.CreateHook(b.ctx, client.HookDraft{URL: server.URL, Events: []string{"message.before_send"}, Groups: []string{"asked"},
-		TimeoutMs: hookTimeoutMs, OnError: "refuse"})
+	hook, err := root.CreateHook(b.ctx, client.HookDraft{URL: server.URL, Groups: []string{"asked"},
+		TimeoutMS: hookTimeoutMs, OnError: "refuse"})
 	if err != nil {
 		return loaded{}, err
 	}

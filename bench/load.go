@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -279,18 +280,19 @@ func (r *loadRun) answered(c *loadConn, status int, now time.Time) error {
 	c.due = c.due[1:]
 	r.unanswered--
 	early, took := due.Before(r.settled), now.Sub(due)
+	done, refused := status == http.StatusOK || status == http.StatusCreated, status == http.StatusServiceUnavailable || status == http.StatusUnprocessableEntity
 	switch {
-	case status == 200 && early:
+	case done && early:
 		r.all.Early = append(r.all.Early, took)
-	case status == 200:
+	case done:
 		r.all.Served = append(r.all.Served, took)
-	case status == 503 && early:
-	case status == 503:
+	case refused && early:
+	case refused:
 		r.all.Refused = append(r.all.Refused, took)
 	default:
 		return fmt.Errorf("a request answers %d", status)
 	}
-	if r.PerSecond == 0 && status == 200 && now.Before(r.end) {
+	if r.PerSecond == 0 && done && now.Before(r.end) {
 		return r.ask(c, now)
 	}
 	return nil
