@@ -117,7 +117,9 @@ func raceRule(ctx context.Context, t *testing.T, r rule, alice, bob *client.Clie
 	ways := map[string]func() error{
 		"send":   func() error { return second(bob.Send(ctx, group, client.Text("x"))) },
 		"stream": func() error { return second(socket.Send(ctx, group, client.Text("y"))) },
-		"edit":   func() error { return second(bob.Send(ctx, group, client.Draft{Kind: "edit", Target: own.ID, Body: fmt.Sprint(n.Load())})) },
+		"edit": func() error {
+			return second(bob.Send(ctx, group, client.Draft{Kind: "edit", Target: own.ID, Body: fmt.Sprint(n.Load())}))
+		},
 		"react": func() error {
 			return second(bob.Send(ctx, group, client.Draft{Kind: "reaction", Target: target, Emoji: "👍", Removed: n.Load()%2 == 1}))
 		},
