@@ -232,7 +232,7 @@ func (m *machine) unreleasable(r modelReview) bool {
 // released takes a message that was released into the model.
 func (m *machine) released(t *rapid.T, r modelReview, got reviews.Decided, err error) {
 	g := m.groups[r.group]
-	id := int64(0)
+	var id int64
 	if r.kind == chat.Text {
 		expect(t, "release a text", err, "")
 		id = g.append(r.from, &modelMessage{from: r.from, kind: chat.Text, body: r.body, mentions: g.mentioned(r.mentions)})
@@ -311,9 +311,7 @@ func (m *machine) checkReviews(t *rapid.T, group string) {
 }
 
 func (r modelReview) same(other modelReview) bool {
-	same := slices.Equal(r.mentions, other.mentions)
-	r.mentions, other.mentions = nil, nil
-	return same && r.id == other.id && r.group == other.group && r.to == other.to && r.from == other.from && r.kind == other.kind &&
+	return slices.Equal(r.mentions, other.mentions) && r.id == other.id && r.group == other.group && r.to == other.to && r.from == other.from && r.kind == other.kind &&
 		r.body == other.body && r.target == other.target
 }
 
