@@ -145,9 +145,6 @@ func TestPageBudget(t *testing.T) {
 // heap is what the page holds in memory, without what nobody refers to any more; bytes.
 func (p *person) heap() int {
 	p.t.Helper()
-	if _, err := chromedp.Call(p.ctx, performance.Enable, performance.EnableParams{}); err != nil {
-		p.t.Fatal(err)
-	}
 	if _, err := chromedp.Call(p.ctx, heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {
 		p.t.Fatal(err)
 	}

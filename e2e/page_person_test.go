@@ -196,7 +196,9 @@ func isGone(err error) bool {
 // see waits until a condition of the page holds.
 func (p *person) see(expression string) {
 	p.t.Helper()
-	poll := chromedp.Poll[chromedp.Void]("!!("+expression+")", chromedp.WithPollingInterval(waitEvery), chromedp.WithPollingTimeout(waitTimeout))
+	// What is not there yet has no fields: that is no reason to give up.
+	holds := "(() => { try { return !!(" + expression + "); } catch (err) { if (err instanceof TypeError) return false; throw err; } })()"
+	poll := chromedp.Poll[chromedp.Void](holds, chromedp.WithPollingInterval(waitEvery), chromedp.WithPollingTimeout(waitTimeout))
 	_, err := chromedp.Run(p.ctx, poll)
 	for err != nil && isGone(err) {
 		_, err = chromedp.Run(p.ctx, poll)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -77,6 +78,9 @@ func TestPageTimelineWindow(t *testing.T) {
 	}
 	if most > nodesMax {
 		t.Errorf("%d nodes, at most %d are meant", most, nodesMax)
+	}
+	if _, err := chromedp.Call(alice.ctx, performance.Enable, performance.EnableParams{}); err != nil {
+		t.Fatal(err)
 	}
 	if heap := alice.heap(); heap > heapMax {
 		t.Errorf("the heap is %d bytes after %d messages, want at most %d", heap, n, heapMax)

@@ -38,9 +38,9 @@ var buttonTests = map[string]func(*fixture){
 			w.ok(w.presses(epoch, "g", other.user, other.id, other.action))
 			w.equal(len(w.takeTasks(buttons.TaskPressed)), 1)
 		}
-		// Long ago: each was ten seconds earlier than it was.
+		// Long ago: each was ten seconds ago.
 		for _, press := range w.pressed("g") {
-			w.poke("ZINCRBY", w.groupKey("g", "pressed"), -buttons.Again.Milliseconds(), press)
+			w.poke("ZADD", w.groupKey("g", "pressed"), w.now()-buttons.Again.Milliseconds(), press)
 		}
 		w.ok(w.presses(epoch, "g", "bob", 3, "a"))
 		w.equal(len(w.takeTasks(buttons.TaskPressed)), 1)
