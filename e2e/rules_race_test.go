@@ -325,6 +325,9 @@ func raceBlock(run *notifyRun, nodes []*harness.Node, root *client.Client) {
 				}
 			}
 			after, more = page.To, page.HasMore
+			if err := c.InboxAck(ctx, after); err != nil { // what is not acked fills it over many rounds
+				run.Fatal(err)
+			}
 		}
 		if err := c.Unblock(ctx, "bob"); err != nil {
 			run.Fatal(err)
