@@ -445,10 +445,10 @@ func TestModuleHasNoReplace(t *testing.T) {
 // each call of the contract.
 const (
 	methodsMax      = 47
-	packageLinesMax = 5000
-	chatLinesMax    = 5700
+	packageLinesMax = 5200
+	chatLinesMax    = 6700
 	webLinesMax     = 6500
-	storeLinesMax   = 9200
+	storeLinesMax   = 10000
 	queueLinesMax   = 6200
 	clientLinesMax  = 6050
 )
