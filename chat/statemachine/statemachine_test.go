@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"testing"
 
@@ -16,15 +17,20 @@ import (
 	"github.com/chatd/chatd/store/embedded"
 )
 
-// mustHappen are the outcomes without which a test has compared nothing.
-var mustHappen = []string{"create", "send", "retry", "key reused", "pull", "ack", "ack above last", "unread", "join", "put", "remove",
-	"edit", "delete", "react", "settings", "delete a group", "operator puts", "operator removes", "receipts",
-	"task cleanup", "task member", "pin", "unpin", "pin of a trimmed message", "sync", "groups", "send from outside", "pull from outside",
-	"rewrite a text", "refuse a text", "hold a text", "hold an edit", "release a text", "decide twice", "report", "close a report twice"}
-
-// mustHappenToo come less often, once in ten runs at the least.
-var mustHappenToo = []string{"retry of what was held", "release an edit", "release against the rights of now", "drop what is held", "hold a direct message",
-	"report again", "report of what is gone now", "dismiss a report", "delete what is reported and there", "mute who is reported", "ban who is reported", "queues"}
+// happens are the outcomes without which a test has compared nothing, each with the share of runs in which it comes at least
+// once, in percent, as measured over 400 runs on three kinds of store. A thirtieth of that is demanded: how often something
+// comes in all says little, where one run of fifty has it many times and the others never.
+var happens = map[string]int{
+	"create": 100, "send": 98, "retry": 28, "key reused": 34, "pull": 84, "ack": 100, "ack above last": 58, "unread": 35,
+	"join": 3, "put": 17, "remove": 38, "edit": 19, "delete": 31, "react": 39, "settings": 24, "delete a group": 12,
+	"operator puts": 38, "operator removes": 25, "receipts": 29, "task cleanup": 77, "task member": 49, "pin": 31,
+	"unpin": 4, "pin of a trimmed message": 4, "sync": 46, "groups": 41, "send from outside": 50,
+	"pull from outside": 19, "rewrite a text": 69, "refuse a text": 48, "hold a text": 82, "hold an edit": 7,
+	"release a text": 24, "decide twice": 35, "report": 71, "close a report twice": 25, "retry of what was held": 10,
+	"release an edit": 2, "release against the rights of now": 8, "drop what is held": 10, "hold a direct message": 8,
+	"report again": 8, "report of what is gone now": 5, "dismiss a report": 12, "delete what is reported and there": 7,
+	"mute who is reported": 4, "ban who is reported": 4, "queues": 18,
+}
 
 // machineSteps is how many actions a run of the state machine takes.
 const machineSteps = 70
@@ -81,7 +87,7 @@ func (b *backend) fatal(err error) {
 }
 
 // runMachine runs the state machine checks times, or as often as -rapid.checks says: `make soak` runs it for hours.
-func runMachine(t *testing.T, checks int, newBackend func(*rapid.T) *backend, alsoHappen ...happening) {
+func runMachine(t *testing.T, checks int, newBackend func(*rapid.T) *backend, alsoHappen ...map[string]int) {
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
 		if err := f.Value.Set(fmt.Sprint(checks)); err != nil {
 			t.Fatal(err)
@@ -89,9 +95,17 @@ func runMachine(t *testing.T, checks int, newBackend func(*rapid.T) *backend, al
 		defer func() { _ = f.Value.Set(f.DefValue) }() // its own default is no error
 	}
 	clear(outcomes)
-	runs := 0
+	runs, came := 0, map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++
+		before := maps.Clone(outcomes)
+		defer func() {
+			for what, n := range outcomes {
+				if n > before[what] {
+					came[what]++
+				}
+			}
+		}()
 		b := newBackend(rt)
 		defer func() {
 			if b.close != nil {
@@ -107,28 +121,14 @@ func runMachine(t *testing.T, checks int, newBackend func(*rapid.T) *backend, al
 			m.check(rt, group)
 		}
 	})
-	// The rarest of these comes once in fifteen runs, so far fewer are no matter of chance.
-	seldom(t, runs, 50, mustHappen)
-	seldom(t, runs, 85, mustHappenToo)
-	for _, also := range alsoHappen {
-		seldom(t, runs, also.every, also.what)
-	}
-	t.Logf("outcomes: %v", outcomes)
-}
-
-// happening is what must have happened at least once in every so many runs.
-type happening struct {
-	every int
-	what  []string
-}
-
-func seldom(t *testing.T, runs, every int, list []string) {
-	t.Helper()
-	for _, what := range list {
-		if outcomes[what] < runs/every && !t.Failed() {
-			t.Errorf("%q happened %d times in %d runs: too seldom to say anything", what, outcomes[what], runs)
+	for _, list := range append(alsoHappen, happens) {
+		for what, percent := range list {
+			if least := runs * percent / 100 / 30; came[what] < least && !t.Failed() {
+				t.Errorf("%q happened in %d of %d runs, want %d at least: too seldom to say anything", what, came[what], runs, least)
+			}
 		}
 	}
+	t.Logf("outcomes: %v, and in how many of %d runs: %v", outcomes, runs, came)
 }
 
 // TestMachineEmbedded compares the service on the embedded store with the model, with one partition and with four. In one
