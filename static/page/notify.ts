@@ -10,7 +10,8 @@ import { openItems } from "./inbox.ts";
 import { isFor } from "./mentions.ts";
 import { textOf } from "./people.ts";
 import { oneLine } from "./preview.ts";
-import { go, parse, route } from "./route.ts";
+import { reminderOf } from "./reminders.ts";
+import { go, parse, pathOf, route } from "./route.ts";
 import { load, save } from "./saved.ts";
 import { say } from "./say.ts";
 import type { Session } from "./session.ts";
@@ -167,10 +168,11 @@ export function begin(session: Session): void {
   }
 
   /** What comes to the inbox alone; the rest of it is about messages. */
-  async function arrived({ kind, seq, from, body = "" }: InboxItem): Promise<void> {
+  async function arrived({ kind, seq, from, body = "", data }: InboxItem): Promise<void> {
     if (!speaks() || seq <= before.get("")! || (kind !== "direct" && kind !== "announcement")) return;
-    const title = from ? textOf(people.now(), from) : say("Announcement", "公告");
-    await ask({ group: "", id: seq, title, body: oneLine({ body }, people.now()), path: "/inbox", loud: kind === "direct" });
+    const reminder = reminderOf(me, from, data);
+    const title = reminder ? say("Reminder", "提醒") : from ? textOf(people.now(), from) : say("Announcement", "公告");
+    await ask({ group: "", id: seq, title, body: oneLine({ body }, people.now()), path: reminder ? pathOf({ view: "group", ...reminder }) : "/inbox", loud: kind === "direct" });
   }
 
   async function closeAll(which: (group: string, id: number) => boolean): Promise<void> {

@@ -65,10 +65,7 @@ export class Chatd {
 
   /** Calls back for each event; returns how to stop. What it throws is logged. */
   on<E extends keyof Events>(event: E, fn: (value: Events[E]) => void): () => void {
-    const { listeners } = this.#client;
-    const all = listeners.get(event) ?? new Set();
-    listeners.set(event, all.add(fn));
-    return () => void all.delete(fn);
+    return this.#client.hear(event, fn);
   }
 
   /** Calls back after each change of the snapshot, at most once a task; returns how to stop. */

@@ -6,6 +6,7 @@ import { alone } from "./alone.js";
 import { systemClock } from "./clock.js";
 import { Commits } from "./commits.js";
 import { ChatdError } from "./error.js";
+import { Follows } from "./follows.js";
 import { Frames } from "./frames.js";
 import { baseOf, createHttp } from "./http.js";
 import { createLink } from "./link.js";
@@ -21,7 +22,7 @@ import { Reading } from "./reading.js";
 import { type Commit, State, type Task, keyOf } from "./state.js";
 import type { Store } from "./store.js";
 import * as sync from "./sync.js";
-import type { Host, Timeline } from "./timeline.js";
+import type { Host, View } from "./timeline.js";
 import { type Tokens, createTokens } from "./token.js";
 import type { ConnectionState } from "./types.js";
 
@@ -38,6 +39,7 @@ export class Client implements Host {
   readonly #keeping: Keeping;
   readonly #commits: Commits;
   readonly #lists: Lists;
+  readonly #follows: Follows;
   readonly #outbox: Outbox;
   readonly #reading: Reading;
   readonly #frames: Frames;
@@ -52,8 +54,8 @@ export class Client implements Host {
   #verified: Promise<void> | null = null;
 
   /** Timelines that are kept up to date. */
-  readonly open = new Set<Timeline>();
-  readonly #soon = new Set<Timeline | Client>();
+  readonly open = new Set<View>();
+  readonly #soon = new Set<View | Client>();
   #told = "";
   readonly listeners = new Map<string, Set<(value: any) => void>>();
   readonly subscribers = new Set<() => void>();
@@ -71,6 +73,7 @@ export class Client implements Host {
     const parts = this.#parts();
     this.#commits = new Commits(parts);
     this.#lists = new Lists(parts);
+    this.#follows = new Follows(parts);
     this.#outbox = new Outbox(parts);
     this.#reading = new Reading(parts);
     this.#frames = new Frames(parts, this.#lists);
@@ -210,6 +213,7 @@ export class Client implements Host {
         return shown;
       },
       stale: (groups: Set<string>) => this.#lists.some(groups),
+      threads: (groups: Set<string>) => this.#follows.some(groups),
       ready: () => this.#isReady(),
       full: (cause: unknown) => this.#inMemory("is full", cause),
       ack: (group: string) => this.#frames.ack(group),
@@ -222,6 +226,7 @@ export class Client implements Host {
         this.#lists.read.add(group);
         return this.#commits.add((d) => sync.confirmed(d, group, id, answer));
       },
+      confirmedThread: (group: string, root: number, id: number, answer: any) => this.#commits.add((d) => sync.standing(d, group, root, answer, id)),
       acked: (at: unknown) => this.#commits.add((d) => {
         const { ack, ...inbox } = d.s.inbox;
         if (ack === at) d.put(keyOf.inbox, inbox);
@@ -249,6 +254,7 @@ export class Client implements Host {
   #lost(): void {
     this.#leading++;
     this.#lists.stop();
+    this.#follows.stop();
     this.#outbox.stop();
     this.#reading.stop();
     this.link?.close();
@@ -261,6 +267,7 @@ export class Client implements Host {
     // Only the welcome tells which logs are others by now: there, what waits means something else.
     void this.#frames.greeted.then(() => this.#pump(), () => {});
     this.#lists.soon();
+    this.#follows.soon();
     for (const t of this.open) t.retry();
   }
 
@@ -397,6 +404,8 @@ export class Client implements Host {
     retry: (d: sync.Draft, key: string) => sync.retried(d, key, this.clock.now()),
     discard: (d: sync.Draft, key: string) => sync.discarded(d, key),
     read: (d: sync.Draft, group: string, id: number) => sync.readTo(d, group, id),
+    readThread: (d: sync.Draft, group: string, root: number, id: number) => sync.readThreadTo(d, group, root, id),
+    standing: (d: sync.Draft, group: string, root: number, answer: any) => sync.standing(d, group, root, answer),
     cursors: (d: sync.Draft, group: string, answer: any) => {
       this.#lists.read.add(group);
       sync.marked(d, group, answer);
@@ -417,7 +426,7 @@ export class Client implements Host {
   };
 
   /** Stored here at once, so that it is not lost if nobody leads; then done by the leader. */
-  async keep(key: string, value: any, op: "queue" | "read", ...args: any[]): Promise<void> {
+  async keep(key: string, value: any, op: "queue" | "read" | "readThread", ...args: any[]): Promise<void> {
     if (!this.loaded) throw new ChatdError("closed", "the client is not connected");
     await this.loaded;
     if (!this.leads) {
@@ -461,24 +470,36 @@ export class Client implements Host {
   }
 
   async peek(group: string, id: number) {
-    return (await this.http.request("GET", `/v1/groups/${encodeURIComponent(group)}/messages?after=${id - 1}&limit=1`)).messages[0];
+    return (await this.look(group, id)).messages[0];
   }
 
-  opened(timeline: Timeline): void {
+  /** The log from one id on, as the server has it now. */
+  look(group: string, id: number): Promise<Batch> {
+    return this.http.request("GET", `/v1/groups/${encodeURIComponent(group)}/messages?after=${id - 1}&limit=1`);
+  }
+
+  /** Calls back for each event of this tab; returns how to stop. */
+  hear(name: string, fn: (value: any) => void): () => void {
+    const all = this.listeners.get(name) ?? new Set();
+    this.listeners.set(name, all.add(fn));
+    return () => void all.delete(fn);
+  }
+
+  opened(timeline: View): void {
     this.open.add(timeline);
     void this.loaded?.then(() => this.ask("opened", timeline.group, this.clock.now())).catch(() => {});
   }
 
-  closed(timeline: Timeline): void {
+  closed(timeline: View): void {
     this.open.delete(timeline);
   }
 
-  soon(what: Timeline | Client): void {
+  soon(what: View | Client): void {
     if (this.#soon.size === 0) {
       queueMicrotask(() => {
         const all = [...this.#soon];
         this.#soon.clear();
-        for (const t of all) if (t !== this) (t as Timeline).told();
+        for (const t of all) if (t !== this) (t as View).told();
         if (!all.includes(this)) return;
         this.#share();
         for (const fn of this.subscribers) this.call(fn, undefined, "A subscriber");

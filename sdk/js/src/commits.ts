@@ -15,6 +15,8 @@ export type CommitsHost = {
   shown(): Map<string, number>;
   /** Groups whose counts may be wrong. */
   stale(groups: Set<string>): void;
+  /** Groups of which it is not known which threads are followed. */
+  threads(groups: Set<string>): void;
   /** The store is full, and stays so. */
   full(cause: unknown): void;
   log(level: "error", text: string, cause: unknown): void;
@@ -52,6 +54,7 @@ export class Commits {
         await this.#fit();
       }
       if (d.stale.size > 0) this.host.stale(d.stale);
+      if (d.threads.size > 0) this.host.threads(d.threads);
       return result;
     });
     this.#queue = work.catch(() => {});

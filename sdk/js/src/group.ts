@@ -4,6 +4,7 @@ import type { Client } from "./client.js";
 import { ChatdError } from "./error.js";
 import { newKey } from "./outbox.js";
 import { type Task, keyOf, pad } from "./state.js";
+import { Thread } from "./thread.js";
 import { type At, Timeline } from "./timeline.js";
 import type { FileInfo, GroupState, Json, Message } from "./types.js";
 import { type UploadOptions, upload } from "./upload.js";
@@ -19,6 +20,8 @@ export type Draft = {
   body?: string;
   data?: Json;
   replyTo?: number;
+  /** The message in whose thread it is a reply; see thread. */
+  thread?: number;
   mentions?: readonly string[];
   /** Uploaded before, see upload. */
   files?: readonly FileInfo[];
@@ -73,7 +76,7 @@ export class Group {
   }
 
   /** Changes the content of one's own message; what is left out stays. Shown at once, sent in order like a message. */
-  edit(id: number, content: Omit<Draft, "replyTo">): Promise<Sending> {
+  edit(id: number, content: Omit<Draft, "replyTo" | "thread">): Promise<Sending> {
     return this.#queue({ ...(content as Partial<Task>), kind: "edit", target: id });
   }
 
@@ -179,5 +182,13 @@ export class Group {
    */
   timeline({ at = "unread", max = LINES_MAX }: { at?: At; max?: number } = {}): Timeline {
     return new Timeline(this.client, this.id, at, max);
+  }
+
+  /**
+   * Opens the thread of a message: its replies, at the end, or around one of them. It is there at once, and fills in as it loads.
+   * Close it when it is not shown any more.
+   */
+  thread(root: number, { at = "end" }: { at?: "end" | number } = {}): Thread {
+    return new Thread(this.client, this, root, at);
   }
 }

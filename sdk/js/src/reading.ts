@@ -13,6 +13,7 @@ export type ReadingHost = {
   readonly http: Http;
   /** Notes an answer; null: it was refused. */
   confirmed(group: string, id: number, answer: any): Promise<void>;
+  confirmedThread(group: string, root: number, id: number, answer: any): Promise<void>;
   /** The inbox was acked up to there, or that was refused. */
   acked(at: unknown): Promise<void>;
 };
@@ -39,6 +40,11 @@ export class Reading {
       // With the cursor of the newest message the server notices a log that lost its end.
       const at = log?.cursor && log.end === id ? { cursor: log.cursor } : { id };
       this.#tell(group, () => link.ask({ op: "read", group, ...at }), (answer) => this.host.confirmed(group, id, answer));
+    }
+    for (const [key, id] of state.threadReads) {
+      const [, name, root] = key.split("/") as [string, string, string];
+      const path = `/v1/groups/${name}/threads/${root}/read`;
+      this.#tell(key, () => http.request("POST", path, { body: { id } }), (answer) => this.host.confirmedThread(decodeURIComponent(name), Number(root), id, answer));
     }
     const { ack } = state.inbox;
     if (ack) this.#tell("", () => http.request("POST", "/v1/inbox/ack", { body: ack }), () => this.host.acked(ack));

@@ -23,7 +23,14 @@ export type GroupRecord = {
   opened: number;
   /** Of the messages that are kept, about. */
   bytes: number;
+  /** Threads that the person follows, by root: up to where they are read, and what is unread. Absent: not asked yet. */
+  threads?: Threads;
+  /** The last entry that counted for a thread. */
+  replied?: number;
 };
+
+/** By the id of the root. One that the person does not follow has -1 for the read one. */
+export type Threads = Readonly<Record<string, readonly [read: number, unread: number]>>;
 
 /** Something to send. */
 export type Task = {
@@ -36,6 +43,7 @@ export type Task = {
   mentions?: string[];
   files?: FileInfo[];
   reply_to?: number;
+  thread?: number;
   target?: number;
   emoji?: string;
   removed?: boolean;
@@ -66,6 +74,8 @@ export const keyOf = {
   change: (g: string, id: number) => `c/${encodeURIComponent(g)}/${pad(id)}`,
   task: (n: string) => `o/${n}`,
   read: (g: string) => `r/${encodeURIComponent(g)}`,
+  /** Up to where a thread was read. */
+  readThread: (g: string, root: number) => `t/${encodeURIComponent(g)}/${root}`,
   inbox: "inbox",
   meta: "meta",
 };
@@ -100,6 +110,8 @@ export class State {
   readonly groups = new Map<string, GroupRecord>();
   readonly outbox = new Map<string, Task>(); // by n, in order
   readonly reads = new Map<string, number>();
+  /** The same of threads, by their keys. */
+  readonly threadReads = new Map<string, number>();
   /** Keys of what is under way to the server. */
   sending: ReadonlySet<string> = new Set();
   inbox = emptyInbox();
@@ -114,12 +126,12 @@ export class State {
 
   /** Reads all that is held from a store. Timelines have to be told. */
   async load(store: Store): Promise<void> {
-    const [groups, outbox, reads, inbox] = await Promise.all([store.range("g/", "g0"), store.range("o/", "o0"), store.range("r/", "r0"), store.get(keyOf.inbox)]);
+    const [groups, outbox, reads, threads, inbox] = await Promise.all([store.range("g/", "g0"), store.range("o/", "o0"), store.range("r/", "r0"), store.range("t/", "t0"), store.get(keyOf.inbox)]);
     const all = new Set(this.groups.keys());
-    for (const held of [this.groups, this.outbox, this.reads, this.#views]) held.clear();
+    for (const held of [this.groups, this.outbox, this.reads, this.threadReads, this.#views]) held.clear();
     this.inbox = emptyInbox();
     if (inbox !== undefined) groups.push([keyOf.inbox, inbox]);
-    for (const g of this.#take([...groups, ...outbox, ...reads].map(([put, value]) => ({ put, value }))).keys()) all.add(g);
+    for (const g of this.#take([...groups, ...outbox, ...reads, ...threads].map(([put, value]) => ({ put, value }))).keys()) all.add(g);
     for (const g of all) this.#touch(g, null);
   }
 
@@ -161,6 +173,11 @@ export class State {
         case "r":
           if (value === undefined) this.reads.delete(id);
           else this.reads.set(id, value);
+          break;
+        case "t":
+          if (value !== undefined) this.threadReads.set(key, value);
+          else if ("remove" in c) this.threadReads.delete(key);
+          else for (const k of this.threadReads.keys()) if (k.startsWith(key)) this.threadReads.delete(k);
           break;
         case "inbox":
           this.inbox = value ?? emptyInbox();
@@ -244,11 +261,12 @@ export class State {
 
   #look(): Snapshot {
     const counts = new Map<string, [queued: number, failed: number]>();
-    let [queued, failed, unread, mentions] = [0, 0, 0, 0];
+    let [queued, failed, unread, mentions, threads] = [0, 0, 0, 0, 0];
     for (const t of this.outbox.values()) {
       const of = counts.get(t.group) ?? [0, 0];
-      if (t.error) t.error.code !== "review" && (failed++, of[1]++);
-      else if (t.id === undefined) queued++, of[0]++;
+      const one = t.thread ? 0 : 1;
+      if (t.error) t.error.code !== "review" && (failed++, (of[1] += one));
+      else if (t.id === undefined) queued++, (of[0] += one);
       counts.set(t.group, of);
     }
     for (const id of this.#stale) {
@@ -268,9 +286,10 @@ export class State {
     for (const g of groups) {
       unread += g.unread;
       mentions += g.mentions_unread;
+      threads += g.threads_unread ?? 0;
     }
     if (this.#inbox[0] !== this.inbox) this.#inbox = [this.inbox, { items: this.inbox.items, complete: this.inbox.complete }];
-    return { me: this.me, connection: this.connection, groups, unread, mentions, inbox: this.#inbox[1], queued, failed, stored: this.stored };
+    return { me: this.me, connection: this.connection, groups, unread, mentions, threads_unread: threads, inbox: this.#inbox[1], queued, failed, stored: this.stored };
   }
 }
 

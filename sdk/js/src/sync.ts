@@ -2,9 +2,10 @@
  * What frames, pages and lists mean: each function looks at the state, reads of the store what it needs, and returns what is
  * to be written and told. One at a time, by the leader; nothing here changes anything.
  */
-import { type Asked, type Batch, type Entry, type Log, type Step, append, around, changed, cut, emptyLog, entry, insert, isLine, loosened, lost, missed, revised, unplaced } from "./log.js";
-import { type Commit, type Described, type GroupRecord, type InboxRecord, type State, type Task, emptyInbox, ending, keyOf, unknownGroup } from "./state.js";
+import { type Asked, type Batch, type Entry, type Log, type Step, append, around, changed, cut, emptyLog, entry, insert, isLine, loosened, lost, missed, revised, unplaced, unreplied } from "./log.js";
+import { type Commit, type Described, type GroupRecord, type InboxRecord, type State, type Task, type Threads, emptyInbox, ending, keyOf, unknownGroup } from "./state.js";
 import type { Change, Store } from "./store.js";
+import { Threading, unreadIn } from "./threading.js";
 import type { InboxItem, Json, Message } from "./types.js";
 
 /** A commit in the making. */
@@ -13,6 +14,8 @@ export class Draft implements Commit {
   readonly events: Commit["events"] = [];
   /** Groups whose counts only the server can say. */
   readonly stale = new Set<string>();
+  /** Groups of which only the server can say which threads the person follows, and what is unread in them. */
+  readonly threads = new Set<string>();
 
   constructor(readonly s: State, readonly store: Store) {}
 
@@ -54,15 +57,27 @@ export async function received(d: Draft, b: Batch): Promise<"hole" | null> {
   const held = step.anew ? [] : was.log.held;
   const lines = new Map<number, Entry>();
   const loose: number[] = [];
+  const threads = new Threading(step.anew ? undefined : was.threads, d, b.group);
+  const find = async (id: number) => lines.get(id) ?? (around(held, id) ? await d.entry(b.group, id) : undefined);
   if (step.anew) d.drop(b.group);
   for (const m of step.fresh) {
+    const counts = m.id > was.counted || step.anew;
     if (isLine(m)) {
       // Put again where a page brought it before: a commit has every line of the ids by which the end moves.
       lines.set(m.id, (around(held, m.id) && (await d.entry(b.group, m.id))) || entry(m, m.id));
+      if (!m.thread) continue;
+      const root = await find(m.thread);
+      if (counts) threads.reply(m, root);
+      if (root) lines.set(root.id, changed(root, m, s.me));
       continue;
     }
     const target = m.target ?? 0;
-    const e = lines.get(target) ?? (around(held, target) && (await d.entry(b.group, target)));
+    const e = await find(target);
+    if (m.kind === "delete" && counts) threads.deleted(m, e);
+    if (e?.thread && m.kind === "delete" && !e.deleted_at) {
+      const root = await find(e.thread);
+      if (root) lines.set(root.id, unreplied(root, m, await newestBut(d, b.group, root, e.id, lines)));
+    }
     if (e) lines.set(target, changed(e, m, s.me));
     else if (!around(step.log.held, target)) {
       loose.push(m.id);
@@ -76,7 +91,7 @@ export async function received(d: Draft, b: Batch): Promise<"hole" | null> {
     if (!around(held, id)) bytes += size(e);
     d.put(keyOf.entry(b.group, id), e);
   }
-  const record = counted({ ...was, log, bytes }, b, step, d);
+  const record = counted({ ...(step.anew ? withoutThreads(was) : was), ...threads.result, log, bytes }, b, step, d, threads.gone);
   d.put(keyOf.group(b.group), record);
   settle(d, b.group, log.end, step.fresh, step.anew);
   if (step.gap) d.tell("gap", { group: b.group, from: step.gap[0], to: step.gap[1] });
@@ -96,11 +111,23 @@ function settle(d: Draft, group: string, end: number, fresh: Message[], anew: bo
   }
 }
 
+/** The newest reply that is left when one goes, as far as is kept here. */
+async function newestBut(d: Draft, group: string, root: Entry, id: number, lines: ReadonlyMap<number, Entry>): Promise<number> {
+  if (root.last_reply_id !== id) return root.last_reply_id ?? 0;
+  const kept = (await d.store.range(keyOf.entry(group, root.id + 1), keyOf.entry(group, id), { limit: PRUNE, reverse: true })).map(([, e]) => e as unknown as Entry);
+  const left = [...kept.map((e) => lines.get(e.id) ?? e), ...lines.values()].filter((e) => e.thread === root.id && e.id !== id && !e.deleted_at);
+  return left.reduce((newest, e) => Math.max(newest, e.id), 0);
+}
+
+function withoutThreads({ threads, ...record }: GroupRecord): GroupRecord {
+  return record;
+}
+
 /** Whom a notice concerns. */
 const concerned = (m: Message) => m.users ?? (m.user === undefined ? [] : [m.user]);
 
 /** The group after a batch: what is unread, the newest message, the name. */
-function counted(record: GroupRecord, b: Batch, { fresh, anew, gap }: Step, d: Draft): GroupRecord {
+function counted(record: GroupRecord, b: Batch, { fresh, anew, gap }: Step, d: Draft, repliesGone: ReadonlySet<Message>): GroupRecord {
   const g: { -readonly [K in keyof Described]: Described[K] } & Record<string, any> = { ...record.g, epoch: b.epoch };
   if (anew) g.last_message = null;
   const goesOn = b.complete && !anew && !gap;
@@ -119,18 +146,19 @@ function counted(record: GroupRecord, b: Batch, { fresh, anew, gap }: Step, d: D
     if (m.notice === "left" || m.notice === "removed") g.members -= Math.max(1, concerned(m).length);
     const mine = m.from === me;
     if (mine && g.read === m.id - 1) g.read = m.id; // as the server does
-    if (said && !mine && !m.deleted_at && m.id > g.read) {
+    if (said && !m.thread && !mine && !m.deleted_at && m.id > g.read) {
       g.unread++;
       if (mentions(m, me)) g.mentions_unread++;
     }
     // Whether the deleted one counted as unread is known only to the server when it is not at hand.
-    if (m.kind === "delete" && (m.target ?? 0) > g.read) d.stale.add(b.group);
+    if (m.kind === "delete" && (m.target ?? 0) > g.read && !repliesGone.has(m)) d.stale.add(b.group);
   }
   if (!goesOn) d.stale.add(b.group);
   if (b.read !== undefined && b.to === b.last && !d.s.reads.has(b.group)) {
     if (b.read < g.read) d.stale.add(b.group); // the answer may be older than what was read meanwhile
     else Object.assign(g, { read: b.read, unread: b.unread });
   }
+  if (record.threads) g.threads_unread = unreadIn(record.threads);
   return { ...record, g, counted: goesOn ? Math.max(record.counted, b.to) : b.to };
 }
 
@@ -156,6 +184,13 @@ export async function paged(d: Draft, page: Batch, asked: Asked, life: number): 
     const e = m && lines.get(m.target ?? 0);
     if (e) lines.set(e.id, changed(e, m, d.s.me));
   }
+  if (lines.size > 0 && last < end) {
+    const came = await d.store.range(keyOf.entry(page.group, last + 1), keyOf.entry(page.group, end + 1), { limit: PRUNE });
+    for (const m of came.map(([, e]) => e as unknown as Message)) {
+      const root = m.thread && lines.get(m.thread);
+      if (root) lines.set(root.id, changed(root, m, d.s.me));
+    }
+  }
   for (const [id, e] of lines) d.put(keyOf.entry(page.group, id), e);
   const g = { ...was.g, epoch: page.epoch, last: Math.max(was.g.last, last), first: page.first ?? was.g.first };
   d.put(keyOf.group(page.group), { ...was, g, log, bytes });
@@ -169,7 +204,7 @@ export function vanished(d: Draft, group: string, from: number, to: number): voi
 }
 
 /** What describes a group, without anyone's position in it. */
-function described({ seen, read, unread, mentions_unread, last_message, last, first, epoch, ...rest }: any) {
+function described({ seen, read, unread, mentions_unread, threads_unread, last_message, last, first, epoch, ...rest }: any) {
   return rest;
 }
 
@@ -187,7 +222,9 @@ export function listed(d: Draft, list: any[], read: ReadonlySet<string>): void {
     if (late) d.stale.add(g.id);
     const placed = held.log.end < 0 && !other && held.log.gaps.length === 0 && g.last <= g.seen && !missed(held.log, g.last + 1);
     const log = placed ? { ...held.log, epoch: g.epoch, end: g.last, since: g.last + 1 } : held.log;
-    const next = { ...held, log, known: true, ...(late ? { g: { ...held.g, ...described(g) } } : { g: { ...held.g, ...g }, counted: g.last }) };
+    const threads = held.threads && (late || unreadIn(held.threads) === (g.threads_unread ?? 0)) ? held.threads : undefined;
+    if (!threads && g.threads_unread > 0) d.threads.add(g.id);
+    const next = { ...withoutThreads(held), ...(threads && { threads }), log, known: true, ...(late ? { g: { ...held.g, ...described(g) } } : { g: { ...held.g, ...g }, counted: g.last }) };
     if (!was || JSON.stringify(next) !== JSON.stringify(was)) d.put(keyOf.group(g.id), next);
     if (!was?.known) d.tell("joined", { group: g.id });
   }
@@ -207,6 +244,7 @@ export function left(d: Draft, group: string): void {
   d.drop(group);
   d.remove(keyOf.group(group));
   d.remove(keyOf.read(group));
+  d.removeAll(keyOf.readThread(group, 0).slice(0, -1));
   for (const t of d.s.tasks(group)) {
     d.remove(keyOf.task(t.n));
     if (t.id === undefined) d.tell("failed", { key: t.key, group, error: { code: "not_found", detail: "no longer a member of the group" } });
@@ -250,8 +288,9 @@ export function welcomed(d: Draft, f: any, entered: ReadonlySet<string>): boolea
 /** The group was deleted and made again: ids are of other messages now, and what was to be done with one is not done to another. */
 function renumbered(d: Draft, group: string): void {
   d.remove(keyOf.read(group));
+  d.removeAll(keyOf.readThread(group, 0).slice(0, -1));
   for (const t of d.s.tasks(group)) {
-    if (t.id === undefined && !t.error && (t.target ?? t.reply_to) !== undefined) refused(d, t, { code: "not_found", detail: "the group was deleted and made again" });
+    if (t.id === undefined && !t.error && (t.target ?? t.thread ?? t.reply_to) !== undefined) refused(d, t, { code: "not_found", detail: "the group was deleted and made again" });
   }
 }
 
@@ -308,7 +347,7 @@ export async function readTo(d: Draft, group: string, id: number): Promise<void>
   else if (range && range[0] <= Math.max(g.read + 1, g.first)) {
     for (const [, value] of await d.store.range(keyOf.entry(group, g.read + 1), keyOf.entry(group, id + 1))) {
       const e = value as unknown as Entry;
-      if (e.from === d.s.me || e.kind === "notice" || e.deleted_at) continue;
+      if (e.from === d.s.me || e.kind === "notice" || e.thread || e.deleted_at) continue;
       unread = Math.max(0, unread - 1);
       if (mentions(e, d.s.me)) mentions_unread = Math.max(0, mentions_unread - 1);
     }
@@ -324,6 +363,44 @@ export function confirmed(d: Draft, group: string, id: number, answer: { seen: n
   if (!was) return;
   if (!answer || answer.unread !== was.g.unread) d.stale.add(group);
   else if (answer.seen !== was.g.seen) d.put(keyOf.group(group), { ...was, g: { ...was.g, seen: Math.max(was.g.seen, answer.seen) } });
+}
+
+/** How the person stands to a thread, as the server has said it. */
+export type Standing = { id: number; read: number; unread: number; following: boolean };
+
+/** The threads of a group that the person follows, as the server lists them; replied: what had counted when it was asked. */
+export function followed(d: Draft, group: string, list: readonly Standing[], replied: number): void {
+  const was = d.s.groups.get(group);
+  if (!was) return;
+  if ((was.replied ?? 0) !== replied) return void d.threads.add(group); // it may be older than what came since
+  put(d, was, Object.fromEntries(list.map((t) => [t.id, [Math.max(t.read, d.s.threadReads.get(keyOf.readThread(group, t.id)) ?? 0), t.unread]])));
+}
+
+function put(d: Draft, was: GroupRecord, threads: Threads): void {
+  d.put(keyOf.group(was.g.id), { ...was, threads, g: { ...was.g, threads_unread: unreadIn(threads) } });
+}
+
+/** The same of one thread; done: a read position that the server has taken, or refused. */
+export function standing(d: Draft, group: string, root: number, t: Standing | null, done?: number): void {
+  const was = d.s.groups.get(group);
+  const key = keyOf.readThread(group, root);
+  const waits = d.s.threadReads.get(key) ?? 0;
+  if (done !== undefined && waits <= done) d.remove(key);
+  if (!was || !t || (waits > t.read && done === undefined)) return;
+  if (was.threads) put(d, was, { ...was.threads, [root]: t.following ? [t.read, t.unread] : [-1, 0] });
+  else d.threads.add(group);
+}
+
+/** The person has read a thread up to id. */
+export async function readThreadTo(d: Draft, group: string, root: number, id: number): Promise<void> {
+  const was = d.record(group);
+  const [read, unread] = was.threads?.[root] ?? [-1, 0];
+  if (was.threads && (read < 0 || id <= read)) return; // the server keeps none of who does not follow
+  d.put(keyOf.readThread(group, root), Math.max(id, d.s.threadReads.get(keyOf.readThread(group, root)) ?? 0));
+  if (!was.threads) return;
+  const above = unread === 0 ? [] : (await d.store.range(keyOf.entry(group, id + 1), ending(keyOf.entries(group)))).map(([, e]) => e as unknown as Entry);
+  const left = above.filter((e) => e.thread === root && e.from !== d.s.me && !e.deleted_at).length;
+  put(d, was, { ...was.threads, [root]: [id, Math.min(unread, left)] });
 }
 
 /** More items than this are not kept: an application that acks none would hold them for ever. */

@@ -22,16 +22,31 @@ export type Host = {
   vanished(group: string, from: number, to: number): Promise<void>;
   /** The first entry of the log from id on, as the server says. */
   peek(group: string, id: number): Promise<{ id: number; sent_at: string } | undefined>;
-  opened(timeline: Timeline): void;
-  closed(timeline: Timeline): void;
+  opened(view: View): void;
+  closed(view: View): void;
   /** Calls something of the application. */
   call<T>(fn: (value: T) => void, value: T, what: string): void;
   /** Has told() called soon, once. */
-  soon(timeline: Timeline): void;
+  soon(view: View): void;
 };
 
+/** A part of a group that is shown, and kept up to date. */
+export interface View {
+  readonly group: string;
+  /** The first id that is shown. */
+  readonly from: number;
+  /** Something of its group was committed. */
+  touched(t: Touched | null): void;
+  /** The server is reached again. */
+  retry(): void;
+  /** Everything was read from the store anew. */
+  reloaded(): void;
+  /** Tells who subscribed. */
+  told(): void;
+}
+
 /** A part of a group's log, kept up to date: at most `max` lines in a row, from which more is loaded on either side. */
-export class Timeline {
+export class Timeline implements View {
   /** The ids that are covered; from is to + 1 while none are. Every line of them is in lines. */
   #from = 1;
   #to = 0;
@@ -209,14 +224,16 @@ export class Timeline {
       const found = range && (await this.#read(by < 0 ? range[0] : next, by < 0 ? next : range[1], want, by < 0));
       if (life !== this.#life) return;
       if (range && found) {
-        want -= found.length;
-        const all = want > 0;
+        const all = found.length < want;
+        const end = found.at(-1)?.id ?? 0;
+        const lines = found.filter((e) => !e.thread); // replies are shown in their threads
+        want -= lines.length;
         if (by < 0) {
-          this.#lines = [...found.reverse(), ...this.#lines];
-          this.#from = all ? range[0] : found[0]!.id;
+          this.#lines = [...lines.reverse(), ...this.#lines];
+          this.#from = all ? range[0] : end;
         } else {
-          this.#lines = [...this.#lines, ...found];
-          this.#to = all ? range[1] : found.at(-1)!.id;
+          this.#lines = [...this.#lines, ...lines];
+          this.#to = all ? range[1] : end;
         }
         this.#shorten(by > 0);
       } else if (gap) {
@@ -316,7 +333,7 @@ export class Timeline {
     let lines: Entry[] | null = null; // copied when something changes
     for (const e of entries) {
       this.#meanwhile?.set(e.id, e);
-      if (e.id < this.#from || e.id > this.#to) continue;
+      if (e.thread || e.id < this.#from || e.id > this.#to) continue;
       lines ??= [...this.#lines];
       const i = e.id > before ? -1 : lines.findLastIndex((l) => l.id === e.id);
       if (i >= 0) lines[i] = e;
@@ -343,7 +360,7 @@ export class Timeline {
     const { state } = this.host;
     const [from, to] = [this.#from, this.#to];
     const gaps = log.gaps.filter((r) => r[0] >= from && r[0] <= to + 1 && from <= to);
-    const items = this.#items.make(this.#lines, gaps, state.tasks(this.group), state.sending, state.me, this.#tail);
+    const items = this.#items.make(this.#lines, gaps, state.tasks(this.group).filter((t) => !t.thread), state.sending, state.me, this.#tail);
     const more = from > 1 && (from > Math.max(log.floor, g.first) || log.held.some((r) => r[1] < from));
     return {
       items, unread: this.#unread, error: this.#error,

@@ -1,12 +1,15 @@
 /** What is asked about a message in a dialog. */
+import "../whole.ts";
 import type { MessageItem } from "@chatd/client";
-import { BanDialog } from "./ban.tsx";
-import { MuteDialog } from "./mute.tsx";
-import { ReportDialog } from "./report.tsx";
+import { lazy } from "../ui/lazy.tsx";
+import { ForwardDialog } from "./forward.tsx";
+import { RemindDialog } from "./remind.tsx";
 
-export type Asked = { item: MessageItem; what: "mute" | "ban" | "report" };
+const OfAuthor = lazy(() => import("./people.tsx").then((m) => m.OfAuthor));
+
+export type Asked = { item: MessageItem; what: "mute" | "ban" | "report" | "forward" | "remind" };
 
 export function AskedDialog({ item, what, onClose }: Asked & { onClose: () => void }) {
-  const author = { group: item.group, user: item.from, onClose };
-  return what === "mute" ? <MuteDialog {...author} /> : what === "ban" ? <BanDialog {...author} /> : <ReportDialog group={item.group} id={item.id} onClose={onClose} />;
+  if (what === "forward") return <ForwardDialog item={item} onClose={onClose} />;
+  return what === "remind" ? <RemindDialog item={item} onClose={onClose} /> : <OfAuthor item={item} what={what} onClose={onClose} />;
 }

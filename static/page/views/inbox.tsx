@@ -6,6 +6,7 @@ import { useGroups, useSnapshot } from "../hooks.ts";
 import { finish, useOpenItems } from "../inbox.ts";
 import { titleOf } from "../groups.ts";
 import { textOf, usePeople, withLabels, type People } from "../people.ts";
+import { reminderOf } from "../reminders.ts";
 import { go, pathOf } from "../route.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
@@ -47,17 +48,17 @@ function Conversations({ items }: { items: readonly InboxItem[] }) {
   const groups = useGroups();
   const by = new Map<string, InboxItem[]>();
   for (const i of items.toReversed()) {
-    const key = i.group ?? "";
+    const key = i.group ?? reminderOf(me, i.from, i.data)?.group ?? "";
     by.set(key, [...(by.get(key) ?? []), i]);
   }
   return (
     <ul class="inbox">
       {[...by].map(([key, of]) => {
-        const group = groups.find((g) => g.id === of[0]!.group);
+        const group = groups.find((g) => g.id === key);
         return (
           <li key={key} class="inbox-group">
-            <h2>{of[0]!.group ? <>{group ? <GroupFace group={group} title={titleOf(group, me, people)} /> : <Face id={of[0]!.group} label={of[0]!.group} square />}
-              <bdi>{group ? titleOf(group, me, people) : of[0]!.group}</bdi></> : say("To you", "发给您")}</h2>
+            <h2>{key ? <>{group ? <GroupFace group={group} title={titleOf(group, me, people)} /> : <Face id={key} label={key} square />}
+              <bdi>{group ? titleOf(group, me, people) : key}</bdi></> : say("To you", "发给您")}</h2>
             <ul>{of.map((i) => <Item key={i.seq} item={i} group={group} people={people} />)}</ul>
           </li>
         );
@@ -70,18 +71,20 @@ function Item({ item: i, group, people }: { item: InboxItem; group: GroupState |
   const { chat, me } = useSession();
   const from = textOf(people, i.from ?? "");
   const text = i.kind === "review" ? (i.data as Reviewed).reason : i.body && withLabels(i.body, people, [me]);
+  const done = () => finish(chat, [i]);
+  const reminder = reminderOf(me, i.from, i.data);
+  const about = reminder?.id ?? i.id;
   const inside = <>
-    {i.from ? <Avatar user={i.from} /> : <Face id={i.kind} label="chatd" square />}
+    {reminder ? <span class="item-mark"><Icon name="clock" /></span> : i.from ? <Avatar user={i.from} /> : <Face id={i.kind} label="chatd" square />}
     <span class="item-text">
-      <span class="item-head"><strong>{headOf(i, from)}</strong><time dateTime={i.sent_at} title={fullTime(i.sent_at)}>{shortTime(i.sent_at)}</time></span>
+      <span class="item-head"><strong>{reminder ? say("Reminder", "提醒") : headOf(i, from)}</strong><time dateTime={i.sent_at} title={fullTime(i.sent_at)}>{shortTime(i.sent_at)}</time></span>
       {text && <span class="item-body" dir="auto">{text}</span>}
     </span></>;
-  const done = () => finish(chat, [i]);
   return (
     <li class="item" data-seq={i.seq} data-kind={i.kind}>
-      {group ? <a class="item-open" href={pathOf({ view: "group", group: group.id, ...(i.id && { id: i.id }) })} onClick={() => i.kind === "added" && done()}>{inside}</a>
+      {group ? <a class="item-open" href={pathOf({ view: "group", group: group.id, ...(about && { id: about }) })} onClick={() => (i.kind === "added" || reminder) && done()}>{inside}</a>
         : <div class="item-open">{inside}</div>}
-      {i.kind === "direct" && i.from && <IconButton icon="reply" label={say(`Write to ${from}`, `给 ${from} 发消息`)} onClick={() => { done(); go({ view: "direct", user: i.from! }); }} />}
+      {i.kind === "direct" && i.from && i.from !== me && <IconButton icon="reply" label={say(`Write to ${from}`, `给 ${from} 发消息`)} onClick={() => { done(); go({ view: "direct", user: i.from! }); }} />}
       <IconButton icon="check" label={say("Done", "完成")} onClick={done} />
     </li>
   );

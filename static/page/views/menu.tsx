@@ -16,7 +16,7 @@ type Choice = { icon: IconName; label: string; key?: string; danger?: boolean; r
 export function Menu({ item, mine, manages, on, anchor, onClose }: {
   item: MessageItem; mine: boolean; manages: boolean; on: RowActions; anchor: { readonly current: HTMLElement | null }; onClose: () => void;
 }) {
-  const { chat, toast } = useSession();
+  const { chat, features, toast } = useSession();
   const pins = useSnapshot((s) => s.groups.find((g) => g.id === item.group)?.pins);
   const blocked = useBlocked().has(item.from);
   const copy = (text: string) => void navigator.clipboard.writeText(text).then(() => toast(say("Copied", "已复制")), () => toast(say("The browser does not allow copying here.", "浏览器不允许复制。"), { bad: true }));
@@ -28,6 +28,8 @@ export function Menu({ item, mine, manages, on, anchor, onClose }: {
     ...(mine && item.kind === "text" ? [{ icon: "pencil" as const, label: say("Edit", "编辑"), key: "e", run: () => on.edit(item) }] : []),
     ...(item.body ? [{ icon: "copy" as const, label: say("Copy text", "复制文本"), run: () => copy(item.body!) }] : []),
     { icon: "link", label: say("Copy link", "复制链接"), run: () => copy(location.origin + pathOf({ view: "group", group: item.group, id: item.id })) },
+    ...(item.body !== undefined || item.data !== undefined || item.files ? [{ icon: "forward" as const, label: say("Forward…", "转发…"), run: () => on.ask({ item, what: "forward" }) }] : []),
+    ...(features.includes("schedules") ? [{ icon: "clock" as const, label: say("Remind me…", "提醒我…"), run: () => on.ask({ item, what: "remind" }) }] : []),
     { icon: "bell", label: say("Mark unread from here", "从此处标为未读"), key: "u", run: () => on.unread(item) },
     ...(manages || pins === "members" ? [{ icon: "pin" as const, label: say("Pin to the group", "在群组中置顶"), run: pin }] : []),
     { icon: "eye", label: say("View read receipts", "查看已读情况"), run: () => openPanel("receipts", item.id) },

@@ -21,6 +21,9 @@ import { Tools, type Open } from "./tools.tsx";
 const Buttons = lazy(() => import("./buttons.tsx").then((m) => m.Buttons));
 const Unsent = lazy(() => import("./places.tsx").then((m) => m.Unsent));
 
+/** Whether a message is a copy of another one. */
+const isForwarded = ({ body, data }: MessageItem): boolean => body !== undefined && (data as { type?: unknown } | undefined | null)?.type === "forward";
+
 /** Readers shown as avatars; the rest is a number. */
 const READERS_MAX = 5;
 
@@ -95,6 +98,7 @@ export const MessageRow = memo((props: RowProps) => {
         <p class="author">{item.from ? <Name user={item.from} /> : <bdi class="name">{author}</bdi>} <time dateTime={item.sent_at} title={fullTime(item.sent_at)}>{time}</time></p>
       )}
       {props.quoteText !== undefined && <Quote from={props.quoteFrom ?? ""} text={props.quoteText} tab={tab} onJump={() => on.jump(item.reply_to!)} />}
+      {isForwarded(item) && <p class="forward-note"><Icon name="forward" />{say("Forwarded", "转发")}</p>}
       {item.files && <Files group={item.group} files={item.files} />}
       <Body item={item} me={me} tab={tab} />
       {(item.via || item.edited_at || waits) && (

@@ -4,7 +4,8 @@ import type { Wire } from "@chatd/client";
 import { titleOf } from "../groups.ts";
 import { useSnapshot } from "../hooks.ts";
 import { textOf, usePeople } from "../people.ts";
-import { groupPath } from "../route.ts";
+import { reminderOf } from "../reminders.ts";
+import { groupPath, pathOf } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { Dialog, Problem } from "../ui/parts.tsx";
@@ -93,14 +94,15 @@ function Row({ schedule: s, onEdit, onPause, onRun, onDelete }: RowProps) {
   const people = usePeople();
   const group = useSnapshot((now) => now.groups.find((g) => g.id === s.group));
   const [asked, setAsked] = useState(false);
-  const to = group ? titleOf(group, me, people) : s.group ?? textOf(people, s.user ?? "");
+  const reminder = reminderOf(s.user, me, s.data);
+  const to = reminder ? say("Reminder", "提醒") : group ? titleOf(group, me, people) : s.group ?? textOf(people, s.user ?? "");
   const times = (s.next_times ?? (s.next_at ? [s.next_at] : [])).map((at) => new Date(at));
   const there = s.timezone && s.timezone !== zone() && s.next_at ? timeIn(new Date(s.next_at), s.timezone) : "";
   return (
     <li class="schedule" data-schedule={s.id} data-state={s.state}>
       <header>
         <strong>{times.length > 0 ? times.map((at) => whenText(at)).join(" · ") : say("No time", "无时间")}</strong>
-        {s.group ? <a href={groupPath(s.group)} dir="auto">{to}</a> : <bdi>{to}</bdi>}
+        {reminder ? <a href={pathOf({ view: "group", ...reminder })}>{to}</a> : s.group ? <a href={groupPath(s.group)} dir="auto">{to}</a> : <bdi>{to}</bdi>}
         {s.state !== "pending" && <span class="state">{s.state === "paused" ? say("Paused", "已暂停") : say("Failed", "失败")}</span>}
       </header>
       <p class="text" dir="auto">{s.body ?? say("Data", "数据")}</p>

@@ -21,7 +21,7 @@ import { MessageRow, type RowActions, type RowProps } from "./row.tsx";
 import type { Open } from "./tools.tsx";
 import { useRowKeys } from "./rowkeys.ts";
 
-const AskedDialog = lazy(() => import("./people.tsx").then((m) => m.AskedDialog));
+const AskedDialog = lazy(() => import("./asked.tsx").then((m) => m.AskedDialog));
 
 /** Lines held at a time: what the pages of the client, a tall screen and the bound of nodes allow. */
 const LINES_MAX = 160;

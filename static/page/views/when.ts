@@ -41,6 +41,16 @@ export function suggestions(now: Date): { name: string; at: Date }[] {
   ];
 }
 
+/** When people want to be reminded. The next 9:00 is a morning's: at night that of the same day. */
+export function reminders(now: Date): { name: string; at: Date }[] {
+  const early = now.getHours() < 5;
+  return [
+    { name: say("In 20 minutes", "20 分钟后"), at: new Date(now.getTime() + 1_200_000) },
+    { name: say("In an hour", "一小时后"), at: new Date(now.getTime() + 3_600_000) },
+    { name: early ? say("This morning", "今天上午") : say("Tomorrow morning", "明天上午"), at: on(now, early ? 0 : 1, 9) },
+  ];
+}
+
 /** The value of a datetime-local field. */
 export function fieldOf(at: Date): string {
   const two = (n: number) => String(n).padStart(2, "0");
