@@ -1,11 +1,11 @@
-import type { Asked } from "./log.js";
+import type { Asked, Batch } from "./log.js";
 import type { Injected, Options } from "./options.js";
 import { Outcomes } from "./outcomes.js";
 import type { Clock, Http, Link } from "./parts.js";
 import { State } from "./state.js";
 import type { Store } from "./store.js";
 import * as sync from "./sync.js";
-import type { Host, Timeline } from "./timeline.js";
+import type { Host, View } from "./timeline.js";
 import { type Tokens } from "./token.js";
 export declare class Client implements Host {
     #private;
@@ -16,7 +16,7 @@ export declare class Client implements Host {
     link: Link;
     readonly outcomes: Outcomes;
     /** Timelines that are kept up to date. */
-    readonly open: Set<Timeline>;
+    readonly open: Set<View>;
     readonly listeners: Map<string, Set<(value: any) => void>>;
     readonly subscribers: Set<() => void>;
     readonly ready: Promise<void>;
@@ -39,11 +39,15 @@ export declare class Client implements Host {
     /** What tabs ask the leader to do. */
     readonly ops: Record<string, (d: sync.Draft, ...args: any[]) => any>;
     /** Stored here at once, so that it is not lost if nobody leads; then done by the leader. */
-    keep(key: string, value: any, op: "queue" | "read", ...args: any[]): Promise<void>;
+    keep(key: string, value: any, op: "queue" | "read" | "readThread", ...args: any[]): Promise<void>;
     page(group: string, asked: Asked): Promise<void>;
     vanished(group: string, from: number, to: number): Promise<void>;
-    peek(group: string, id: number): Promise<any>;
-    opened(timeline: Timeline): void;
-    closed(timeline: Timeline): void;
-    soon(what: Timeline | Client): void;
+    peek(group: string, id: number): Promise<import("./types.js").Message | undefined>;
+    /** The log from one id on, as the server has it now. */
+    look(group: string, id: number): Promise<Batch>;
+    /** Calls back for each event of this tab; returns how to stop. */
+    hear(name: string, fn: (value: any) => void): () => void;
+    opened(timeline: View): void;
+    closed(timeline: View): void;
+    soon(what: View | Client): void;
 }

@@ -10,6 +10,8 @@ export type CommitsHost = {
     shown(): Map<string, number>;
     /** Groups whose counts may be wrong. */
     stale(groups: Set<string>): void;
+    /** Groups of which it is not known which threads are followed. */
+    threads(groups: Set<string>): void;
     /** The store is full, and stays so. */
     full(cause: unknown): void;
     log(level: "error", text: string, cause: unknown): void;

@@ -1,5 +1,6 @@
 import type { GroupCalls, Schedule } from "./calls.gen.js";
 import type { Client } from "./client.js";
+import { Thread } from "./thread.js";
 import { type At, Timeline } from "./timeline.js";
 import type { FileInfo, GroupState, Json, Message } from "./types.js";
 import { type UploadOptions } from "./upload.js";
@@ -8,6 +9,8 @@ export type Draft = {
     body?: string;
     data?: Json;
     replyTo?: number;
+    /** The message in whose thread it is a reply; see thread. */
+    thread?: number;
     mentions?: readonly string[];
     /** Uploaded before, see upload. */
     files?: readonly FileInfo[];
@@ -45,7 +48,7 @@ export declare class Group {
     send(message: Delayed): Promise<Sending<Schedule | Message>>;
     send(message: Draft): Promise<Sending>;
     /** Changes the content of one's own message; what is left out stays. Shown at once, sent in order like a message. */
-    edit(id: number, content: Omit<Draft, "replyTo">): Promise<Sending>;
+    edit(id: number, content: Omit<Draft, "replyTo" | "thread">): Promise<Sending>;
     /** Deletes a message, for everybody. */
     delete(id: number): Promise<Sending>;
     /** Adds one's reaction to a message, or takes it back. */
@@ -88,4 +91,11 @@ export declare class Group {
         at?: At;
         max?: number;
     }): Timeline;
+    /**
+     * Opens the thread of a message: its replies, at the end, or around one of them. It is there at once, and fills in as it loads.
+     * Close it when it is not shown any more.
+     */
+    thread(root: number, { at }?: {
+        at?: "end" | number;
+    }): Thread;
 }

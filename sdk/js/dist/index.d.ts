@@ -6,6 +6,7 @@ export type { Delayed, Draft, Group, Sending } from "./group.js";
 export { memoryStore } from "./memory.js";
 export type { Options } from "./options.js";
 export type { Change, Expect, Store } from "./store.js";
+export type { Thread } from "./thread.js";
 export type { At, Timeline } from "./timeline.js";
 export type * from "./types.js";
 export type { UploadOptions } from "./upload.js";

@@ -7,6 +7,7 @@ export type ReadingHost = {
     readonly http: Http;
     /** Notes an answer; null: it was refused. */
     confirmed(group: string, id: number, answer: any): Promise<void>;
+    confirmedThread(group: string, root: number, id: number, answer: any): Promise<void>;
     /** The inbox was acked up to there, or that was refused. */
     acked(at: unknown): Promise<void>;
 };

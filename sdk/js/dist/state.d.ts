@@ -19,7 +19,13 @@ export type GroupRecord = {
     opened: number;
     /** Of the messages that are kept, about. */
     bytes: number;
+    /** Threads that the person follows, by root: up to where they are read, and what is unread. Absent: not asked yet. */
+    threads?: Threads;
+    /** The last entry that counted for a thread. */
+    replied?: number;
 };
+/** By the id of the root. One that the person does not follow has -1 for the read one. */
+export type Threads = Readonly<Record<string, readonly [read: number, unread: number]>>;
 /** Something to send. */
 export type Task = {
     n: string;
@@ -31,6 +37,7 @@ export type Task = {
     mentions?: string[];
     files?: FileInfo[];
     reply_to?: number;
+    thread?: number;
     target?: number;
     emoji?: string;
     removed?: boolean;
@@ -72,6 +79,8 @@ export declare const keyOf: {
     change: (g: string, id: number) => string;
     task: (n: string) => string;
     read: (g: string) => string;
+    /** Up to where a thread was read. */
+    readThread: (g: string, root: number) => string;
     inbox: string;
     meta: string;
 };
@@ -95,6 +104,8 @@ export declare class State {
     readonly groups: Map<string, GroupRecord>;
     readonly outbox: Map<string, Task>;
     readonly reads: Map<string, number>;
+    /** The same of threads, by their keys. */
+    readonly threadReads: Map<string, number>;
     /** Keys of what is under way to the server. */
     sending: ReadonlySet<string>;
     inbox: InboxRecord;

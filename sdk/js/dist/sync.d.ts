@@ -14,6 +14,8 @@ export declare class Draft implements Commit {
     readonly events: Commit["events"];
     /** Groups whose counts only the server can say. */
     readonly stale: Set<string>;
+    /** Groups of which only the server can say which threads the person follows, and what is unread in them. */
+    readonly threads: Set<string>;
     constructor(s: State, store: Store);
     put(key: string, value: unknown): void;
     remove(key: string): void;
@@ -73,6 +75,19 @@ export declare function confirmed(d: Draft, group: string, id: number, answer: {
     read: number;
     unread: number;
 } | null): void;
+/** How the person stands to a thread, as the server has said it. */
+export type Standing = {
+    id: number;
+    read: number;
+    unread: number;
+    following: boolean;
+};
+/** The threads of a group that the person follows, as the server lists them; replied: what had counted when it was asked. */
+export declare function followed(d: Draft, group: string, list: readonly Standing[], replied: number): void;
+/** The same of one thread; done: a read position that the server has taken, or refused. */
+export declare function standing(d: Draft, group: string, root: number, t: Standing | null, done?: number): void;
+/** The person has read a thread up to id. */
+export declare function readThreadTo(d: Draft, group: string, root: number, id: number): Promise<void>;
 /** Items of the inbox. "hole": some are missing silently. */
 export declare function items(d: Draft, b: InboxRecord & {
     from: number;

@@ -17,15 +17,29 @@ export type Host = {
         id: number;
         sent_at: string;
     } | undefined>;
-    opened(timeline: Timeline): void;
-    closed(timeline: Timeline): void;
+    opened(view: View): void;
+    closed(view: View): void;
     /** Calls something of the application. */
     call<T>(fn: (value: T) => void, value: T, what: string): void;
     /** Has told() called soon, once. */
-    soon(timeline: Timeline): void;
+    soon(view: View): void;
 };
+/** A part of a group that is shown, and kept up to date. */
+export interface View {
+    readonly group: string;
+    /** The first id that is shown. */
+    readonly from: number;
+    /** Something of its group was committed. */
+    touched(t: Touched | null): void;
+    /** The server is reached again. */
+    retry(): void;
+    /** Everything was read from the store anew. */
+    reloaded(): void;
+    /** Tells who subscribed. */
+    told(): void;
+}
 /** A part of a group's log, kept up to date: at most `max` lines in a row, from which more is loaded on either side. */
-export declare class Timeline {
+export declare class Timeline implements View {
     #private;
     private readonly host;
     readonly group: string;

@@ -39,6 +39,11 @@ export type Message = {
     }[];
     readonly client_id?: string;
     readonly reply_to?: number;
+    /** The message in whose thread it is a reply. */
+    readonly thread?: number;
+    /** Of a message with a thread: how many replies there are, and the newest one. */
+    readonly replies?: number;
+    readonly last_reply_id?: number;
     readonly via?: string;
     readonly target?: number;
     readonly emoji?: string;
@@ -97,6 +102,27 @@ export type TimelineState = {
         detail: string;
     } | null;
 };
+/** A thread: the replies to one message, which are in no timeline of the group. */
+export type ThreadState = {
+    /** The message that they are about; null: it is not known here yet, or gone. */
+    readonly root: MessageItem | null;
+    /** Replies, ascending; what waits to be sent is at the end. */
+    readonly items: readonly MessageItem[];
+    /** Whether loadBefore has something to load, or is loading; the same for loadAfter. */
+    readonly before: "more" | "loading" | false;
+    readonly after: "more" | "loading" | false;
+    /** Whether the person follows it, up to where they have read it, and how many replies of others are above; null: not asked yet. */
+    readonly follows: {
+        readonly following: boolean;
+        readonly read: number;
+        readonly unread: number;
+    } | null;
+    /** Why nothing could be loaded; `not_found`: the root is deleted. */
+    readonly error: {
+        code: string;
+        detail: string;
+    } | null;
+};
 export type GroupState = {
     readonly id: string;
     readonly name: string;
@@ -121,9 +147,11 @@ export type GroupState = {
     readonly read: number;
     readonly unread: number;
     readonly mentions_unread: number;
+    /** Replies by others, not read, in threads that the person follows: they count here alone. */
+    readonly threads_unread?: number;
     readonly last_message: Message | null;
     readonly typing: readonly string[];
-    /** Messages of one's own that wait for the server, and that it refused. */
+    /** Messages of one's own that wait for the server, and that it refused; without replies in threads. */
     readonly queued: number;
     readonly failed: number;
     readonly data?: Json;
@@ -164,6 +192,8 @@ export type Snapshot = {
     readonly groups: readonly GroupState[];
     readonly unread: number;
     readonly mentions: number;
+    /** Of all groups. */
+    readonly threads_unread: number;
     readonly inbox: {
         readonly items: readonly InboxItem[];
         readonly complete: boolean;
