@@ -56,5 +56,5 @@ func opaqueTag(text string) int {
 	return 0
 }
 
-// answerTag has the answer of a call carry the tag of what it shows.
+// answerTag has the answer of a call carry the tag of what it shows. Such an answer is not compressed: see compressAnswers.
 func answerTag(ctx context.Context, tag string) { callOf(ctx).header.Set("ETag", tag) }

@@ -169,7 +169,7 @@ func (a personAnswer) VisitExportMeResponse(w http.ResponseWriter) error {
 // renewDeadline lets an answer take its time as long as the client takes every page of it within the deadline of a whole answer.
 func renewDeadline(w http.ResponseWriter) {
 	if r, ok := w.(*echo.Response); ok {
-		if stall, ok := r.Writer.(*stallWriter); ok {
+		if stall := stallOf(r.Writer); stall != nil {
 			stall.until = time.Time{}
 		}
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/chatd/chatd/web/wire"
 )
 
-// The middleware in front of every handler, from the outside in: trace (if asked for), observe, refuseEarly, boundStalls, recoverPanic,
-// secureHeaders, cors, admit.
+// The middleware in front of every handler, from the outside in: trace (if asked for), observe, refuseEarly, boundStalls, compressAnswers (if
+// switched on), recoverPanic, secureHeaders, cors, admit.
 
 // trace records a request of the API in a span, with its errors answered: it is outside observe. A websocket is none: what
 // matters of it are its commands.

@@ -35,7 +35,7 @@ type turn struct {
 
 // turnOf is the turn of the request; nil where a test has another writer.
 func turnOf(c echo.Context) *turn {
-	if w, ok := c.Response().Writer.(*stallWriter); ok {
+	if w := stallOf(c.Response().Writer); w != nil {
 		return &w.turn
 	}
 	return nil

@@ -79,6 +79,7 @@ type Options struct {
 	Meter        *health.Meter          // counts requests and messages; nil: for the metrics only
 	Again        auth.Again             // asked after keys have changed; see Recheck
 	Away         func() []string        // what the server does without at the moment; nil: nothing ever
+	Compress     bool                   // JSON answers, for clients that take gzip
 	ServeMetrics bool                   // /metrics is on this address, for clients of the same host
 	Collectors   []prometheus.Collector // further metrics, served beside the server's own
 	Traces       *tracing.Tracer        // nil: nothing is traced
@@ -169,7 +170,11 @@ func New(services Services, verify auth.Verify, opt Options) *Server {
 	if opt.Traces != nil {
 		e.Use(s.trace)
 	}
-	e.Use(s.observe, admits.refuseEarly, boundStalls, s.recoverPanic, secureHeaders, s.cors, admits.admit)
+	e.Use(s.observe, admits.refuseEarly, boundStalls)
+	if opt.Compress {
+		e.Use(compressAnswers)
+	}
+	e.Use(s.recoverPanic, secureHeaders, s.cors, admits.admit)
 	h := newHandlers(services, s, verify)
 	api.RegisterHandlersWithOptions(e, api.NewStrictHandler(h, []api.StrictMiddlewareFunc{settled, inTurn}), api.RegisterHandlersOptions{
 		OperationMiddlewares: map[string][]echo.MiddlewareFunc{"sync": {s.longPoll}, "listReceipts": {s.longPoll}, "createFile": {h.tus}, "deleteFile": {h.tus}},

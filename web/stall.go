@@ -33,6 +33,15 @@ type stallWriter struct {
 	until        time.Time // the last deadline; zero before the first piece
 }
 
+// stallOf is the stallWriter of an answer; nil where a test has another writer.
+func stallOf(w http.ResponseWriter) *stallWriter {
+	if z, ok := w.(*compressWriter); ok {
+		w = z.ResponseWriter
+	}
+	stall, _ := w.(*stallWriter)
+	return stall
+}
+
 // Unwrap lets http.ResponseController find methods that this writer lacks, such as Hijack.
 func (w *stallWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 

@@ -59,6 +59,7 @@ type Config struct {
 	OIDCUser       choice   `name:"oidc-user" env:"CHATD_OIDC_USER" default:"sub" allowed:"sub, email, preferred_username" help:"Claim that becomes the user's id: sub, email (verified, in lower case) or preferred_username."`
 	DrainDelay     duration `env:"CHATD_DRAIN_DELAY" max:"5m" help:"How long to keep serving after /readyz turns to 503. Default: 0s on a loopback address, else 5s."`
 	NotifyDelay    duration `env:"CHATD_NOTIFY_DELAY" default:"3s" max:"1h" help:"How long a message stays unread before offline members get notified."`
+	Compression    choice   `env:"CHATD_COMPRESSION" default:"on" allowed:"on, off" help:"Whether answers of the API from 1 KiB are compressed for clients that take gzip: on or off."`
 	Log            choice   `env:"CHATD_LOG" default:"info" allowed:"debug, info, warn, error" help:"Log level: debug, info, warn or error."`
 	LogFormat      choice   `env:"CHATD_LOG_FORMAT" default:"text" allowed:"text, json" help:"Log format: text or json."`
 	Tracing        choice   `env:"CHATD_TRACING" default:"off" allowed:"off, otlp" help:"Whether to trace requests and the way of messages: off, or otlp (spans go by OTLP over HTTP to OTEL_EXPORTER_OTLP_ENDPOINT)."`

@@ -309,7 +309,7 @@ func (n *Node) openWeb() (err error) {
 	opt := web.Options{
 		Limits: n.set.limits, Callers: n.callers, Line: line, Unsent: room, Durability: n.set.durability, Origins: origins, Proxies: n.set.proxies,
 		Static: site, Sessions: n.sessions, Tasks: n.taskAdmin, Doctor: n.doctor, Settings: showSettings(n), Ready: n.ready, Meter: &n.meter, Again: n.gate.Again, Away: n.away,
-		ServeMetrics: n.set.AdminAddr == "", Version: build.Read().Version, Features: n.features(), Traces: n.traces, Log: n.log,
+		Compress: n.set.Compression == "on", ServeMetrics: n.set.AdminAddr == "", Version: build.Read().Version, Features: n.features(), Traces: n.traces, Log: n.log,
 		Collectors: append(archiveMetrics(n.archiver, n.services.Search),
 			buildInfo(), n.taskMetrics, n.watch.gauge, n.hookMetrics.answers, n.hookMetrics.seconds, n.callers.Metrics(), line, room, &webhookMetrics{totals: n.services.Webhooks.Totals}),
 	}
