@@ -2,6 +2,7 @@ package chat
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -27,8 +28,9 @@ type Content struct {
 	Files    []File          `json:"files,omitempty"`  // in a send, only the ids of them
 	Target   int64           `json:"target,omitempty"` // the message that is edited, deleted or reacted to
 	Emoji    string          `json:"emoji,omitempty"`
-	Removed  bool            `json:"removed,omitempty"` // removes the reaction
-	Actions  []Action        `json:"actions,omitempty"` // of a program
+	Removed  bool            `json:"removed,omitempty"`  // removes the reaction
+	Actions  []Action        `json:"actions,omitempty"`  // of a program
+	ExpireS  int64           `json:"expire_s,omitempty"` // seconds after which it goes, if its group says none that are fewer; 0: no such
 }
 
 // contentFields are the fields that some kinds take and others do not.
@@ -43,6 +45,7 @@ var contentFields = []struct {
 	{"mentions", []Kind{Text, Data}, func(c *Content) bool { return len(c.Mentions) > 0 }},
 	{"files", []Kind{Text, Data}, func(c *Content) bool { return len(c.Files) > 0 }},
 	{"actions", []Kind{Text, Data}, func(c *Content) bool { return len(c.Actions) > 0 }},
+	{"expire_s", []Kind{Text, Data}, func(c *Content) bool { return c.ExpireS != 0 }},
 	{"target", []Kind{Edit, Delete, Reaction}, func(c *Content) bool { return c.Target != 0 }},
 	{"emoji", []Kind{Reaction}, func(c *Content) bool { return c.Emoji != "" }},
 	{"removed", []Kind{Reaction}, func(c *Content) bool { return c.Removed }},
@@ -66,7 +69,7 @@ func (c Content) Checked(limits Limits) (Content, error) {
 			return Content{}, err
 		}
 	}
-	if err := c.checkNeeds(limits); err != nil {
+	if err := cmp.Or(CheckExpire("expire_s", &c.ExpireS), c.checkNeeds(limits)); err != nil {
 		return Content{}, err
 	}
 	var err error

@@ -24,7 +24,7 @@ func Encode(v any) []byte {
 
 // entryRest is the JSON of e from after `{"id":N,` on: the store puts the id in front.
 func entryRest(e Entry) []byte {
-	e.ID = 0
+	e.ID, e.ExpireS = 0, 0 // the store decides what it comes to
 	return bytes.TrimPrefix(Encode(e), []byte(`{"id":0,`))
 }
 

@@ -89,6 +89,17 @@ func PinningOf(direct bool) Pinning {
 	return PinManagers
 }
 
+// Receipting says what receipts of a group say.
+type Receipting string
+
+// What receipts say. Everybody is counted whatever they hide, but with ReceiptsOff, where there are none.
+const (
+	ReceiptsOptional Receipting = "optional" // who has read, but for those who hide it
+	ReceiptsRequired Receipting = "required" // who has read, hidden or not
+	ReceiptsCounts   Receipting = "counts"   // how many have read
+	ReceiptsOff      Receipting = "off"
+)
+
 // Overflow says what happens where a member falls behind.
 type Overflow string
 
@@ -121,7 +132,9 @@ type Group struct {
 	History      bool       `json:"history"`
 	RetainDays   int64      `json:"retain_days"` // after how many days messages go; 0: never
 	Join         Joining    `json:"join"`
-	SlowS        int64      `json:"slow_s"` // seconds that a member waits between messages; 0: none
+	SlowS        int64      `json:"slow_s"`   // seconds that a member waits between messages; 0: none
+	ExpireS      int64      `json:"expire_s"` // seconds after which messages go; 0: never
+	Receipts     Receipting `json:"receipts"`
 	Pins         Pinning    `json:"pins"`
 	MentionAll   Mentioning `json:"mention_all"`
 

@@ -140,6 +140,7 @@ func (s *groups) NewGroup(by Caller, d GroupDraft) (NewGroup, error) {
 		Epoch: newEpoch(), Keep: or(d.Keep, keepDefault), BacklogMax: or(d.BacklogMax, backlogDefault),
 		Overflow: cmp.Or(d.Overflow, OverflowDrop), BacklogBytes: or(d.BacklogBytes, backlogBytesDefault),
 		Post: cmp.Or(d.Post, PostMembers), History: or(d.History, true), RetainDays: or(d.RetainDays, 0), SlowS: or(d.SlowS, 0), Data: data,
+		ExpireS: or(d.ExpireS, 0), Receipts: cmp.Or(d.Receipts, ReceiptsOptional),
 		Join: d.Join, Pins: d.Pins, MentionAll: cmp.Or(d.MentionAll, MentionManagers),
 	}}
 	if d.Direct {
@@ -173,7 +174,7 @@ func (d *GroupDraft) check() error {
 		return CheckGroupID("id", d.ID)
 	}
 	c := GroupChange{Name: &d.Name, Visibility: given(d.Visibility), Keep: d.Keep, BacklogMax: d.BacklogMax, Overflow: given(d.Overflow),
-		BacklogBytes: d.BacklogBytes, Post: given(d.Post), RetainDays: d.RetainDays, SlowS: d.SlowS, Join: given(d.Join), Pins: given(d.Pins),
+		BacklogBytes: d.BacklogBytes, Post: given(d.Post), RetainDays: d.RetainDays, SlowS: d.SlowS, ExpireS: d.ExpireS, Receipts: given(d.Receipts), Join: given(d.Join), Pins: given(d.Pins),
 		MentionAll: given(d.MentionAll)}
 	err := cmp.Or(CheckKey("Idempotency-Key", d.Key), c.check())
 	d.Name = *c.Name
@@ -293,7 +294,8 @@ func (c *GroupChange) check() error {
 	return cmp.Or(CheckWord("visibility", c.Visibility, Private, Public), CheckWord("post", c.Post, PostMembers, PostAdmins, PostNone),
 		CheckWord("overflow", c.Overflow, OverflowDrop, OverflowBlock), CheckRange("keep", c.Keep, 0, keepMax),
 		CheckRange("backlog_max", c.BacklogMax, backlogMin, backlogMax), CheckRange("backlog_bytes", c.BacklogBytes, backlogMin, backlogBytesMax),
-		CheckRange("retain_days", c.RetainDays, 0, RetainDaysMax), CheckRange("slow_s", c.SlowS, 0, slowMax), CheckWord("join", c.Join, JoinOpen, JoinAsk, JoinClosed),
+		CheckRange("retain_days", c.RetainDays, 0, RetainDaysMax), CheckRange("slow_s", c.SlowS, 0, slowMax), CheckExpire("expire_s", c.ExpireS),
+		CheckWord("receipts", c.Receipts, ReceiptsOptional, ReceiptsRequired, ReceiptsCounts, ReceiptsOff), CheckWord("join", c.Join, JoinOpen, JoinAsk, JoinClosed),
 		CheckWord("pins", c.Pins, PinManagers, PinMembers), CheckWord("mention_all", c.MentionAll, MentionMembers, MentionManagers, MentionOff))
 }
 
@@ -321,6 +323,8 @@ func (c *GroupChange) reduce(g Group) (renamed, settings bool, err error) {
 	c.History = changed(c.History, g.History)
 	c.RetainDays = changed(c.RetainDays, g.RetainDays)
 	c.SlowS = changed(c.SlowS, g.SlowS)
+	c.ExpireS = changed(c.ExpireS, g.ExpireS)
+	c.Receipts = changed(c.Receipts, g.Receipts)
 	c.Pins = changed(c.Pins, g.Pins)
 	c.MentionAll = changed(c.MentionAll, g.MentionAll)
 	rest := *c

@@ -45,6 +45,7 @@ type Item struct {
 	Via      string          `json:"via,omitempty"` // id of the key by which a program wrote it
 	// DeletedAt is when the content was erased with its sender. The store writes it, as the last field.
 	DeletedAt *Time `json:"deleted_at,omitempty"`
+	ExpiresAt *Time `json:"expires_at,omitempty"` // when it goes; the last field, see EndMs
 }
 
 // Direct is a direct message as a client sends it.
@@ -52,16 +53,22 @@ type Direct struct {
 	Body     *string         `json:"body,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty"`
 	ClientID string          `json:"client_id,omitempty"`
+	ExpireS  int64           `json:"expire_s,omitempty"` // seconds after which it goes; 0: never
 }
 
 // Content is what d says, as a text.
 func (d Direct) Content() Content {
-	return Content{Kind: Text, Body: d.Body, Data: d.Data, ClientID: d.ClientID}
+	return Content{Kind: Text, Body: d.Body, Data: d.Data, ClientID: d.ClientID, ExpireS: d.ExpireS}
 }
 
 // ItemOf is an inbox item, still without seq, with the fields of c that an inbox takes.
 func ItemOf(kind, from string, c Content, sentAtMs int64) Item {
-	return Item{Kind: kind, From: from, Body: c.Body, Data: c.Data, ClientID: c.ClientID, SentAt: TimeMs(sentAtMs)}
+	it := Item{Kind: kind, From: from, Body: c.Body, Data: c.Data, ClientID: c.ClientID, SentAt: TimeMs(sentAtMs)}
+	if c.ExpireS > 0 {
+		end := TimeMs(sentAtMs + 1000*c.ExpireS)
+		it.ExpiresAt = &end
+	}
+	return it
 }
 
 // StoredItem is an item as a store keeps it. The mark is random and never changes, so that a position and the mark of the item
@@ -172,7 +179,8 @@ func (s *inboxes) SendDirect(ctx context.Context, by Caller, to string, d Direct
 	if err != nil {
 		return Item{}, false, AsError(err)
 	}
-	it.Seq, it.To, it.SentAt = seq, to, TimeMs(at)
+	it.at(seq, at)
+	it.To = to
 	return it, duplicate, nil
 }
 
@@ -185,13 +193,22 @@ func (s *inboxes) firstDirect(ctx context.Context, by Caller, to string, c Conte
 	if err != nil || seq == 0 {
 		return Item{}, false, err
 	}
-	it.Seq, it.SentAt = seq, TimeMs(at)
+	it.at(seq, at)
 	b, err := s.store.InboxPull(ctx, to, Position{Set: true, ID: seq - 1}, 1)
 	if err == nil && len(b.Items) > 0 && b.Items[0].Seq() == seq {
 		err = json.Unmarshal(b.Items[0].JSON, &it)
 	}
 	it.To = to
 	return it, true, err
+}
+
+// at gives an item its place and the time of its first sending.
+func (it *Item) at(seq, sentAtMs int64) {
+	if s := it.expireS(); s > 0 {
+		end := TimeMs(sentAtMs + 1000*s)
+		it.ExpiresAt = &end
+	}
+	it.Seq, it.SentAt = seq, TimeMs(sentAtMs)
 }
 
 // directItem is a direct message without its place in an inbox.
@@ -203,13 +220,21 @@ func directItem(by Caller, c Content, nowMs int64) Item {
 
 // directHash names what a direct message says, so that a key stands for one content only.
 func directHash(c Content) string {
-	return contentHash(Entry{Content: Content{Body: c.Body, Data: c.Data}})
+	return contentHash(Entry{Content: Content{Body: c.Body, Data: c.Data, ExpireS: c.ExpireS}})
 }
 
 // NewDirect is what a store needs to put a direct message into the inbox of to.
 func NewDirect(to string, it Item) NewItem {
 	return NewItem{To: to, From: it.From, Rest: it.Rest(), SentAtMs: it.SentAt.UnixMilli(), Notify: PriorityHigh, Key: it.ClientID, Cause: it.From, Author: it.From,
-		Content: directHash(Content{Body: it.Body, Data: it.Data})}
+		Content: directHash(Content{Body: it.Body, Data: it.Data, ExpireS: it.expireS()})}
+}
+
+// expireS is after how many seconds an item goes; 0: never.
+func (it Item) expireS() int64 {
+	if it.ExpiresAt == nil {
+		return 0
+	}
+	return (it.ExpiresAt.UnixMilli() - it.SentAt.UnixMilli()) / 1000
 }
 
 // PutItem puts an item of the server into the inbox of to, once per key; clients cannot choose such keys. If the inbox is

@@ -63,6 +63,7 @@ type Entry struct {
 	Until      *Time        `json:"until,omitempty"`       // in a notice of banned: when User may join again; nil: never
 	EditedAt   *Time        `json:"edited_at,omitempty"`
 	DeletedAt  *Time        `json:"deleted_at,omitempty"`
+	ExpiresAt  *Time        `json:"expires_at,omitempty"` // when it goes; the last field, see EndMs
 }
 
 // Durability is how much a send waits for, and what it reached.

@@ -10,6 +10,12 @@ import (
 // reviseTries bounds how often an edit or a deletion is made again because its target changed in between.
 const reviseTries = 5
 
+// Change replaces one stored message by another with the same id and mark, if it still reads as Old. New.Edits does not
+// yet hold the id of the edit that is being appended: Revise adds it to changes[0].New where Kind is Edit.
+type Change struct {
+	Old, New Message
+}
+
 // revise appends an edit or a deletion and changes what it touches. The target is read first, so two round trips; the
 // store compares what was read with what is there.
 func (s *sends) revise(ctx context.Context, by Caller, a Append, e Entry) (Appended, error) {
@@ -24,9 +30,15 @@ func (s *sends) revise(ctx context.Context, by Caller, a Append, e Entry) (Appen
 		if asAdmin {
 			a.Actor = by
 		}
+		if e.ExpiresAt = changes[0].New.ends(); e.Kind == Edit && e.ExpiresAt != nil {
+			a.Rest = entryRest(e) // it says what the message says, and goes with it
+		}
 		var done Appended
 		done, err = s.store.Revise(ctx, a, changes, asAdmin)
 		if !errors.Is(err, ErrConflict) {
+			if e.Kind == Edit && e.ExpiresAt != nil {
+				done.EndsMs = e.ExpiresAt.UnixMilli()
+			}
 			return done, err
 		}
 	}

@@ -84,7 +84,7 @@ func NewAppend(e Entry, nowMs int64) Append {
 	e.SentAt = TimeMs(nowMs)
 	a := Append{
 		Group: e.Group, From: e.From, Kind: e.Kind, Mark: newMark(), Rest: entryRest(e), SentAtMs: nowMs, Key: e.ClientID,
-		Mentions: e.Mentions, ReplyTo: e.ReplyTo, Target: min(e.Target, IDMax), Emoji: e.Emoji, Removed: e.Removed,
+		Mentions: e.Mentions, ReplyTo: e.ReplyTo, ExpireS: e.ExpireS, Target: min(e.Target, IDMax), Emoji: e.Emoji, Removed: e.Removed,
 	}
 	if a.Key != "" {
 		a.Content = contentHash(e)
@@ -95,8 +95,12 @@ func NewAppend(e Entry, nowMs int64) Append {
 // NewSent is the answer to a send. A duplicate has the same content, so only id, mark and time are those of the first.
 func NewSent(e Entry, a Append, done Appended) Sent {
 	rest := a.Rest
-	if done.SentAtMs != a.SentAtMs {
+	if done.SentAtMs != a.SentAtMs || done.EndsMs > 0 {
 		e.SentAt = TimeMs(done.SentAtMs)
+		if done.EndsMs > 0 {
+			end := TimeMs(done.EndsMs)
+			e.ExpiresAt = &end
+		}
 		rest = entryRest(e)
 	}
 	return Sent{

@@ -18,6 +18,8 @@ type Options struct {
 	Before Before       // decides about messages before they are stored; nil: nobody does
 	Log    *slog.Logger
 	Now    func() int64 // ms since the Unix epoch; for display only, order is the id
+	// StoreNow is the time by the clock of the store, which decides what has to be gone; nil: Now.
+	StoreNow func() int64
 }
 
 // GroupDraft is what a client asks for when it creates a group. Nil fields take the defaults of the wire contract.
@@ -38,6 +40,8 @@ type GroupDraft struct {
 	Overflow     Overflow   `json:",omitempty"`
 	BacklogBytes *int64     `json:",omitempty"`
 	SlowS        *int64     `json:",omitempty"`
+	ExpireS      *int64     `json:",omitempty"`
+	Receipts     Receipting `json:",omitempty"`
 	Join         Joining    `json:",omitempty"`
 	Pins         Pinning    `json:",omitempty"`
 	MentionAll   Mentioning `json:",omitempty"`
@@ -124,6 +128,9 @@ func New(stores Store, opt Options) *Service {
 	}
 	if opt.Now == nil {
 		opt.Now = func() int64 { return time.Now().UnixMilli() }
+	}
+	if opt.StoreNow == nil {
+		opt.StoreNow = opt.Now
 	}
 	b := &base{opt: opt, reader: stores, reviews: stores}
 	hints, known := newHints(stores, opt.Log), newKnown(stores)

@@ -102,6 +102,8 @@ type GroupChange struct {
 	History      *bool           `json:"history,omitempty"`
 	RetainDays   *int64          `json:"retain_days,omitempty"`
 	SlowS        *int64          `json:"slow_s,omitempty"`
+	ExpireS      *int64          `json:"expire_s,omitempty"`
+	Receipts     *Receipting     `json:"receipts,omitempty"`
 	Join         *Joining        `json:"join,omitempty"`
 	Pins         *Pinning        `json:"pins,omitempty"`
 	MentionAll   *Mentioning     `json:"mention_all,omitempty"`
@@ -195,6 +197,7 @@ type Append struct {
 	Content    string   // hash of the content, compared when Key is known already; empty without a Key
 	Mentions   []string // only members among them are counted and notified
 	ReplyTo    int64    // above last: ErrOutOfRange
+	ExpireS    int64    // seconds after which it goes, if the group says none that are fewer; 0: no such
 	Target     int64    // of a reaction: ErrNotFound when trimmed or deleted
 	Emoji      string
 	Removed    bool
@@ -223,14 +226,9 @@ type Appended struct {
 	Epoch      string
 	Mark       string
 	SentAtMs   int64 // of the first time, for a duplicate
+	EndsMs     int64 // when it goes; 0: never, or it is gone
 	Duplicate  bool
 	Durability Durability
-}
-
-// Change replaces one stored message by another with the same id and mark, if it still reads as Old. New.Edits does not
-// yet hold the id of the edit that is being appended: Revise adds it to changes[0].New where Kind is Edit.
-type Change struct {
-	Old, New Message
 }
 
 // Pull asks for a page of one group: entries from From on, or those that end before Before.

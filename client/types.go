@@ -108,6 +108,8 @@ type Group struct {
 	Join         string    `json:"join"`        // who may add themself: open, ask or closed
 	Pins         string    `json:"pins"`        // who may pin messages: managers or members
 	MentionAll   string    `json:"mention_all"` // who may mention all members: members, managers or off
+	ExpireS      int64     `json:"expire_s"`    // seconds after which messages are deleted for everyone; 0: never
+	Receipts     string    `json:"receipts"`    // what receipts say: optional, required, counts or off
 	SlowS        int64     `json:"slow_s"`      // seconds that a member waits between messages; 0: none
 	MutedUntil   time.Time `json:"muted_until"` // when the caller may write again; zero: now
 	Hold         *Hold     `json:"hold"`        // nil unless the caller is an operator and the group is under legal hold
@@ -162,6 +164,8 @@ type GroupDraft struct {
 	History      *bool    `json:"history,omitempty"`
 	RetainDays   *int64   `json:"retain_days,omitempty"`
 	SlowS        *int64   `json:"slow_s,omitempty"`
+	ExpireS      *int64   `json:"expire_s,omitempty"`
+	Receipts     string   `json:"receipts,omitempty"`
 	Join         string   `json:"join,omitempty"`
 	Pins         string   `json:"pins,omitempty"`
 	MentionAll   string   `json:"mention_all,omitempty"`
@@ -187,6 +191,8 @@ type GroupChange struct {
 	Pins         *string `json:"pins,omitempty"`
 	MentionAll   *string `json:"mention_all,omitempty"`
 	SlowS        *int64  `json:"slow_s,omitempty"`
+	ExpireS      *int64  `json:"expire_s,omitempty"`
+	Receipts     *string `json:"receipts,omitempty"`
 
 	Data json.RawMessage `json:"data,omitempty"` // a JSON Merge Patch (RFC 7396); in a notice, all of what is there now
 

@@ -49,7 +49,7 @@ func (s *Groups) CreateGroup(ctx context.Context, g chat.NewGroup) error {
 		Arg("name", g.Name).Arg("folded", fold.Fold(g.Name)).Arg("visibility", string(g.Visibility)).Arg("created_ms", g.CreatedAt.UnixMilli()).
 		Arg("keep", g.Keep).Arg("backlog_max", g.BacklogMax).
 		Arg("overflow", string(g.Overflow)).Arg("backlog_bytes", g.BacklogBytes).Arg("post", string(g.Post)).Arg("history", flag(g.History)).Arg("retain_days", g.RetainDays).
-		Arg("slow_s", g.SlowS).Arg("join", string(g.Join)).Arg("pinning", string(g.Pins)).Arg("mention_all", string(g.MentionAll)).Arg("data", string(g.Data)).Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", g.ID).
+		Arg("slow_s", g.SlowS).Arg("expire_s", g.ExpireS).Arg("receipting", string(g.Receipts)).Arg("join", string(g.Join)).Arg("pinning", string(g.Pins)).Arg("mention_all", string(g.MentionAll)).Arg("data", string(g.Data)).Arg("key", shortHash(g.Key)).Arg("channel", k.channel()).Arg("task_id", k.taskID()).Arg("retain_id", k.taskID()).Arg("group", g.ID).
 		Arg("others", len(g.Members)).Arg("now", now).Arg("per", chat.NoticeUsersMax).List("invited", g.Members)
 	for _, n := range g.Notices[:notices(now)] {
 		c = c.MoreArgs("notices", "mark", n.Mark, "rest", n.Rest)
@@ -142,17 +142,18 @@ func asInfo(group string, r reply) chat.Info {
 	in.Join = cmp.Or(chat.Joining(r.text(25)), chat.JoiningOf(in.Visibility))
 	in.Pins = cmp.Or(chat.Pinning(r.text(26)), chat.PinningOf(len(in.Direct) > 0))
 	in.MentionAll = cmp.Or(chat.Mentioning(r.text(27)), chat.MentionManagers)
-	in.Last = r.number(29)
-	in.Held = in.Last - r.number(30) + 1
-	in.Group.Members, in.Archived = r.number(31), r.number(32)
+	in.ExpireS, in.Receipts = r.number(29), cmp.Or(chat.Receipting(r.text(30)), chat.ReceiptsOptional)
+	in.Last = r.number(31)
+	in.Held = in.Last - r.number(32) + 1
+	in.Group.Members, in.Archived = r.number(33), r.number(34)
 	in.First = in.Held
 	if from := r.number(13); in.Archived > 0 && from > 0 {
 		in.First = min(from, in.Held)
 	}
-	in.Role, in.Joined = chat.Role(r.text(33)), r.number(35)
-	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(36), r.number(37), r.number(38), r.number(39)
-	in.Acted = r.number(40) == 1
-	in.MutedUntil, in.Blocked = mutedUntil(r.text(41)), r.number(41) == blockedMs
+	in.Role, in.Joined = chat.Role(r.text(35)), r.number(37)
+	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(38), r.number(39), r.number(40), r.number(41)
+	in.Acted = r.number(42) == 1
+	in.MutedUntil, in.Blocked = mutedUntil(r.text(43)), r.number(43) == blockedMs
 	return in
 }
 
@@ -337,6 +338,12 @@ func (s *Groups) UpdateGroup(ctx context.Context, by chat.Caller, group string, 
 	}
 	if change.SlowS != nil {
 		set("slow_s", strings.TrimPrefix(strconv.FormatInt(*change.SlowS, 10), "0"))
+	}
+	if change.ExpireS != nil {
+		set("expire_s", strings.TrimPrefix(strconv.FormatInt(*change.ExpireS, 10), "0"))
+	}
+	if change.Receipts != nil {
+		set("receipts", string(*change.Receipts))
 	}
 	if change.Join != nil {
 		set("join", string(*change.Join))

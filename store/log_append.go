@@ -78,7 +78,7 @@ const rowArgs = 6
 
 // plain tells whether an entry needs none of the parts of lib/append.lua that only some need. It does not look at files.
 func plain(a *chat.Append) bool {
-	return a.Kind != chat.Reaction && a.Kind != lookKind && a.Release == nil && len(a.Mentions) == 0 && a.ReplyTo == 0
+	return a.Kind != chat.Reaction && a.Kind != lookKind && a.Release == nil && len(a.Mentions) == 0 && a.ReplyTo == 0 && a.ExpireS == 0
 }
 
 // appendCall gives a call what lib/append.lua needs: entries of one group, of which one that is not plain comes alone.
@@ -128,7 +128,7 @@ func (s *Logs) moreText(k groupKeys, a *chat.Append) string {
 	if a.Release != nil {
 		kind = releaseKind
 	}
-	return fmt.Sprintf("%s %d %d %d %d %s %s %s %s", kind, a.ReplyTo, a.Target, s.limits.EmojisMax, removed, task, below, same, a.Emoji)
+	return fmt.Sprintf("%s %d %d %d %d %s %s %s %d %s", kind, a.ReplyTo, a.Target, s.limits.EmojisMax, removed, task, below, same, a.ExpireS, a.Emoji)
 }
 
 // appendOutcome is what became of an entry. alone: it has to be sent alone, because the server's memory is full. refused: the
@@ -172,6 +172,8 @@ func appendOutcomeOf(r reply, i int, epoch string, a *chat.Append) (out appendOu
 		return appendOutcome{alone: true}
 	}
 	id, rest, known := strings.Cut(text, " ")
+	id, ends, _ := strings.Cut(id, "/")
+	out.done.EndsMs = number(ends)
 	out.done.ID = number(id)
 	if known { // what the retry key stands for
 		ms, rest, _ := strings.Cut(rest, " ")

@@ -47,6 +47,7 @@ type Store struct {
 	*Directory
 	*Drafts
 	*Erasures
+	*Expiry
 	*Files
 	*Groups
 	*Health
@@ -93,7 +94,7 @@ func assemble(b *base) *Store {
 	groups.standings = conn.Join(beginsJoined, beginsPause, groups.readStandings)
 	return &Store{base: b, Accounts: &Accounts{b}, Announcements: &Announcements{b, logs}, Archive: &Archive{b}, Audits: &Audits{b, groups}, Blocks: &Blocks{b}, Buttons: &Buttons{b}, Cursors: &Cursors{b, logs}, Directory: &Directory{b, groups}, Drafts: &Drafts{b}, Erasures: &Erasures{b}, Files: files,
 		Groups: groups, Health: &Health{b}, Holds: &Holds{b}, Imports: &Imports{b}, Index: &Index{b, inboxes}, Inboxes: inboxes, Invites: &Invites{b}, Layout: &Layout{b}, Logs: logs,
-		Notifications: &Notifications{b}, Pins: &Pins{b}, Profiles: &Profiles{b}, Reports: &Reports{b, groups}, Retention: &Retention{b}, RetryKeys: &RetryKeys{b}, Reviews: &Reviews{b}, Schedules: &Schedules{b, logs, inboxes},
+		Notifications: &Notifications{b}, Pins: &Pins{b}, Profiles: &Profiles{b}, Reports: &Reports{b, groups}, Retention: &Retention{b}, Expiry: &Expiry{b}, RetryKeys: &RetryKeys{b}, Reviews: &Reviews{b}, Schedules: &Schedules{b, logs, inboxes},
 		Signals: &Signals{b, tables}, Tables: tables, Tasks: &Tasks{b}, Webhooks: &Webhooks{b}}
 }
 

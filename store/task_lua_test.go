@@ -18,6 +18,7 @@ import (
 	"github.com/chatd/chatd/chat/blocks"
 	"github.com/chatd/chatd/chat/buttons"
 	"github.com/chatd/chatd/chat/erase"
+	"github.com/chatd/chatd/chat/expiry"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/reports"
@@ -64,6 +65,7 @@ var luaTasks = map[string]struct {
 	"enqueue_behind":       {"log", `id, 'e', 'w', '7', 1`, webhook.TaskEvents, chat.PriorityNormal, &webhook.EventsTask{}, nil},
 	"enqueue_archive":      {"archive", `id, 'e', 0, 1`, archive.TaskArchive, chat.PriorityLow, &chat.GroupTask{}, nil},
 	"enqueue_retain":       {"retain", `id, 'e', 7, 5, 1`, retention.TaskRetain, chat.PriorityLow, &retention.Task{}, nil},
+	"enqueue_expire":       {"expire", `id, 'e', 5, 1`, expiry.TaskExpire, chat.PriorityHigh, &chat.GroupTask{}, nil},
 	"enqueue_file_removed": {"file", `'f', 'ann', 1`, files.TaskRemoved, chat.PriorityLow, &files.RemovedTask{}, nil},
 	"enqueue_file_expire":  {"file", `id, 5, 1`, files.TaskExpire, chat.PriorityLow, &files.GroupTask{}, nil},
 	"enqueue_file_check":   {"file", `id, 5, 1`, files.TaskExpire, chat.PriorityLow, &files.GroupTask{}, nil},

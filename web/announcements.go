@@ -39,7 +39,7 @@ func (a rawAnswer) VisitCreateAnnouncementResponse(w http.ResponseWriter) error 
 func announcementDraft(b *api.AnnouncementDraft) (announce.Draft, error) {
 	d := announce.Draft{
 		To:      announce.Target{All: deref(b.To.All), Groups: deref(b.To.Groups), Users: deref(b.To.Users)},
-		Content: chat.Content{Body: b.Body, Data: b.Data}, Cron: b.Cron, Timezone: b.Timezone, Priority: b.Priority,
+		Content: chat.Content{Body: b.Body, Data: b.Data, ExpireS: b.ExpireS}, Cron: b.Cron, Timezone: b.Timezone, Priority: b.Priority,
 	}
 	var err error
 	d.At, err = wire.Instant("at", b.At)

@@ -21,7 +21,7 @@ func (h groupHandlers) CreateGroup(ctx context.Context, r api.CreateGroupRequest
 	draft := chat.GroupDraft{
 		ID: b.Id, Name: deref(b.Name), Members: deref(b.Members), Visibility: b.Visibility, Keep: b.Keep, BacklogMax: b.BacklogMax, Post: b.Post,
 		History: b.History, RetainDays: b.RetainDays, Overflow: b.Overflow, BacklogBytes: b.BacklogBytes, Data: b.Data,
-		SlowS: b.SlowS, Join: b.Join, Pins: b.Pins, MentionAll: b.MentionAll,
+		SlowS: b.SlowS, ExpireS: b.ExpireS, Receipts: b.Receipts, Join: b.Join, Pins: b.Pins, MentionAll: b.MentionAll,
 	}
 	if err := callOf(ctx).charge(limit.Members(len(draft.Members))); err != nil {
 		return nil, err

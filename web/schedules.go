@@ -36,7 +36,7 @@ func (a rawAnswer) VisitCreateScheduleResponse(w http.ResponseWriter) error { re
 
 func scheduleDraft(b *api.ScheduleDraft) (schedule.Draft, error) {
 	d := schedule.Draft{
-		Group: b.Group, User: b.User, Content: chat.Content{Body: b.Body, Data: b.Data}, Cron: b.Cron, Timezone: b.Timezone, Misfire: b.Misfire, Count: b.Count,
+		Group: b.Group, User: b.User, Content: chat.Content{Body: b.Body, Data: b.Data, ExpireS: b.ExpireS}, Cron: b.Cron, Timezone: b.Timezone, Misfire: b.Misfire, Count: b.Count,
 	}
 	var err error
 	if d.At, err = wire.Instant("at", b.At); err != nil {
@@ -69,7 +69,7 @@ func (h scheduleHandlers) GetSchedule(ctx context.Context, r api.GetScheduleRequ
 // UpdateSchedule serves PATCH /v1/schedules/{schedule}.
 func (h scheduleHandlers) UpdateSchedule(ctx context.Context, r api.UpdateScheduleRequestObject) (api.UpdateScheduleResponseObject, error) {
 	b := r.Body
-	change := schedule.Change{Content: chat.Content{Body: b.Body, Data: b.Data}, Cron: given(b.Cron), Timezone: given(b.Timezone),
+	change := schedule.Change{Content: chat.Content{Body: b.Body, Data: b.Data, ExpireS: b.ExpireS}, Cron: given(b.Cron), Timezone: given(b.Timezone),
 		Misfire: given(b.Misfire), Count: b.Count, Paused: b.Paused}
 	var err error
 	if change.At, err = wire.Instant("at", b.At); err != nil {

@@ -185,6 +185,8 @@ func (s *Searcher) search(ctx context.Context, q Query, infos []chat.Info) (Resu
 			if !missing.IsZero() && q.UntilMs > 0 && q.UntilMs <= missing.UnixMilli() {
 				missing = time.Time{}
 			}
+			now := s.core.Options().StoreNow()
+			found.Hits = slices.DeleteFunc(found.Hits, func(h Hit) bool { return chat.Gone(h.JSON, now) })
 			return Results{found, missing}, nil
 		}
 		if err := s.archive(ctx, changed); err != nil {

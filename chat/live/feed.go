@@ -8,6 +8,7 @@ import (
 // feed is the ring of one group with its readers on this node.
 type feed struct {
 	group string
+	nowMs func() int64 // by the clock of the store
 
 	mu        sync.RWMutex // guards all below
 	ring      ring

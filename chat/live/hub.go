@@ -16,6 +16,7 @@ type hub struct {
 	store  Store
 	limits chat.Limits
 	log    *slog.Logger
+	nowMs  func() int64 // by the clock of the store
 
 	mu     sync.RWMutex // guards both, and all of a userFeed
 	groups map[string]*feed
@@ -137,6 +138,7 @@ func (h *hub) subscribe(ctx context.Context, p *pending, groups []string, fresh 
 		fd := h.groups[g]
 		if fd == nil {
 			fd = newFeed(g, h.limits.RingEntries)
+			fd.nowMs = h.nowMs
 			h.groups[g] = fd
 		}
 		in := fresh()

@@ -98,7 +98,7 @@ func (l *line) serve(user string) (b *chat.Batch, removed bool, p plan) {
 	}
 	l.verified = true
 	l.pos.ID, l.pos.Mark = s.batch.To, s.batch.Messages[len(s.batch.Messages)-1].Mark
-	return s.batch, removed, p
+	return s.served(fd.nowMs), removed, p
 }
 
 // start sets l to pos, and reports whether the session has work with it. newest is where it begins at the earliest if pos is not

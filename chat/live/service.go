@@ -35,7 +35,9 @@ const (
 // New makes a Service on the core, with its limits and log. Nothing is followed before Run.
 func New(core *chat.Service, store Store) *Service {
 	opt := core.Options()
-	return &Service{core: core, store: store, limits: opt.Limits, log: opt.Log, hub: newHub(store, opt.Limits, opt.Log),
+	hub := newHub(store, opt.Limits, opt.Log)
+	hub.nowMs = opt.StoreNow
+	return &Service{core: core, store: living{store, opt.StoreNow}, limits: opt.Limits, log: opt.Log, hub: hub,
 		pending: budget{max: opt.Limits.PendingBytesMax}, reading: semaphore.NewWeighted(readingBytesMax),
 		indexes: cache.New[string, []string](expectedUsersMax)}
 }

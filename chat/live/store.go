@@ -26,3 +26,35 @@ type Store interface {
 	// Arrivals is UserGroups, InboxPull and Looks at groups in one round trip: a sync begins with them. Looks may be missing.
 	Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string, at chat.LookAt) (chat.Arrivals, error)
 }
+
+// living is a Store that serves nothing that had to go by now, deleted or not. What the rings hold is looked at when it is served.
+type living struct {
+	Store
+	nowMs func() int64
+}
+
+func (s living) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
+	pages, err := s.Store.Pull(ctx, user, pulls)
+	for i := range pages {
+		pages[i].Messages = chat.LiveAll(pages[i].Messages, s.nowMs())
+	}
+	return pages, err
+}
+
+func (s living) Begin(ctx context.Context, user string) (Beginning, error) {
+	b, err := s.Store.Begin(ctx, user)
+	b.Items = chat.LiveItems(b.Items, s.nowMs())
+	return b, err
+}
+
+func (s living) InboxPull(ctx context.Context, user string, after chat.Position, limit int) (chat.InboxBatch, error) {
+	b, err := s.Store.InboxPull(ctx, user, after, limit)
+	b.Items = chat.LiveItems(b.Items, s.nowMs())
+	return b, err
+}
+
+func (s living) Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string, at chat.LookAt) (chat.Arrivals, error) {
+	a, err := s.Store.Arrivals(ctx, user, after, limit, groups, at)
+	a.Inbox.Items = chat.LiveItems(a.Inbox.Items, s.nowMs())
+	return a, err
+}

@@ -11,6 +11,7 @@ type stretch struct {
 	batch  *chat.Batch // shared by readers: never changed
 	edits  bool        // it has an edit, so what members may see depends on hidden
 	hidden int64       // what it was made for
+	endMs  int64       // when the first of its messages goes; 0: none does
 	gone   []string    // users whose membership ends in it: each gets a batch of their own
 }
 
@@ -43,6 +44,9 @@ func (r *ring) newStretch(group string, from, hidden, member int64, user string)
 			break
 		}
 		messages = append(messages, *m)
+		if end := chat.EndMs(m.JSON); end > 0 && (s.endMs == 0 || end < s.endMs) {
+			s.endMs = end
+		}
 		s.edits = s.edits || e.edits()
 		s.gone = append(s.gone, e.leavers()...)
 		if removed = e.ID > member && slices.Contains(e.leavers(), user); removed {
@@ -62,6 +66,16 @@ func (r *ring) newStretch(group string, from, hidden, member int64, user string)
 		r.stretches = append(r.stretches, s)
 	}
 	return s, removed
+}
+
+// served is the batch as it is served now: the entries of a ring are as they came, and some may have had to go since.
+func (s *stretch) served(nowMs func() int64) *chat.Batch {
+	if s.endMs == 0 || s.endMs > nowMs() {
+		return s.batch
+	}
+	b := *s.batch
+	b.Messages, b.Shared = chat.LiveAll(b.Messages, nowMs()), nil
+	return &b
 }
 
 // unshare forgets the stretches. Readers that hold one keep it.

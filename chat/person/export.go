@@ -375,7 +375,7 @@ func (e *export) left(ctx context.Context) error {
 			for some := range slices.Chunk(all, entriesMax) {
 				messages, err := e.from.Archive.Entries(ctx, log, some)
 				if err == nil {
-					err = e.messages(ctx, log, messages)
+					err = e.messages(ctx, log, chat.LiveAll(messages, e.core.Options().StoreNow()))
 				}
 				if err != nil {
 					return err

@@ -186,6 +186,7 @@ func (s *Service) List(ctx context.Context, by chat.Caller, group string, limit 
 	var below []int
 	for i := range list.Items {
 		m := &list.Items[i].Message
+		m.Message = m.Live(s.core.Options().StoreNow())
 		m.Reactions = chat.OneSpelling(m.Reactions)
 		if m.ID >= info.First && m.ID < info.Held {
 			below = append(below, i)

@@ -136,6 +136,7 @@ func (s *Service) publishEntries(ctx context.Context, t EventsTask, run chat.Tas
 		if err != nil {
 			return err
 		}
+		page.Messages = chat.LiveAll(page.Messages, s.opt.StoreNow())
 		deliveries, to, err := deliveriesOf(page, slices.DeleteFunc(slices.Clone(webhooks), func(w Webhook) bool { return slices.Contains(page.Behind, w.ID) }))
 		if err != nil {
 			return fmt.Errorf("group %s: %w", t.Group, err)

@@ -23,6 +23,7 @@ import (
 	"github.com/chatd/chatd/chat/directory"
 	"github.com/chatd/chatd/chat/drafts"
 	"github.com/chatd/chatd/chat/erase"
+	"github.com/chatd/chatd/chat/expiry"
 	"github.com/chatd/chatd/chat/exports"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/health"
@@ -71,6 +72,8 @@ type Node struct {
 	archiver    *archive.Archiver
 	blobs       files.Blobs // nil without files
 	retention   *retention.Service
+	expiry      *expiry.Service
+	clock       *expiry.Clock // of the store
 	sender      *deliver.Sender
 	services    web.Services
 	tasks       *queue.Server
@@ -126,6 +129,10 @@ func Open(ctx context.Context, c Config, output io.Writer) (n *Node, err error) 
 		return n, err
 	}
 	n.sender = deliver.New(deliver.Options{Allow: set.egress, PushHosts: set.PushHosts})
+	n.clock = expiry.NewClock(n.store.Clock)
+	if err := n.clock.Ask(ctx); err != nil {
+		return n, fmt.Errorf("the clock of the store: %w", err)
+	}
 	n.openServices()
 	if err := n.tables.Load(ctx); err != nil {
 		return n, fmt.Errorf("the tables of the store: %w", err)
@@ -192,40 +199,43 @@ func (n *Node) openServices() {
 	var authors erase.Archive
 	var written person.Archive
 	var searched archive.Store
-	var kept retention.Archive
+	var aging retention.Archive
 	if n.archiveDB != nil {
-		authors, written, searched, kept = authorsArchive{n.archiveDB, n.archiver}, n.archiveDB, n.archiveDB, n.archiver
+		authors, written, searched, aging = authorsArchive{n.archiveDB, n.archiver}, n.archiveDB, n.archiveDB, n.archiver
 		serving := archive.Serve(n.store, n.archiveDB, n.archiver.CatchUp, n.set.limits)
 		groups, logs = serving, archivedStore{n.store, serving}
 	}
+	stored := groups // with what has to be gone by now
+	groups = chat.Living(groups, n.clock.NowMs)
+	n.expiry = expiry.New(n.store.Expiry, stored, n.clock, n.log)
 	n.hookMetrics = newHookMetrics()
 	hooks := n.hookMetrics.hooks(n)
 	listed := words.New(n.store.Tables, n.store.Groups, hooks, n.log)
-	core := chat.New(groups, chat.Options{Before: listed, Limits: n.set.limits, Direct: chat.DirectPolicy(n.set.Direct), Add: chat.AddPolicy(n.set.Add), Log: n.log})
+	core := chat.New(groups, chat.Options{Before: listed, Limits: n.set.limits, Direct: chat.DirectPolicy(n.set.Direct), Add: chat.AddPolicy(n.set.Add), StoreNow: n.clock.NowMs, Log: n.log})
 	listed.Core = core
-	n.retention = retention.New(retainedStore{n.store, groups}, kept, retention.Options{Days: int64(n.set.RetainDays.value()), Log: n.log})
+	n.retention = retention.New(retainedStore{n.store, groups}, aging, retention.Options{Days: int64(n.set.RetainDays.value()), Log: n.log})
 	webhooks := webhook.New(core, n.store.Webhooks, n.sender)
 	schedules := schedule.New(core, n.store.Schedules, webhooks)
 	exports, noted, blocked := exports.New(core, groups), memberdata.New(core, n.store.Groups), blocks.New(core, n.store.Blocks)
-	notifications := notify.New(core, notifyStore{n.store.Notifications, n.store.Inboxes, n.store.Logs, n.store.Tasks}, notify.Options{
+	notifications := notify.New(core, notifyStore{n.store.Notifications, n.store.Inboxes, n.store.Logs, n.store.Tasks, n.clock.NowMs}, notify.Options{
 		Delay: n.set.NotifyDelay.value(), Pusher: n.sender, Disabled: func(user string) bool { return n.services.Users.Disabled(user) },
 		Name:    func(ctx context.Context, user string) string { return n.services.Profiles.Name(ctx, user) },
 		Blocked: blocked.Of,
 	})
 	decided := users.New(usersStore{n.store.Tables, n.store.Notifications}, users.Options{Node: notifications.Node(), Now: time.Now, Log: n.log})
-	stored := files.New(core, n.store.Files, n.blobs, files.Options{SizeMax: int64(n.set.FileMax.value()), Sole: n.store.server != nil, Log: n.log})
+	kept := files.New(core, n.store.Files, n.blobs, files.Options{SizeMax: int64(n.set.FileMax.value()), Sole: n.store.server != nil, Log: n.log})
 	shown := profiles.New(profilesStore{n.store.Profiles, n.store.Tables}, decided, profiles.Options{
-		Directory: profiles.Directory(n.set.Directory), Claims: n.set.JWTProfile, Draw: stored.Avatar, Now: time.Now, Log: n.log,
+		Directory: profiles.Directory(n.set.Directory), Claims: n.set.JWTProfile, Draw: kept.Avatar, Now: time.Now, Log: n.log,
 	})
 	webhooks.Profiles = shown.Names
 	invites, decisions := n.openInvites(core, shown), rules.New(core, ruleStore{n.store.Groups, n.store.Pins, n.store.Tasks}, groups, webhooks)
 	reported, reviewed := reports.New(core, n.store.Reports, groups, decisions, webhooks), reviews.New(core, n.store.Reviews, schedules, webhooks)
 	n.services = web.Services{
-		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups, n.store.Audits, n.store.Pins}, groups, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, blocked.Erase, reviewed.Erase, n.endLogins),
+		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups, n.store.Audits, n.store.Pins}, stored, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, blocked.Erase, reviewed.Erase, n.endLogins),
 		Directory:     directory.New(core, directoryStore{n.store.Directory, n.store.Groups, n.store.Index, n.store.Tasks}),
 		Exports:       exports,
 		Chat:          core,
-		Files:         stored,
+		Files:         kept,
 		Live:          live.New(core, logs),
 		MemberData:    noted,
 		Blocks:        blocked,
@@ -379,6 +389,7 @@ func (n *Node) Run(ctx context.Context) error {
 	background.Go(func() { report(loops, failed, "archiver", n.archiver.Run(loops)) })
 	background.Go(func() { n.verifier.Run(loops) })
 	background.Go(func() { report(loops, failed, "tables", n.tables.Run(loops)) })
+	background.Go(func() { report(loops, failed, "the clock of the store", n.clock.Run(loops)) })
 	background.Go(func() { report(loops, failed, "users", n.services.Users.Run(loops)) })
 	background.Go(func() { report(loops, failed, "profiles", n.services.Profiles.Run(loops, n.sessions.People)) })
 	if n.services.Accounts != nil {
@@ -438,23 +449,6 @@ func (n *Node) drain(servers []*http.Server, stopTasks func(), broken bool) erro
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func serve(s *http.Server, l net.Listener, failed chan<- error) {
-	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		failed <- fmt.Errorf("serving %s: %w", l.Addr(), err)
-	}
-}
-
-// report passes on the error of a loop that ended without being stopped.
-func report(ctx context.Context, failed chan<- error, what string, err error) {
-	if ctx.Err() != nil {
-		return
-	}
-	if err == nil {
-		err = errors.New("ended unexpectedly")
-	}
-	failed <- fmt.Errorf("%s: %w", what, err)
 }
 
 // Close closes the listeners and the store. It may be called on a node that was never run, and repeatedly.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/embedded"
 )
@@ -59,8 +60,25 @@ type (
 		*store.Inboxes
 		*store.Logs
 		*store.Tasks
+		nowMs func() int64 // by the clock of the store
 	}
 )
+
+// Pull reads what a notification shows: nothing that had to go by now.
+func (s notifyStore) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
+	pages, err := s.Logs.Pull(ctx, user, pulls)
+	for i := range pages {
+		pages[i].Messages = chat.LiveAll(pages[i].Messages, s.nowMs())
+	}
+	return pages, err
+}
+
+// InboxPull is Pull for items of an inbox.
+func (s notifyStore) InboxPull(ctx context.Context, user string, after chat.Position, limit int) (chat.InboxBatch, error) {
+	b, err := s.Inboxes.InboxPull(ctx, user, after, limit)
+	b.Items = chat.LiveItems(b.Items, s.nowMs())
+	return b, err
+}
 
 // opened is the configured store, and the embedded server that it is in.
 type opened struct {

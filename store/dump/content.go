@@ -41,7 +41,7 @@ var contents = map[string]content{
 	"name":     {"an id", func(_, name, _ string) bool { return chat.ValidID(name) }},
 	"grouped":  {"a value that begins with the id of a group", func(_, _, value string) bool { return chat.ValidGroupID(head(value)) }},
 
-	"group": all(numbered("created_ms", "keep", "backlog_max", "backlog_bytes", "slow_s", "active_ms", "newest", "floor", "version"),
+	"group": all(numbered("created_ms", "keep", "backlog_max", "backlog_bytes", "slow_s", "expire_s", "expiring", "active_ms", "newest", "floor", "version"),
 		content{"the fields of a group: whole numbers from 0 to 2^53-1, and its data as a JSON object", func(_, name, value string) bool { return name != "data" || customData(value) }}),
 	"import":  numbered("at"),
 	"inbox":   numbered("base", "gaps", "acked", "told"),

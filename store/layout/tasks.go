@@ -8,6 +8,7 @@ import (
 	"github.com/chatd/chatd/chat/buttons"
 	"github.com/chatd/chatd/chat/directory"
 	"github.com/chatd/chatd/chat/erase"
+	"github.com/chatd/chatd/chat/expiry"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/reports"
@@ -67,6 +68,7 @@ var Tasks = map[string]Task{
 	archive.TaskWalk:     {chat.QueueCore, "chat/archive", AtKind},
 	archive.TaskCompare:  {chat.QueueCore, "chat/archive", AtKind},
 	retention.TaskRetain: {chat.QueueCore, "chat/retention", WithGroup},
+	expiry.TaskExpire:    {chat.QueueCore, "chat/expiry", WithGroup},
 	retention.TaskWalk:   {chat.QueueCore, "chat/retention", AtKind},
 	directory.TaskIndex:  {chat.QueueCore, "chat/directory", AtKind},
 	erase.TaskErase:      {chat.QueueCore, "chat/erase", WithErasure},

@@ -53,7 +53,7 @@ hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:dra
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
 zset reviewed public named reported audit audit:server users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
-zset g:*:banned g:*:asked g:*:mutes g:*:slow g:*:pressed g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
+zset g:*:expires g:*:banned g:*:asked g:*:mutes g:*:slow g:*:pressed g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
 zset g:*:import:msgs g:*:import:skip g:*:import:reacted g:*:import:reactions
 zset u:*:groups u:*:blocks u:*:inbox:server u:*:inbox:by:* u:*:inbox:mentions:* u:*:inbox:senders u:*:schedules u:*:firings u:*:keys:at
 zset q:*:delayed q:*:leased q:*:dead q:*:parked q:*:rates q:*:kept q:*:lines q:*:expiring`
@@ -264,6 +264,8 @@ func (f filler) groups() {
 	f.Must(err)
 	f.MakeGroup(chat.GroupDraft{ID: "slow", SlowS: new(int64(60))}, "alice", "bob")
 	f.Say("bob", "slow", "once a minute")
+	f.MakeGroup(chat.GroupDraft{ID: "expiring", ExpireS: new(int64(365 * 24 * 3600))}, "alice", "bob")
+	f.Say("bob", "expiring", "a year")
 	f.Must(f.Store.SetLevel(f.Ctx, "g", "carl", notify.Setting{Level: notify.None}))
 	f.Must(f.Store.NotifyUsers(f.Ctx, "g", g.Epoch, []string{"bob"}))
 

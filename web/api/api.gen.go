@@ -549,7 +549,10 @@ type AnnouncementDraft struct {
 	Cron string  `json:"cron,omitempty"`
 
 	// Data Any JSON value, at most 16 KiB.
-	Data     Any                  `json:"data,omitempty"`
+	Data Any `json:"data,omitempty"`
+
+	// ExpireS After how many seconds what is sent is deleted.
+	ExpireS  int64                `json:"expire_s,omitempty"`
 	Priority AnnouncementPriority `json:"priority,omitempty"`
 	Timezone string               `json:"timezone,omitempty"`
 
@@ -658,6 +661,7 @@ type ChangedSettings struct {
 
 	// Data Custom fields, a JSON object of at most 4 KiB without white space. Absent where there are none.
 	Data    CustomData `json:"data,omitempty"`
+	ExpireS *int64     `json:"expire_s,omitempty"`
 	History *bool      `json:"history,omitempty"`
 
 	// Join Who may add themself to a public group: `open`: everybody; `ask`: those who manage it decide; `closed`: nobody. A private group is joined only by invitation, or by being added. Default: `open` for a public group, `closed` for a private one.
@@ -672,7 +676,10 @@ type ChangedSettings struct {
 	Pins Pinning `json:"pins,omitempty"`
 
 	// Post Who may post and edit. `none`: nobody, managers included; announcements still come.
-	Post       Posting    `json:"post,omitempty"`
+	Post Posting `json:"post,omitempty"`
+
+	// Receipts What receipts say. `optional`, the default: who has seen and read, but for those who hide it. `required`: whether they hide it or not. `counts`: how many, and no names. `off`: nothing.
+	Receipts   Receipting `json:"receipts,omitempty"`
 	RetainDays *int64     `json:"retain_days,omitempty"`
 	SlowS      *int64     `json:"slow_s,omitempty"`
 	Visibility Visibility `json:"visibility,omitempty"`
@@ -705,6 +712,9 @@ type Content struct {
 
 	// Data Any JSON value, at most 16 KiB.
 	Data Any `json:"data,omitempty"`
+
+	// ExpireS In a send: after how many seconds the message is deleted for everyone, if its group does not do so earlier.
+	ExpireS *int64 `json:"expire_s,omitempty"`
 
 	// Mentions Users, each counted once; `@all` stands for everybody in the group.
 	Mentions *[]UserId `json:"mentions,omitempty"`
@@ -935,6 +945,9 @@ type GroupDraft struct {
 	// Data Custom fields, a JSON object of at most 4 KiB without white space. Absent where there are none.
 	Data CustomData `json:"data,omitempty"`
 
+	// ExpireS After how many seconds a message is deleted for everyone, from 60; 0, the default: never. It holds for what is sent from then on.
+	ExpireS *int64 `json:"expire_s,omitempty"`
+
 	// History Whether who joins sees what was said before. Default: true.
 	History *bool `json:"history,omitempty"`
 
@@ -960,6 +973,9 @@ type GroupDraft struct {
 
 	// Post Who may post and edit. `none`: nobody, managers included; announcements still come.
 	Post Posting `json:"post,omitempty"`
+
+	// Receipts What receipts say. `optional`, the default: who has seen and read, but for those who hide it. `required`: whether they hide it or not. `counts`: how many, and no names. `off`: nothing.
+	Receipts Receipting `json:"receipts,omitempty"`
 
 	// RetainDays After how many days messages go, read or not; 0, the default: never.
 	RetainDays *int64 `json:"retain_days,omitempty"`
@@ -1188,6 +1204,7 @@ type Item struct {
 
 	// Duplicate Only in the answer to a send: this key was known.
 	Duplicate *bool `json:"duplicate,omitempty"`
+	ExpiresAt *Time `json:"expires_at,omitempty"`
 
 	// From Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`.
 	From *UserId `json:"from,omitempty"`
@@ -1431,7 +1448,11 @@ type Message struct {
 
 	// Erased Of an entry of an erasure: ids of reactions, edits, deletions and deleted messages that it took the author and what the author chose off.
 	Erased *[]int64 `json:"erased,omitempty"`
-	Files  *[]File  `json:"files,omitempty"`
+
+	// ExpireS In a send: after how many seconds the message is deleted for everyone, if its group does not do so earlier.
+	ExpireS   *int64  `json:"expire_s,omitempty"`
+	ExpiresAt *Time   `json:"expires_at,omitempty"`
+	Files     *[]File `json:"files,omitempty"`
 
 	// From The author; empty in what is left of an erased person's entries.
 	From string `json:"from"`
@@ -1770,6 +1791,9 @@ type QueueList struct {
 // ReactionCount defines model for ReactionCount.
 type ReactionCount = chat.ReactionCount
 
+// Receipting What receipts say. `optional`, the default: who has seen and read, but for those who hide it. `required`: whether they hide it or not. `counts`: how many, and no names. `off`: nothing.
+type Receipting = chat.Receipting
+
 // Receipts defines model for Receipts.
 type Receipts struct {
 	Id      int64 `json:"id"`
@@ -1859,6 +1883,9 @@ type ScheduleChange struct {
 	// Data Any JSON value, at most 16 KiB.
 	Data Any `json:"data,omitempty"`
 
+	// ExpireS After how many seconds what is sent is deleted.
+	ExpireS int64 `json:"expire_s,omitempty"`
+
 	// Misfire What happens to an occurrence that is more than 10 seconds late because no node was running: send it late (once for all that were missed), or skip it.
 	Misfire  Misfire `json:"misfire,omitempty"`
 	Paused   *bool   `json:"paused,omitempty"`
@@ -1882,6 +1909,9 @@ type ScheduleDraft struct {
 
 	// Data Any JSON value, at most 16 KiB.
 	Data Any `json:"data,omitempty"`
+
+	// ExpireS After how many seconds what is sent is deleted.
+	ExpireS int64 `json:"expire_s,omitempty"`
 
 	// Group Compared byte for byte.
 	Group GroupId `json:"group,omitempty"`

@@ -1,6 +1,6 @@
 -- Appends a message that names files, or was reviewed, as log/append.lua appends any other.
 --
--- KEYS  last_id meta members msgs seen read skip senders reactions reacted joined wants files_named mutes slow files files_unused pinned reviews reviewed audit
+-- KEYS  last_id meta members msgs seen read skip senders reactions reacted joined wants files_named mutes slow expires files files_unused pinned reviews reviewed audit
 --       core:enqueue own(by sent)... at...
 -- ARGV  file_ids names_max:int check_ms:int check_id known_only:flag review report audit_id audited audits_max:int channel group keys_max:int count:int durable:flag more
 --       rows(from mark rest sent_ms key content)... mentions...
@@ -43,9 +43,10 @@ end
 if refused and (key == '' or redis.call('HEXISTS', sent, key) == 0) then return refused end
 local answer = append_message()
 local message = answer[5]
-if type(message) ~= 'string' or not string.find(message, '^%d+$') then return answer end
+if type(message) ~= 'string' or not string.find(message, '^%d+/?%d*$') then return answer end
 
 local now_ms = clock_ms()
+message = string.match(message, '^%d+')
 review_end(review, group, report, message, now_ms)
 note_audit(answer[2], audit_id, audited)
 if #found == 0 then return answer end

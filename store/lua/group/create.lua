@@ -3,13 +3,15 @@
 -- KEYS  last_id meta members joined managers seen read msgs skip gone_members gone_senders public core:enqueue
 --       wants waiting retention gone_files named mutes
 -- ARGV  creator owner direct epoch name folded visibility created_ms keep backlog_max overflow backlog_bytes post history
---       retain_days slow_s:int join pinning mention_all data key channel task_id
+--       retain_days slow_s:int expire_s:int receipting join pinning mention_all data key channel task_id
 --       retain_id group others:int now:int per:int invited... notices(mark rest)...
 --   direct   the two users of a direct group, separated by a blank, of whom neither owns it; or ''
 --   history  1 or 0
 --   retain_id  of a task that removes what is too old
 --   folded   the name, folded
 --   slow_s   seconds between messages of a member, 0: none
+--   expire_s    seconds after which messages go, 0: never
+--   receipting  what receipts say; a group without the field has optional
 --   join     who may add themself; '' by visibility
 --   pinning  who may pin; '': who manages, in a direct group both
 --   mention_all  who may mention all; a group without the field has managers
@@ -50,6 +52,8 @@ if direct ~= '' then
   if redis.call('EXISTS', mutes) == 1 then redis.call('HSET', meta, 'muted', '1') end -- one blocks the other
 end
 if slow_s > 0 then redis.call('HSET', meta, 'slow_s', int(slow_s)) end
+if expire_s > 0 then redis.call('HSET', meta, 'expire_s', int(expire_s)) end
+if receipting ~= '' and receipting ~= 'optional' then redis.call('HSET', meta, 'receipts', receipting) end
 if join ~= '' then redis.call('HSET', meta, 'join', join) end
 if pinning ~= '' then redis.call('HSET', meta, 'pins', pinning) end
 if mention_all ~= '' and mention_all ~= 'managers' then redis.call('HSET', meta, 'mention_all', mention_all) end

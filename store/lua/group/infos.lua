@@ -7,7 +7,7 @@
 -- Returns {OK, info of the first group, of the second, ...}; an info is {epoch ('' if there is no group), name, visibility,
 --       created_by, created_ms, keep, backlog_max, post, history, active_ms, newest, mark, floor, archived_from, late,
 --       changed, trimmed ('<id> <mark>' of the newest trimmed entry), retain_days, overflow, backlog_bytes, direct, version,
---       data, slow_s, muted, join, pins, mention_all, alls (nil for a field that does not exist), last, messages stored, members, archived, role,
+--       data, slow_s, muted, join, pins, mention_all, alls, expire_s, receipts (nil for a field that does not exist), last, messages stored, members, archived, role,
 --       joined_at ms, joined, seen, read, unread, mentions unread, 1 if they acted, muted until (nil for not muted)}; the last nine only for a member
 -- include: info
 local out = {'OK'}

@@ -6,7 +6,7 @@
 --   audit_id, audited       what the audit gets of it
 --   retain_id  of a task that removes what is too old
 --   count  how many notices there are
---   changes  with a name comes folded, the same folded; slow_s is '' for none
+--   changes  with a name comes folded, the same folded; slow_s and expire_s are '' for none
 -- Returns {OK, 1 changed or 0 nothing to change}
 -- Refuses NOTFOUND, FORBIDDEN, CONFLICT
 -- include: manage
@@ -65,6 +65,7 @@ if new.slow_s == '' then
   redis.call('HDEL', meta, 'slow_s')
   redis.call('UNLINK', slow)
 end
+if new.expire_s == '' then redis.call('HDEL', meta, 'expire_s') end
 if new.retain_days and days_of_group() > 0 then enqueue_retain(retain_id, epoch, days_of_group(), 0, now_ms) end
 if trim_log(last, redis.call('ZCARD', msgs), tonumber(new.keep), tonumber(new.backlog_max)) then
   enqueue_trim(task_id, epoch, now_ms)

@@ -1,6 +1,6 @@
 -- Appends entries to the log of a group, or repeats the first answer to an entry whose retry key is known. An entry is plain if it
 -- is a text or data that mentions nobody, replies to nothing and names no file, in a group where every member may send at any
--- time: nobody is muted, and nothing slows them down. Most are, and calls of commands make up most of the time of a send, so a plain one takes few; what others need is included
+-- time: nobody is muted, and nothing slows them down. One that goes by itself after a time is plain where its group says so. Most are, and calls of commands make up most of the time of a send, so a plain one takes few; what others need is included
 -- inside its branch. It is not a function: a closure over so many names would cost a tenth of a send. A script that needs the
 -- answer includes it in a function.
 --
@@ -10,23 +10,24 @@
 -- anyone is true if the sender need not be a member; bytes_added is the size of the files that the entry names. count is how many
 -- entries come, and more is what one that is not plain needs, which comes alone, or '': it holds the words kind, reply_to, target,
 -- emojis_max, removed, task_id, the epoch and late that stood when the target was read in the archive, the id and mark of the
--- same reaction there, and the emoji; `-` stands for nothing. With the kind look the entry is checked, and not written; with release slow mode is not
+-- same reaction there, the seconds after which it goes (0: those of the group), and the emoji; `-` stands for nothing. With the kind look the entry is checked, and not written; with release slow mode is not
 -- looked at.
 --
--- Returns {OK, epoch, a sender to forget or '', 1 if there is more to trim}, then for each entry what became of it: its id; what
---       its retry key stands for, as lib/retry.lua has it, if that is known; {OK, id, mark, the stored entry or ''} if the
+-- Returns {OK, epoch, a sender to forget or '', 1 if there is more to trim}, then for each entry what became of it: its id, with `/<ms>` behind it if it goes then; what
+--       its retry key stands for, as lib/retry.lua has it, with the same behind its id, if that is known; {OK, id, mark, the stored entry or ''} if the
 --       same reaction is there already; {OK, 0, '', ''} of a look that found nothing; a refusal: NOTFOUND, FORBIDDEN, BLOCKS, MUTED until ms, SLOW ms to wait, KEYREUSED, OUTOFRANGE, EMOJIS, ARCHIVED, CONFLICT, or BLOCKED,
 --       then user, entries behind and bytes behind of each that the send has to wait for; or '' if it has to come alone,
 --       because the memory of the server is full. Refuses NOTFOUND
--- needs: last_id meta members msgs seen read skip senders reactions reacted joined wants files_named mutes slow core own
+-- needs: last_id meta members msgs seen read skip senders reactions reacted joined wants files_named mutes slow expires core own
 -- needs: channel group keys_max count durable more rows anyone bytes_added
 local call = redis.call
-local epoch, post, overflow, events, muted, slow_s = unpack(call('HMGET', meta, 'epoch', 'post', 'overflow', 'events', 'muted', 'slow_s'))
+local epoch, post, overflow, events, muted, slow_s, expire_s, expiring =
+  unpack(call('HMGET', meta, 'epoch', 'post', 'overflow', 'events', 'muted', 'slow_s', 'expire_s', 'expiring'))
 if not epoch then return {'NOTFOUND'} end
 local checked = more ~= '' or anyone or post ~= 'members' or overflow == 'block' or muted or slow_s
 
 local answer, n, q = {'OK', epoch, '', 0}, 4, own
-local first, number, newest_mark, newest_ms, previous, now_ms, wanted, reaction, mentioned, asked, seen_at, slowed
+local first, number, newest_mark, newest_ms, previous, now_ms, wanted, reaction, mentioned, asked, seen_at, slowed, goes
 -- What several write goes together, unless each is checked against what was written before.
 local several = count > 1 and not checked
 if several then
@@ -69,6 +70,11 @@ for i = rows, rows + (count - 1) * rows_row, rows_row do
       -- include: append_known
       answer[n] = append_known(call('HGET', sent, key))
     else
+      local goes_ms
+      if (expire_s or goes) and not reaction then
+        -- include: append_expire
+        rest, goes_ms = append_expire(id, rest, sent_ms)
+      end
       local entry = id .. ' ' .. mark .. (reaction and ' x {"id":' or ' - {"id":') .. id .. ',' .. rest
       local follows = seen_at and tonumber(seen_at) == number
       if several then
@@ -107,7 +113,7 @@ for i = rows, rows + (count - 1) * rows_row, rows_row do
         append_reaction(id)
       end
       call(PUBLISH, channel, 'm ' .. epoch .. '\n' .. entry)
-      answer[n] = id
+      answer[n] = goes_ms and id .. '/' .. goes_ms or id
     end
   end
 end
@@ -121,6 +127,11 @@ if reaction then
   call('HSET', meta, 'mark', newest_mark, 'active_ms', newest_ms, 'changed', id, reaction.archived and 'late' or 'changed', id)
 else
   call('HSET', meta, 'mark', newest_mark, 'active_ms', newest_ms, 'newest', id)
+end
+if goes and goes.first_ms and goes.first_ms < (tonumber(expiring) or math.huge) then
+  -- bind: enqueue at core
+  -- include: expire_plan
+  plan_expire(epoch, now_ms or clock_ms())
 end
 if mentioned then
   -- include: append_mentions

@@ -6,29 +6,29 @@ local function info_of(user, last_id, meta, members, joined, seen, read, msgs, s
   local out = redis.call('HMGET', meta, 'epoch', 'name', 'visibility', 'created_by', 'created_ms', 'keep', 'backlog_max',
     'post', 'history', 'active_ms', 'newest', 'mark', 'floor', 'archived_from', 'late', 'changed', 'trimmed',
     'retain_days', 'overflow', 'backlog_bytes', 'direct', 'version', data and 'data' or '-',
-    'slow_s', 'muted', 'join', 'pins', 'mention_all', 'alls')
+    'slow_s', 'muted', 'join', 'pins', 'mention_all', 'alls', 'expire_s', 'receipts')
   if not out[1] then return {''} end
   -- Groups made before these settings existed have neither.
   out[19], out[20] = out[19] or 'drop', out[20] or '1073741824'
   local archived_from, last, stored = out[14], redis.call('GET', last_id), redis.call('ZCARD', msgs)
-  out[30], out[31], out[32] = last, stored, redis.call('HLEN', members)
+  out[32], out[33], out[34] = last, stored, redis.call('HLEN', members)
   -- archived_from exists while there is an archive: without one, no more lookups.
-  out[33] = archived_from and redis.call('ZSCORE', seen, '$archive')
+  out[35] = archived_from and redis.call('ZSCORE', seen, '$archive')
   local member = redis.call('HGET', members, user)
   if not member then return out end
 
   last = tonumber(last)
   local joined_id, r = redis.call('ZSCORE', joined, user), redis.call('ZSCORE', read, user)
   local floor = count_floor(last, stored, archived_from, tonumber(r), tonumber(out[7]), out[13], out[9] == '0' and joined_id)
-  out[34], out[35] = string.match(member, '^(%S+) (%d+)$')
-  out[36], out[37], out[38] = joined_id, redis.call('ZSCORE', seen, user), r
+  out[36], out[37] = string.match(member, '^(%S+) (%d+)$')
+  out[38], out[39], out[40] = joined_id, redis.call('ZSCORE', seen, user), r
   if floor < last then
-    out[39], out[40] = unread(last, floor, skip, by), mentions_above(floor, at, out[29] and at_all, joined_id)
+    out[41], out[42] = unread(last, floor, skip, by), mentions_above(floor, at, out[29] and at_all, joined_id)
   else
-    out[39], out[40] = 0, 0
+    out[41], out[42] = 0, 0
   end
-  local acted = tonumber(out[37]) >= tonumber(joined_id) or out[4] == user or redis.call('EXISTS', by) == 1
-  out[41] = acted and 1 or 0
-  out[42] = out[25] and redis.call('ZSCORE', mutes, user)
+  local acted = tonumber(out[39]) >= tonumber(joined_id) or out[4] == user or redis.call('EXISTS', by) == 1
+  out[43] = acted and 1 or 0
+  out[44] = out[25] and redis.call('ZSCORE', mutes, user)
   return out
 end

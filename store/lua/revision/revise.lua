@@ -2,7 +2,7 @@
 -- when the change was prepared.
 --
 -- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants files_named files_unused
---       kept erasures mutes pins pinned reviews reviewed audit core:enqueue at...
+--       kept erasures mutes pins pinned expires reviews reviewed audit core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag decided:flag durable:flag channel keys_max:int edits_max:int group
 --       below target head edits json new_json bare:flag unreact_id review report audit_id audited audits_max:int
 --       erased(entry_id was entry)...
@@ -32,8 +32,8 @@
 -- include: task_unreact
 -- include: review
 -- include: audit
-local epoch, visibility, post, keep, backlog_max, archived_from, late, hold, muted, has_pins = unpack(redis.call('HMGET', meta,
-  'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late', 'hold', 'muted', 'pinned'))
+local epoch, visibility, post, keep, backlog_max, archived_from, late, hold, muted, has_pins, expiring = unpack(redis.call('HMGET', meta,
+  'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late', 'hold', 'muted', 'pinned', 'expiring'))
 if not epoch then return {'NOTFOUND'} end
 local gone = review_gone(review)
 if gone then return gone end
@@ -82,6 +82,11 @@ if kind == 'edit' and edits ~= '-' then
 end
 if hold and bare then return {'CONFLICT'} end
 local now_ms = clock_ms()
+if expiring and kind == 'edit' then
+  -- Nobody edits what has to be gone by now.
+  local goes_ms = redis.call('ZSCORE', expires, target)
+  if goes_ms and tonumber(goes_ms) <= now_ms then return {'NOTFOUND'} end
+end
 
 local id, member = write_entry(mark, 'x', rest)
 redis.call('ZADD', skip, id, id)
@@ -96,6 +101,7 @@ if kind == 'delete' then
   redis.call('ZADD', skip, target, target)
   redis.call('ZREMRANGEBYSCORE', reactions, target, target)
   file_unname(target, now_ms)
+  if expiring then redis.call('ZREM', expires, target) end
   for i = at, #KEYS do redis.call('ZREM', KEYS[i], target) end
 end
 if hold then keep_held(target, id, json) end
