@@ -297,6 +297,8 @@ export type Group = {
     direct?: string[];
     /** Names the life of the log. */
     epoch: string;
+    /** After how many seconds a message is deleted for everyone; 0: never. */
+    expire_s: number;
     /** The oldest id that can still be read. */
     first: number;
     history: boolean;
@@ -319,6 +321,8 @@ export type Group = {
     pins: "managers" | "members";
     /** Who may post and edit. `none`: nobody, managers included; announcements still come. */
     post: "members" | "admins" | "none";
+    /** What receipts say. `optional`, the default: who has seen and read, but for those who hide it. `required`: whether they hide it or not. `counts`: how many, and no names. `off`: nothing. */
+    receipts: "optional" | "required" | "counts" | "off";
     /** After how many days messages go; 0: never. `CHATD_RETAIN_DAYS` may be shorter. */
     retain_days: number;
     /** Slow mode: how many seconds a member waits between messages; 0: none. */
@@ -334,6 +338,8 @@ export type GroupDraft = {
     data?: {
         [key: string]: Json;
     };
+    /** After how many seconds a message is deleted for everyone, from 60; 0, the default: never. It holds for what is sent from then on. */
+    expire_s?: number;
     /** Whether who joins sees what was said before. Default: true. */
     history?: boolean;
     /** Chosen by the server when absent; `public` is none. */
@@ -353,6 +359,8 @@ export type GroupDraft = {
     pins?: "managers" | "members";
     /** Who may post and edit. `none`: nobody, managers included; announcements still come. */
     post?: "members" | "admins" | "none";
+    /** What receipts say. `optional`, the default: who has seen and read, but for those who hide it. `required`: whether they hide it or not. `counts`: how many, and no names. `off`: nothing. */
+    receipts?: "optional" | "required" | "counts" | "off";
     /** After how many days messages go, read or not; 0, the default: never. */
     retain_days?: number;
     /** Slow mode: how many seconds a member waits between messages, else `429 rate_limited` with `Retry-After`; 0, the default: none. It spares the owner and admins; edits, deletions and reactions are free. */
@@ -618,6 +626,8 @@ export type ScheduleChange = {
     cron?: string;
     /** Any JSON value, at most 16 KiB. */
     data?: Json;
+    /** After how many seconds what is sent is deleted. */
+    expire_s?: number;
     /** What happens to an occurrence that is more than 10 seconds late because no node was running: send it late (once for all that were missed), or skip it. */
     misfire?: "send" | "skip";
     paused?: boolean;
@@ -636,6 +646,8 @@ export type ScheduleDraft = {
     cron?: string;
     /** Any JSON value, at most 16 KiB. */
     data?: Json;
+    /** After how many seconds what is sent is deleted. */
+    expire_s?: number;
     /** Compared byte for byte. */
     group?: string;
     /** What happens to an occurrence that is more than 10 seconds late because no node was running: send it late (once for all that were missed), or skip it. */
@@ -712,6 +724,8 @@ export type Content = {
     client_id?: string;
     /** Any JSON value, at most 16 KiB. */
     data?: Json;
+    /** In a send: after how many seconds the message is deleted for everyone, if its group does not do so earlier. */
+    expire_s?: number;
     /** Users, each counted once; `@all` stands for everybody in the group. */
     mentions?: string[];
     reply_to?: number;
