@@ -54,6 +54,13 @@ type Typing struct {
 	User  string `json:"user"`
 }
 
+// Here means that who has a group open has changed. It comes for the group that Stream.Focus named.
+type Here struct {
+	Group string   `json:"group"`
+	Count int64    `json:"count"`
+	Users []string `json:"users"` // five at most
+}
+
 // DraftChanged means that what the caller has begun to write in a group has changed, on another device or this one. Deleted: there is
 // no draft any longer.
 type DraftChanged struct {
@@ -97,6 +104,7 @@ func (Gap) event()          {}
 func (Items) event()        {}
 func (CursorMoved) event()  {}
 func (Typing) event()       {}
+func (Here) event()         {}
 func (DraftChanged) event() {}
 func (Joined) event()       {}
 func (Left) event()         {}

@@ -34,6 +34,12 @@ type request struct {
 	*Draft
 }
 
+// focus says which group the person has open.
+type focus struct {
+	Op    string  `json:"op"`
+	Group *string `json:"group"`
+}
+
 // welcome opens a session.
 type welcome struct {
 	User    string                   `json:"user"`
@@ -68,7 +74,7 @@ func (r reply) err() *Error {
 	return &Error{Code: r.Code, Detail: r.Detail, RetryAfter: time.Duration(r.RetryMS) * time.Millisecond, Blockers: r.Blockers, Until: r.Until, Reason: r.Reason}
 }
 
-// decodeFrame parses a frame of the server: welcome, reply, batch, Inbox, CursorMoved, Typing, DraftChanged, Joined or Left. For an
+// decodeFrame parses a frame of the server: welcome, reply, batch, Inbox, CursorMoved, Typing, Here, DraftChanged, Joined or Left. For an
 // op that this client does not know it returns nil, so that newer servers can add some.
 func decodeFrame(data []byte) (any, error) {
 	op, err := opOf(data)
@@ -93,6 +99,8 @@ func decodeFrame(data []byte) (any, error) {
 		return into[CursorMoved](data)
 	case "typing":
 		return into[Typing](data)
+	case "here":
+		return into[Here](data)
 	case "draft":
 		return into[DraftChanged](data)
 	case "joined":

@@ -19,6 +19,7 @@ func TestDecodeFrame(t *testing.T) {
 		`{"op":"error","ref":"1","code":"forbidden","detail":"d"}`:                           reply{Op: "error", Ref: "1", Code: "forbidden", Detail: "d"},
 		`{"op":"inbox","epoch":"e","from":8,"to":7,"complete":true,"items":[]}`:              Inbox{Epoch: "e", From: 8, To: 7, Complete: true, Items: []Item{}},
 		`{"op":"cursor","group":"g","user":"bob","seen":2,"read":1}`:                         CursorMoved{Group: "g", User: "bob", Seen: 2, Read: 1},
+		`{"op":"here","group":"g","count":1,"users":["bob"]}`:                                Here{Group: "g", Count: 1, Users: []string{"bob"}},
 		`{"op":"typing","group":"g","user":"bob"}`:                                           Typing{Group: "g", User: "bob"},
 		`{"op":"draft","group":"g","body":"Shall we","reply_to":4,"rev":3}`:                  DraftChanged{Group: "g", KeptDraft: KeptDraft{Body: "Shall we", ReplyTo: 4, Rev: 3}},
 		`{"op":"draft","group":"g","deleted":true}`:                                          DraftChanged{Group: "g", Deleted: true},

@@ -18,6 +18,7 @@ type Me struct {
 	Role    string          `json:"role"`    // admin, or empty
 	// Settings are what the caller's own clients keep there.
 	Settings json.RawMessage `json:"settings"`
+	Presence string          `json:"presence"` // shown or hidden
 }
 
 // ProfileChange is what UpdateMe and PutUsers change of a profile: nil stays, the empty string and the JSON null clear. Data and
@@ -26,6 +27,8 @@ type ProfileChange struct {
 	Name, Picture  *string
 	Status         json.RawMessage // not of PutUsers
 	Data, Settings json.RawMessage // Settings not of PutUsers
+	// Presence is shown or hidden, and not of PutUsers: who hides is seen by nobody, and sees nobody.
+	Presence *string
 }
 
 // fields are those of the request.
@@ -37,6 +40,9 @@ func (p ProfileChange) fields() map[string]any {
 		} else if value != nil {
 			fields[name] = *value
 		}
+	}
+	if p.Presence != nil {
+		fields["presence"] = *p.Presence
 	}
 	for name, value := range map[string]json.RawMessage{"status": p.Status, "data": p.Data, "settings": p.Settings} {
 		if value != nil {

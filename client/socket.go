@@ -92,6 +92,7 @@ func (s *Stream) session(ctx context.Context) (welcomed time.Time, err error) {
 	during, end := context.WithCancel(ctx)
 	due := s.renewal(during, token)
 	s.turn(func() { s.live, s.status = sock, status{shown: s.status.shown} })
+	s.focusAgain(sock)
 	var tasks sync.WaitGroup
 	tasks.Go(func() { s.renew(during, sock, token, due) })
 	tasks.Go(func() { s.sendAcks(during, sock) })
@@ -265,6 +266,15 @@ func (k *socket) send(frame any) error {
 	defer k.write.Unlock()
 	_ = k.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
 	return k.conn.WriteMessage(websocket.TextMessage, data)
+}
+
+// sendFocus says which group the person has open; empty: none.
+func (k *socket) sendFocus(group string) error {
+	f := focus{Op: "focus"}
+	if group != "" {
+		f.Group = &group
+	}
+	return k.send(f)
 }
 
 // cause turns the server's close code and reason into an Error.

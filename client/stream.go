@@ -44,14 +44,15 @@ type Stream struct {
 	refused  string // the token that the server has refused; used by run only
 	taken    Event  // returned, not yet committed; used by Next only
 
-	mu     sync.Mutex
-	queue  []Event
-	busy   bool          // an event was returned, and is not handled yet
-	again  bool          // what is queued is void: see Restart
-	err    error         // why run ended
-	live   *socket       // nil between sessions
-	status status        // all of it
-	turned chan struct{} // closed and replaced when live or status changes
+	mu      sync.Mutex
+	queue   []Event
+	busy    bool          // an event was returned, and is not handled yet
+	again   bool          // what is queued is void: see Restart
+	err     error         // why run ended
+	live    *socket       // nil between sessions
+	focused *string       // what Focus said last; nil: nothing
+	status  status        // all of it
+	turned  chan struct{} // closed and replaced when live or status changes
 
 	wake chan struct{} // an event was queued, or run has ended
 	room chan struct{} // an event was taken, or a call waits for its reply

@@ -53,9 +53,10 @@ type User struct {
 	Version int64           `json:"version"` // 0: there is no profile
 
 	// For operators.
-	Role       string    `json:"role"` // admin, or empty
-	Disabled   bool      `json:"disabled"`
-	LastSeenAt time.Time `json:"last_seen_at"` // the zero time: nobody knows
+	Role     string `json:"role"` // admin, or empty
+	Disabled bool   `json:"disabled"`
+	// LastSeenAt is when they were last there, for others to 5 minutes, and only from Client.User. The zero time: nobody knows, or they hide.
+	LastSeenAt time.Time `json:"last_seen_at"`
 }
 
 // UserStatus is what a user says about the moment.

@@ -80,6 +80,7 @@ func (p *partKeys) unused() string         { return p.base + "unused" }
 func (p *partKeys) avatars() string        { return p.base + "avatars" }
 func (p *partKeys) names() string          { return p.base + "names" }
 func (p *partKeys) grown() string          { return p.base + "grown" }
+func (p *partKeys) hidden() string         { return p.base + "hidden" }
 func (p *partKeys) live() string           { return p.base + "live" }
 func (p *partKeys) webhooks() string       { return p.base + "webhooks" }
 func (p *partKeys) webhooksState() string  { return p.base + "webhooks:state" }

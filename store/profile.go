@@ -75,7 +75,7 @@ func (s *Profiles) PutProfiles(ctx context.Context, writes []profiles.Write) (ve
 	calls := make([]call, len(writes))
 	for i, w := range writes {
 		calls[i] = profilePutScript.On(s.keys.user(w.User)).Arg("user", w.User).Arg("revision", w.Version).Arg("text", w.Text).
-			Arg("with_settings", w.WithSettings).Arg("settings", w.Settings).Arg("avatar_id", w.AvatarID)
+			Arg("with_settings", w.WithSettings).Arg("settings", w.Settings).Arg("avatar_id", w.AvatarID).Arg("hides", w.Hides).Arg("channel", s.keys.user(w.User).channel())
 		var a profiles.Avatar
 		if w.Avatar != nil {
 			a = *w.Avatar
@@ -223,6 +223,15 @@ func (s *Profiles) SawUsers(ctx context.Context, at map[string]int64) error {
 	}
 	_, errs, err := s.runAll(ctx, calls)
 	return cmp.Or(err, firstError(errs))
+}
+
+// Hidden tells whether a user hides where they are.
+func (s *Profiles) Hidden(ctx context.Context, user string) (bool, error) {
+	var is *redis.BoolCmd
+	if err := s.reads(ctx, func(pipe redis.Pipeliner) { is = pipe.SIsMember(ctx, s.keys.home(user).hidden(), user) }); err != nil {
+		return false, err
+	}
+	return is.Val(), nil
 }
 
 // LastSeen tells of each user when they were last seen: now where they have a session, 0 where nobody knows.

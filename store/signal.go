@@ -91,9 +91,9 @@ func (s *Signals) channels(groups, users []string) []string {
 
 // decodeSignal reads what was published on a channel. A payload begins with a word that says what it is:
 //
-//	group   m <epoch> LF <message> [LF <changed message>]...   c <user> <seen> <read> [<origin>]   t <user>   d <epoch>   x <epoch> <id>
+//	group   m <epoch> LF <message> [LF <changed message>]...   c <user> <seen> <read> [<origin>]   t <user>   h <node>   d <epoch>   x <epoch> <id>
 //	        o <mark> <traceparent>, before the m of a traced send
-//	user    i   j <group>   l <group>
+//	user    i   j <group>   l <group>   f <group> [<draft>]   v <0 or 1>
 //
 // ok is false for anything else: a node of another version may publish more.
 func (k keyspace) decodeSignal(channel, payload string) (sig live.Signal, ok bool) {
@@ -121,6 +121,8 @@ func (k keyspace) decodeSignal(channel, payload string) (sig live.Signal, ok boo
 		sig.Kind, sig.User, sig.Seen, sig.Read = live.SignalCursor, f[0], number(f[1]), number(f[2])
 	case "t":
 		sig.Kind, sig.User = live.SignalTyping, rest
+	case "h":
+		sig.Kind, sig.Node = live.SignalHere, rest
 	case "d":
 		sig.Kind, sig.Epoch = live.SignalDeleted, rest
 	case "x":
@@ -144,6 +146,8 @@ func decodeUserSignal(user, word, rest string) (live.Signal, bool) {
 	case "f":
 		group, draft, _ := strings.Cut(rest, " ")
 		return live.Signal{Kind: live.SignalDraft, User: user, Group: group, Draft: draft}, rest != ""
+	case "v":
+		return live.Signal{Kind: live.SignalShown, User: user, Shown: rest == "1"}, rest != ""
 	case "l":
 		return live.Signal{Kind: live.SignalLeft, User: user, Group: rest}, rest != ""
 	}

@@ -3,12 +3,17 @@ package store_test
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/presence"
+	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/queue"
 )
 
@@ -131,6 +136,12 @@ var deviceTests = map[string]func(*fixture){
 	},
 }
 
+func (w *fixture) heartbeat(node string, users []string) {
+	w.Helper()
+	_, err := w.Heartbeat(w.ctx, node, users, nil, time.Minute)
+	w.ok(err)
+}
+
 var presenceTests = map[string]func(*fixture){
 	"arrive and depart": func(w *fixture) {
 		var users []string
@@ -165,7 +176,7 @@ var presenceTests = map[string]func(*fixture){
 		w.ok(w.Arrive(w.ctx, "dead", []string{"bob", "carl"}, -time.Second)) // what it vouched for is over
 		w.equal(w.away("bob", "carl", "dora"), []string{"bob", "carl", "dora"})
 		w.ok(w.Arrive(w.ctx, "live", []string{"bob", "carl", "dora"}, time.Minute))
-		w.ok(w.Heartbeat(w.ctx, "live", []string{"bob", "carl", "dora"}, time.Minute)) // clears away what the other left
+		w.heartbeat("live", []string{"bob", "carl", "dora"}) // clears away what the other left
 		var left int64
 		for p := range w.Partitions() {
 			n, err := w.Client().ZCard(w.ctx, fmt.Sprintf("%s:{p%02d}:live", w.Prefix(), p)).Result()
@@ -180,11 +191,11 @@ var presenceTests = map[string]func(*fixture){
 		}
 		w.ok(w.Arrive(w.ctx, "n", []string{"bob", "carl"}, time.Minute))
 		w.ok(w.Depart(w.ctx, "n", []string{"bob"})) // as if the store had lost it
-		w.ok(w.Heartbeat(w.ctx, "n", []string{"bob", "carl", "dora"}, time.Minute))
+		w.heartbeat("n", []string{"bob", "carl", "dora"})
 		w.equal(len(w.away("bob", "carl", "dora")), 0)
 		w.ok(w.Arrive(w.ctx, "n", []string{"erin"}, time.Minute)) // as if a departure had been lost
 		w.device("erin", "d")
-		w.ok(w.Heartbeat(w.ctx, "n", []string{"erin"}, time.Minute))
+		w.heartbeat("n", []string{"erin"})
 		w.equal(w.away("erin"), []string(nil))
 	},
 }
@@ -421,4 +432,120 @@ var notifyTests = map[string]func(*fixture){
 		w.ok(w.NotifyInbox(w.ctx, "bob", dispatch))
 		w.equal(notified(), int64(2))
 	},
+}
+
+var whereaboutsTests = map[string]func(*fixture){
+	"states": func(w *fixture) {
+		w.ok(w.Arrive(w.ctx, "n1", []string{"alice", "bob", "carl"}, time.Minute))
+		w.ok(w.Arrive(w.ctx, "n2", []string{"bob"}, time.Minute))
+		w.ok(w.Arrive(w.ctx, "dead", []string{"dora"}, -time.Second))
+		w.equal(w.states("alice", "bob", "carl", "dora"), "alice online, bob online, carl online")
+		w.ok(w.SetState(w.ctx, "n1", presence.Away, []string{"alice", "bob", "nobody"}))
+		w.equal(w.states("alice", "bob", "nobody"), "alice away, bob online") // bob is at n2 too
+		before, err := w.States(w.ctx, []string{"alice"})
+		w.ok(err)
+		w.ok(w.SetState(w.ctx, "n1", presence.Away, []string{"alice"}))
+		w.ok(w.Arrive(w.ctx, "n1", []string{"alice"}, time.Minute)) // as after a loss
+		again, err := w.States(w.ctx, []string{"alice"})
+		w.ok(err)
+		w.equal(again, before)
+		w.ok(w.Depart(w.ctx, "n2", []string{"bob"}))
+		w.equal(w.states("bob"), "bob away")
+		w.ok(w.SetState(w.ctx, "n1", presence.Online, []string{"bob"}))
+		w.equal(w.states("bob"), "bob online")
+		all, err := w.Present(w.ctx)
+		w.ok(err)
+		w.equal(all, []string{"alice", "bob", "carl"})
+		w.heartbeat("n1", []string{"alice", "bob", "carl"})
+		var left int64
+		for p := range w.Partitions() {
+			n, err := w.Client().HLen(w.ctx, fmt.Sprintf("%s:{p%02d}:present", w.Prefix(), p)).Result()
+			w.ok(err)
+			left += n
+		}
+		w.equal(left, int64(3)) // where n1 has users nothing of the dead node is left, and dora lies with one of them or not at all
+	},
+	"who hides": func(w *fixture) {
+		w.ok(w.Arrive(w.ctx, "n1", []string{"alice", "bob"}, time.Minute))
+		hide := func(revision int64, hides bool) {
+			w.Helper()
+			_, errs, err := w.PutProfiles(w.ctx, []profiles.Write{{User: "bob", Stored: profiles.Stored{Version: revision, Text: "{}"}, Hides: hides}})
+			w.ok(errors.Join(append(errs, err)...))
+		}
+		version := func() int64 {
+			p, err := w.ReadProfile(w.ctx, "bob")
+			w.ok(err)
+			return p.Version
+		}
+		hide(0, true)
+		w.equal(w.states("alice", "bob"), "alice online")
+		hidden, err := w.Hidden(w.ctx, "bob")
+		w.ok(err)
+		w.equal(hidden, true)
+		w.ok(w.Arrive(w.ctx, "n2", []string{"bob"}, time.Minute))
+		w.ok(w.SetState(w.ctx, "n2", presence.Away, []string{"bob"}))
+		w.equal(w.states("bob"), "")
+		w.device("bob", "d")
+		w.equal(len(w.away("bob")), 0) // he gets no notifications of what he sees
+		hide(version(), false)
+		w.equal(w.states("bob"), "bob online")
+		hide(version(), true)
+		_, err = w.ErasePerson(w.ctx, "bob")
+		w.ok(err)
+		hidden, err = w.Hidden(w.ctx, "bob")
+		w.ok(err)
+		w.equal(hidden, false)
+	},
+	"who has a group open": func(w *fixture) {
+		w.group("g", []string{"alice", "bob"})
+		open := func(node string, came, went []string) live.Here {
+			w.Helper()
+			list, err := w.Open(w.ctx, node, []live.Opening{{Group: "g", Came: came, Went: went}}, time.Minute)
+			w.ok(err)
+			return list[0]
+		}
+		w.equal(open("n1", []string{"alice", "bob"}, nil), live.Here{Group: "g", Count: 2, Users: []string{"alice", "bob"}})
+		w.equal(open("n2", []string{"bob", "carl"}, nil), live.Here{Group: "g", Count: 3, Users: []string{"alice", "bob", "carl"}})
+		_, err := w.Open(w.ctx, "dead", []live.Opening{{Group: "g", Came: []string{"dora"}}}, -time.Second)
+		w.ok(err)
+		w.equal(open("n1", nil, []string{"alice", "bob"}), live.Here{Group: "g", Count: 2, Users: []string{"bob", "carl"}})
+		var crowd []string
+		for i := range 600 {
+			crowd = append(crowd, fmt.Sprintf("u%03d", i))
+		}
+		open("n1", crowd[:500], nil)
+		here := open("n1", crowd[500:], nil)
+		w.equal([]any{here.Count, len(here.Users)}, []any{int64(602), 5})
+		open("n1", nil, crowd[:500])
+		w.equal(open("n1", nil, crowd[500:]), live.Here{Group: "g", Count: 2, Users: []string{"bob", "carl"}})
+		gone, err := w.Open(w.ctx, "n1", []live.Opening{{Group: "nowhere", Came: []string{"alice"}}}, time.Minute)
+		w.ok(err)
+		w.equal(gone[0].Count, int64(0))
+		in, err := w.MembersAmong(w.ctx, "g", []string{"alice", "carl", "bob"})
+		w.ok(err)
+		w.equal(in, []string{"alice", "bob"})
+		ids, err := w.MemberIDs(w.ctx, "g")
+		w.ok(err)
+		slices.Sort(ids)
+		w.equal(ids, []string{"alice", "bob"})
+		alive, err := w.Heartbeat(w.ctx, "n1", nil, []string{"g"}, time.Minute)
+		w.ok(err)
+		w.equal(alive, []int64{2})
+	},
+}
+
+// states reads the state of users.
+func (w *fixture) states(users ...string) string {
+	w.Helper()
+	found, err := w.States(w.ctx, users)
+	w.ok(err)
+	var list []string
+	for _, u := range found {
+		if at := u.Since.UnixMilli(); at == 0 {
+			w.Errorf("%s has been so since the beginning of time", u.User)
+		}
+		list = append(list, u.User+" "+string(u.State))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
 }

@@ -86,6 +86,8 @@ var matrix = map[string]struct{ private, public string }{
 	"DELETE /v1/devices/{device}":                   {"401 204 204 204 204 204 204", ""},
 	"GET /v1/push/key":                              {"401 200 200 200 200 200 200", ""},
 	"PUT /v1/groups/{group}/notify":                 {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
+	"GET /v1/groups/{group}/presence":               {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
+	"POST /v1/presence":                             {"401 200 200 200 200 200 200", ""},
 	"GET /v1/groups/{group}/pins":                   {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"PUT /v1/groups/{group}/pins/{id}":              {"401 404 404 403 400 400 400", "401 403 403 403 400 400 400"}, // of a notice
 	"DELETE /v1/groups/{group}/pins/{id}":           {"401 404 404 403 204 204 204", "401 403 403 403 204 204 204"},

@@ -17,6 +17,7 @@ type handlers struct {
 	blockHandlers
 	draftHandlers
 	pinHandlers
+	presenceHandlers
 	buttonHandlers
 	cursorHandlers
 	deviceHandlers
@@ -54,6 +55,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		blockHandlers:        blockHandlers{of.Blocks},
 		draftHandlers:        draftHandlers{of.Drafts},
 		pinHandlers:          pinHandlers{of.Pins},
+		presenceHandlers:     presenceHandlers{of.Presence},
 		buttonHandlers:       buttonHandlers{of.Buttons},
 		cursorHandlers:       cursorHandlers{of.Chat, of.Live, s.polls},
 		deviceHandlers:       deviceHandlers{of.Notifications},

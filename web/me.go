@@ -25,7 +25,11 @@ func (h meHandlers) UpdateMe(ctx context.Context, r api.UpdateMeRequestObject) (
 	if err != nil {
 		return nil, err
 	}
-	c := profiles.Change{Name: r.Body.Name, Picture: r.Body.Picture, Data: r.Body.Data, Status: r.Body.Status, Settings: r.Body.Settings}
+	shown, err := presenceOf(r.Body.Presence)
+	if err != nil {
+		return nil, err
+	}
+	c := profiles.Change{Name: r.Body.Name, Picture: r.Body.Picture, Data: r.Body.Data, Status: r.Body.Status, Settings: r.Body.Settings, Presence: shown}
 	me, err := h.profiles.Patch(ctx, callerOf(ctx).User, c, match)
 	return meAnswer(ctx, me), err
 }

@@ -110,6 +110,10 @@ func describedRoutes() routes {
 			"cursor": {lengthMax: 1024},
 			"limit":  {integer: true, min: 1},
 		}},
+		"GET /v1/groups/:group/presence": {id: "getPresence", method: "GET", template: "/v1/groups/{group}/presence", scope: "read", path: []string{"group"}, query: map[string]parameter{
+			"cursor": {lengthMax: 1024},
+			"limit":  {integer: true, min: 1},
+		}},
 		"GET /v1/groups/:group/reports": {id: "listGroupReports", method: "GET", template: "/v1/groups/{group}/reports", scope: "moderate", path: []string{"group"}, query: map[string]parameter{
 			"cursor": {lengthMax: 1024},
 			"limit":  {integer: true, min: 1},
@@ -255,6 +259,7 @@ func describedRoutes() routes {
 		"POST /v1/invites/check":                      {id: "checkInvite", method: "POST", template: "/v1/invites/check", open: true},
 		"POST /v1/keys":                               {id: "createKey", method: "POST", template: "/v1/keys", admin: true, scope: "keys"},
 		"POST /v1/keys/:key/rotate":                   {id: "rotateKey", method: "POST", template: "/v1/keys/{key}/rotate", admin: true, scope: "keys", path: []string{"key"}},
+		"POST /v1/presence":                           {id: "listPresence", method: "POST", template: "/v1/presence", scope: "read"},
 		"POST /v1/reports/:report":                    {id: "decideReport", method: "POST", template: "/v1/reports/{report}", scope: "moderate", path: []string{"report"}},
 		"POST /v1/reviews/:review":                    {id: "decideReview", method: "POST", template: "/v1/reviews/{review}", scope: "moderate", path: []string{"review"}},
 		"POST /v1/schedules":                          {id: "createSchedule", method: "POST", template: "/v1/schedules", scope: "send"},

@@ -34,6 +34,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/pins"
+	"github.com/chatd/chatd/chat/presence"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/reviews"
@@ -109,6 +110,7 @@ type Services struct {
 	Reviews       *reviews.Service
 	Drafts        *drafts.Service
 	Pins          *pins.Service
+	Presence      *presence.Service
 	Buttons       *buttons.Service
 	Rules         *rules.Service
 	Reports       *reports.Service

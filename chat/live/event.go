@@ -13,6 +13,7 @@ type Event struct {
 	Joined   string // group
 	Left     string // group
 	Draft    *DraftEvent
+	Here     *Here
 }
 
 // CursorEvent reports that a member's cursors moved.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/chatd/chatd/chat"
@@ -12,13 +13,16 @@ import (
 // Follower is the pulling reader of one session: it returns everything after the session's cursors, then what arrives live.
 // It holds at most one round of messages (roundBytesMax); of everything else it remembers only positions.
 //
-// Only one goroutine at a time may call Next, TryNext and Ready. C, Notify, Held and Groups are safe for concurrent use.
+// Only one goroutine at a time may call Next, TryNext and Ready. C, Notify, Held, Groups and Service.Focus are safe for concurrent use.
 type Follower struct {
 	service *Service
 	by      chat.Caller
 	pending *pending
 	kept    atomic.Int64 // this session's share of the service's pending bytes
 	groups  atomic.Int32 // how many lines there are
+
+	mu     sync.Mutex // guards closed
+	closed bool
 
 	// The goroutine that calls the follower owns the rest.
 	welcome Welcome
@@ -256,6 +260,7 @@ func (f *Follower) drop(l *line) {
 		f.groups.Store(int32(len(f.lines)))
 	}
 	l.feed.remove(&l.interest)
+	f.service.hub.opens.leave(f.pending, l.group())
 }
 
 // Welcome says where the session starts. It may be called once.
@@ -402,6 +407,9 @@ func (f *Follower) concerns(e Event) bool {
 	if d := e.Draft; d != nil {
 		return f.covers(d.Group) && f.lines.of(d.Group) != nil
 	}
+	if h := e.Here; h != nil {
+		return f.lines.of(h.Group) != nil
+	}
 	return f.lines.of(e.Typing.Group) != nil
 }
 
@@ -409,6 +417,10 @@ func (f *Follower) concerns(e Event) bool {
 func (f *Follower) Close() {
 	f.out = nil
 	f.settle()
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
+	f.service.hub.opens.leave(f.pending, "")
 	for _, l := range f.lines {
 		l.gone = true
 		l.feed.remove(&l.interest)

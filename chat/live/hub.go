@@ -22,6 +22,7 @@ type hub struct {
 	groups map[string]*feed
 	users  map[string]*userFeed
 
+	opens     *opens
 	repairs   *feedQueue    // feeds with a hole
 	lost      chan struct{} // capacity 1: signals may have been missed
 	throttled *feedQueue    // feeds with waiting cursor events
@@ -43,6 +44,7 @@ func newHub(store Store, limits chat.Limits, log *slog.Logger) *hub {
 	return &hub{
 		store: store, limits: limits, log: log,
 		groups: map[string]*feed{}, users: map[string]*userFeed{},
+		opens:     newOpens(),
 		repairs:   newFeedQueue(),
 		lost:      make(chan struct{}, 1),
 		throttled: newFeedQueue(),
@@ -68,6 +70,10 @@ func (h *hub) deliver(s Signal) {
 		h.eachReader(s.User, (*pending).inboxGrew)
 	case SignalJoined, SignalLeft:
 		h.eachReader(s.User, func(p *pending) { p.joinedOrLeft(s.Group) })
+	case SignalHere:
+		h.opens.signal(s.Group, s.Node)
+	case SignalShown:
+		h.eachReader(s.User, func(p *pending) { h.opens.shown(p, s.Shown) })
 	case SignalDraft:
 		h.eachReader(s.User, func(p *pending) { p.drafted(DraftEvent{s.Group, s.Draft}) })
 	case SignalCut:
@@ -91,7 +97,12 @@ func (h *hub) deliverTo(fd *feed, s Signal) {
 	case SignalExpired:
 		h.apply(fd, func(r *ring) change { r.expire(s.Epoch, s.Seen); return change{} })
 	case SignalTyping:
-		fd.each(func(in *interest) { in.pending.typed(TypingEvent{Group: s.Group, User: s.User}) })
+		large := fd.large()
+		fd.each(func(in *interest) {
+			if !large || in.pending.hasOpen() == s.Group {
+				in.pending.typed(TypingEvent{Group: s.Group, User: s.User})
+			}
+		})
 	}
 }
 

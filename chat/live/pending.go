@@ -33,6 +33,9 @@ type pending struct {
 	lost    bool                // anything may have been missed
 	cursors map[memberKey]CursorEvent
 	typing  map[memberKey]struct{}
+	open    string            // the group that the session has open
+	hides   bool              // and does not see who else has
+	here    *Here             // who has it open, not given yet
 	drafts  map[string]string // what the user has begun to write, by group
 }
 
@@ -154,6 +157,33 @@ func (p *pending) typed(e TypingEvent) {
 	p.wake()
 }
 
+// setOpen notes which group the session has open, and whether it sees who else has. It returns the one before.
+func (p *pending) setOpen(group string, hides bool) (before string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before, p.open, p.hides = p.open, group, hides
+	if before != group || hides {
+		p.here = nil
+	}
+	return before
+}
+
+func (p *pending) hasOpen() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.open
+}
+
+// sees notes who has the group open that the session has open.
+func (p *pending) sees(here Here) {
+	p.mu.Lock()
+	if p.open == here.Group && !p.hides {
+		p.here = &here
+	}
+	p.mu.Unlock()
+	p.wake()
+}
+
 // drafted notes what the user has begun to write, the newest of each group.
 func (p *pending) drafted(e DraftEvent) {
 	if p.plain {
@@ -180,6 +210,11 @@ func (p *pending) nextLocked() (e Event, ok bool) {
 	for key := range p.typing {
 		delete(p.typing, key)
 		return Event{Typing: &TypingEvent{Group: key.group, User: key.user}}, true
+	}
+	if p.here != nil {
+		here := *p.here
+		p.here = nil
+		return Event{Here: &here}, true
 	}
 	for group, draft := range p.drafts {
 		delete(p.drafts, group)

@@ -26,6 +26,7 @@ func (h *hub) run(ctx context.Context) error {
 	wg.Go(func() { h.listen(ctx) })
 	wg.Go(func() { h.checks(ctx) })
 	wg.Go(func() { h.flushLoop(ctx) })
+	wg.Go(func() { h.hereLoop(ctx) })
 	for range repairWorkers {
 		wg.Go(func() { h.repairLoop(ctx) })
 	}

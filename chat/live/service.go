@@ -19,6 +19,7 @@ type Service struct {
 	limits chat.Limits
 	log    *slog.Logger
 	hub    *hub
+	hides  func(ctx context.Context, user string) (bool, error)
 
 	pending budget              // what waits for the clients of all sessions together
 	reading *semaphore.Weighted // bounds the bytes that sessions are reading at the same time

@@ -20,6 +20,8 @@ const (
 	SignalJoined                        // User, Group
 	SignalLeft                          // User, Group
 	SignalDraft                         // User, Group, Draft
+	SignalHere                          // Group, Node: who has the group open has changed there
+	SignalShown                         // User, Shown
 	SignalCut                           // the subscription broke: what arrives from now on may not follow what came before
 	SignalLost                          // signals may have been missed: compare everything that is followed
 )
@@ -35,6 +37,8 @@ type Signal struct {
 	Seen    int64
 	Read    int64
 	Origin  string // the session that moved the cursor, or empty
+	Node    string // that has changed who has a group open
+	Shown   bool   // the user no longer hides where they are
 	Draft   string // JSON of what the user has begun to write; empty: nothing any longer
 }
 

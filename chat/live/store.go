@@ -9,6 +9,7 @@ import (
 // Store is what the live part asks of a store. Errors are those of package chat.
 type Store interface {
 	SignalStore
+	OpenStore
 	chat.PullStore
 	// Begin reads the whole index of a user, in no particular order, and where the inbox ends.
 	Begin(ctx context.Context, user string) (Beginning, error)

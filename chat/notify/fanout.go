@@ -88,12 +88,12 @@ func (s *Service) fanOut(ctx context.Context, t FanOutTask) error {
 }
 
 // lookAgain schedules a second fan-out for when the presence seen now has expired: a session may belong to a node that just
-// died, and its user would never be notified. One such task serves all fan-outs of a heartbeat interval; the next interval has
+// died, and its user would never be notified. One such task serves all fan-outs of a heartbeatEvery interval; the next interval has
 // another, because a task that waits already may run too early for the users this fan-out has seen.
 func (s *Service) lookAgain(ctx context.Context, kind, subject, name string, payload any) error {
-	span := s.opt.Now() / heartbeat.Milliseconds()
+	span := s.opt.Now() / heartbeatEvery.Milliseconds()
 	return s.store.Enqueue(ctx, chat.NewTask{Queue: chat.QueueCore, Kind: kind, Subject: subject, Payload: payload, Priority: chat.PriorityLow,
-		Delay: presenceKept + heartbeat, Unique: fmt.Sprint(kind, "_again:", name, ":", span)})
+		Delay: presenceKept + heartbeatEvery, Unique: fmt.Sprint(kind, "_again:", name, ":", span)})
 }
 
 // notifyOffline notifies the offline users, and reports whether others with a device are online.

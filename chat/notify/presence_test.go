@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/presence"
 )
 
 // diary is a store that records what presence reports, and fails on request.
@@ -41,8 +42,12 @@ func (d *diary) Depart(_ context.Context, _ string, users []string) error {
 	return d.note("depart", users)
 }
 
-func (d *diary) Heartbeat(_ context.Context, _ string, users []string, _ time.Duration) error {
-	return d.note("heartbeat", users)
+func (d *diary) SetState(_ context.Context, _ string, state presence.State, users []string) error {
+	return d.note(string(state), users)
+}
+
+func (d *diary) Heartbeat(_ context.Context, _ string, users, _ []string, _ time.Duration) ([]int64, error) {
+	return nil, d.note("heartbeat", users)
 }
 
 // wants compares what was recorded since the last call.
@@ -82,17 +87,25 @@ func TestPresence(t *testing.T) {
 		s.SessionsBegan("carl")
 		s.SessionsEnded("bob")
 		d.wants(t, "depart [bob]", "arrive [carl]")
-		<-time.After(heartbeat)
+		<-time.After(heartbeatEvery)
 		d.wants(t, "heartbeat [carl]")
-		<-time.After(2 * heartbeat)
+		<-time.After(2 * heartbeatEvery)
 		d.wants(t, "heartbeat [carl]", "heartbeat [carl]")
+
+		s.SetAway("carl", true)
+		d.wants(t, "away [carl]")
+		s.SetAway("carl", true)
+		s.SetAway("nobody", true)
+		d.wants(t)
+		s.SetAway("carl", false)
+		d.wants(t, "online [carl]")
 
 		d.fail(true)
 		s.SessionsEnded("carl")
 		s.SessionsBegan("dora")
 		d.wants(t)
 		d.fail(false)
-		<-time.After(heartbeat)
+		<-time.After(heartbeatEvery)
 		d.wants(t, "depart [carl]", "arrive [dora]", "heartbeat [dora]")
 
 		d.fail(true)

@@ -17,6 +17,15 @@ type Options struct {
 	Blocked func(ctx context.Context, user string, others []string) (map[string]bool, error)
 	// Name is the name of a user; empty: they have none. nil: nobody has.
 	Name func(ctx context.Context, user string) string
+	// Opened knows which groups sessions here have open; nil: none.
+	Opened Opened
+}
+
+// Opened knows which groups the sessions of a node have open.
+type Opened interface {
+	Opened() []string
+	// Alive tells how many nodes are alive where groups lie.
+	Alive(groups []string, alive []int64)
 }
 
 // Service notifies offline members. It is safe for concurrent use.
@@ -29,13 +38,14 @@ type Service struct {
 	disabled func(user string) bool
 	blocked  func(ctx context.Context, user string, others []string) (map[string]bool, error)
 	name     func(ctx context.Context, user string) string
-	presence *presence
+	presence *sessions
+	opened   Opened
 	key      pushKey
 }
 
 // New makes a Service that shares the limits, the log and the clock of core. Run reports presence.
 func New(core *chat.Service, store Store, opt Options) *Service {
-	return &Service{core: core, store: store, opt: core.Options(), delay: opt.Delay, pusher: opt.Pusher, disabled: opt.Disabled, blocked: opt.Blocked, name: opt.Name, presence: newPresence()}
+	return &Service{core: core, store: store, opt: core.Options(), delay: opt.Delay, pusher: opt.Pusher, disabled: opt.Disabled, blocked: opt.Blocked, name: opt.Name, opened: opt.Opened, presence: newSessions()}
 }
 
 // Node is the name with which this node reports who has a session here.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/presence"
 )
 
 // Store is what notifications need from a store. Every method is one atomic step unless it says otherwise, and may be
@@ -72,9 +73,11 @@ type Presence interface {
 	Arrive(ctx context.Context, node string, users []string, lasts time.Duration) error
 	// Depart records that users no longer have a session on node. Repeating it is harmless.
 	Depart(ctx context.Context, node string, users []string) error
-	// Heartbeat renews node, which has sessions of exactly these users. It corrects what the store holds for the node,
-	// and removes some of what dead nodes left behind.
-	Heartbeat(ctx context.Context, node string, users []string, lasts time.Duration) error
+	// SetState records that users with sessions on node are in a state. Repeating it is harmless.
+	SetState(ctx context.Context, node string, state presence.State, users []string) error
+	// Heartbeat renews node, which has sessions of exactly these users, and groups that these have open. It corrects what the store holds
+	// for the node, and removes some of what dead nodes left behind. alive is how many nodes live where the groups lie, in order.
+	Heartbeat(ctx context.Context, node string, users, groups []string, lasts time.Duration) (alive []int64, err error)
 }
 
 // PushKeys stores the server's key.

@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"context"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -38,7 +39,33 @@ func (s *Service) User(ctx context.Context, by chat.Caller, user string) (View, 
 	if err != nil {
 		return View{}, err
 	}
-	return found[0], nil
+	if !by.Admin {
+		found[0].Seen, err = s.seenBy(ctx, by.User, user)
+	}
+	return found[0], err
+}
+
+// Hides tells whether a user hides where they are.
+func (s *Service) Hides(ctx context.Context, user string) (bool, error) {
+	return s.store.Hidden(ctx, user)
+}
+
+// seenExact is how exactly users see when others were there.
+const seenExact = 5 * time.Minute
+
+// seenBy is when a user was seen last, as another user sees it; nil: not at all, because one of them hides.
+func (s *Service) seenBy(ctx context.Context, by, user string) (*Seen, error) {
+	for _, one := range []string{by, user} {
+		if hidden, err := s.store.Hidden(ctx, one); err != nil || hidden {
+			return nil, chat.AsError(err)
+		}
+	}
+	last, err := s.LastSeen(ctx, []string{user})
+	if err != nil || last[0] == nil {
+		return nil, err
+	}
+	at := chat.TimeMs(last[0].Truncate(seenExact).UnixMilli())
+	return &Seen{&at}, nil
 }
 
 // views reads users, all of whom by may see.
@@ -62,14 +89,14 @@ func (s *Service) views(ctx context.Context, by chat.Caller, ids []string) ([]Vi
 			return nil, chat.AsError(err)
 		}
 		if by.Admin {
-			list[i].Decided = s.decided(user, last[i])
+			list[i].Decided, list[i].Seen = s.decided(user), &Seen{last[i]}
 		}
 	}
 	return list, nil
 }
 
-func (s *Service) decided(user string, last *chat.Time) *Decided {
-	d := &Decided{Disabled: s.users.Disabled(user), LastSeenAt: last}
+func (s *Service) decided(user string) *Decided {
+	d := &Decided{Disabled: s.users.Disabled(user)}
 	if s.users.Operator(user) {
 		role := RoleAdmin
 		d.Role = &role
@@ -100,6 +127,16 @@ func (s *Service) visible(ctx context.Context, by chat.Caller, ids []string) ([]
 
 // acquainted tells with whom of users by shares a group or an item of an inbox. The indexes say where to look, the groups who is in them.
 func (s *Service) acquainted(ctx context.Context, by string, users []string) ([]bool, error) {
+	return s.related(ctx, by, users, true)
+}
+
+// Together tells with whom of users by shares a group.
+func (s *Service) Together(ctx context.Context, by string, users []string) ([]bool, error) {
+	return s.related(ctx, by, users, false)
+}
+
+// related tells with whom of users by shares a group, or with wrote an item of an inbox.
+func (s *Service) related(ctx context.Context, by string, users []string, wrote bool) ([]bool, error) {
 	own, others, err := s.store.Acquaintances(ctx, by, users)
 	if err != nil {
 		return nil, err
@@ -111,7 +148,7 @@ func (s *Service) acquainted(ctx context.Context, by string, users []string) ([]
 	seen, looked := make([]bool, len(users)), len(own)
 	common := make([][]string, len(users))
 	for i, o := range others {
-		seen[i] = o.Wrote
+		seen[i] = o.Wrote && wrote
 		looked += len(o.Groups)
 		for _, group := range o.Groups {
 			if mine[group] {

@@ -44,12 +44,22 @@ const (
 	fieldStatus  = "status"
 )
 
+// Presence says whether others see where a user is.
+type Presence string
+
+// Who hides sees nobody's presence either.
+const (
+	PresenceShown  Presence = "shown"
+	PresenceHidden Presence = "hidden"
+)
+
 // record is a profile as it is stored.
 type record struct {
 	Name     string          `json:"name,omitempty"`
 	Picture  string          `json:"picture,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty"`
 	Status   *Status         `json:"status,omitempty"`
+	Presence Presence        `json:"presence,omitempty"`  // empty: shown
 	Pinned   []string        `json:"pinned,omitempty"`    // fields that operators have set, in order
 	ClaimedS int64           `json:"claimed_s,omitempty"` // when the token was issued from which fields came last, Unix seconds
 	Shown    bool            `json:"shown,omitempty"`     // there is, or was, something to see: clients are told of its versions
@@ -58,6 +68,7 @@ type record struct {
 // Change is what to change of a profile, as JSON: what is empty stays, and null clears.
 type Change struct {
 	Name, Picture, Data, Status, Settings json.RawMessage
+	Presence                              *Presence // nil: it stays
 }
 
 // read decodes what the store has. There is always a record, which may be empty.
@@ -96,6 +107,11 @@ func (s Stored) changed(c Change, operator bool, now time.Time) (Stored, error) 
 		}
 		if operator {
 			r.pin(f.name, !isNull(f.value))
+		}
+	}
+	if c.Presence != nil {
+		if r.Presence = *c.Presence; r.Presence == PresenceShown {
+			r.Presence = ""
 		}
 	}
 	if len(c.Settings) > 0 {

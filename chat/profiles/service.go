@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,12 +88,17 @@ type View struct {
 	Status  *Status         `json:"status,omitempty"`
 	Version int64           `json:"version"` // 0: the user has no profile
 	*Decided
+	*Seen
 }
 
 // Decided is what only operators see of a user.
 type Decided struct {
-	Role       *string    `json:"role"`
-	Disabled   bool       `json:"disabled"`
+	Role     *string `json:"role"`
+	Disabled bool    `json:"disabled"`
+}
+
+// Seen is when a user was seen: operators see it, and of those who do not hide, to five minutes, who may see the user.
+type Seen struct {
 	LastSeenAt *chat.Time `json:"last_seen_at"` // nil: nobody knows
 }
 
@@ -116,6 +122,7 @@ type Own struct {
 	View
 	Role     string          `json:"role,omitempty"` // admin: an operator
 	Settings json.RawMessage `json:"settings,omitempty"`
+	Presence Presence        `json:"presence"`
 }
 
 // Get reads the caller's own profile.
@@ -129,7 +136,11 @@ func (s *Service) Get(ctx context.Context, user string) (Own, error) {
 
 func (s *Service) own(user string, stored Stored) (Own, error) {
 	v, err := s.view(user, stored)
-	return Own{View: v, Settings: json.RawMessage(stored.Settings)}, chat.AsError(err)
+	if err != nil {
+		return Own{}, chat.AsError(err)
+	}
+	r, err := stored.read()
+	return Own{View: v, Settings: json.RawMessage(stored.Settings), Presence: cmp.Or(r.Presence, PresenceShown)}, chat.AsError(err)
 }
 
 // Patch changes the caller's own profile. match tells whether it may be changed as it is, by its version; nil: in any case. ErrConflict:
@@ -194,7 +205,7 @@ func (s *Service) putAll(ctx context.Context, writes []Write) (versions []int64,
 		if err != nil {
 			return nil, nil, chat.AsError(err)
 		}
-		writes[i].Words, writes[i].AvatarID = wordsOf(writes[i].User, r.Name), avatarOf(r.Picture)
+		writes[i].Words, writes[i].AvatarID, writes[i].Hides = wordsOf(writes[i].User, r.Name), avatarOf(r.Picture), r.Presence == PresenceHidden
 	}
 	versions, errs, err = s.store.PutProfiles(ctx, writes)
 	return versions, errs, chat.AsError(err)

@@ -16,6 +16,7 @@ type Write struct {
 	WithSettings bool     // otherwise they stay
 	Words        []string // by which it is found, folded
 	AvatarID     string   // of the avatar that the picture names; one that was kept and is another one goes. Empty: none
+	Hides        bool     // others do not see where the user is
 	Avatar       *Avatar  // its type and bytes; nil: it is kept already
 }
 
@@ -60,6 +61,8 @@ type Store interface {
 	AreMembers(ctx context.Context, asked []Membership) ([]bool, error)
 	// SawUsers notes when users were last seen, in ms, unless they were seen later or nobody knows them. It is atomic for each user.
 	SawUsers(ctx context.Context, at map[string]int64) error
+	// Hidden tells whether a user hides where they are.
+	Hidden(ctx context.Context, user string) (bool, error)
 	// LastSeen tells of each user when they were last seen, in ms: now for those who have a session, 0 for nobody knows.
 	LastSeen(ctx context.Context, users []string) ([]int64, error)
 }

@@ -33,6 +33,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/pins"
+	"github.com/chatd/chatd/chat/presence"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/retention"
@@ -217,10 +218,11 @@ func (n *Node) openServices() {
 	webhooks := webhook.New(core, n.store.Webhooks, n.sender)
 	schedules := schedule.New(core, n.store.Schedules, webhooks)
 	exports, noted, blocked := exports.New(core, groups), memberdata.New(core, n.store.Groups), blocks.New(core, n.store.Blocks)
+	readers := live.New(core, logs)
 	notifications := notify.New(core, notifyStore{n.store.Notifications, n.store.Inboxes, n.store.Logs, n.store.Tasks, n.clock.NowMs}, notify.Options{
 		Delay: n.set.NotifyDelay.value(), Pusher: n.sender, Disabled: func(user string) bool { return n.services.Users.Disabled(user) },
 		Name:    func(ctx context.Context, user string) string { return n.services.Profiles.Name(ctx, user) },
-		Blocked: blocked.Of,
+		Blocked: blocked.Of, Opened: readers,
 	})
 	decided := users.New(usersStore{n.store.Tables, n.store.Notifications}, users.Options{Node: notifications.Node(), Now: time.Now, Log: n.log})
 	kept := files.New(core, n.store.Files, n.blobs, files.Options{SizeMax: int64(n.set.FileMax.value()), Sole: n.store.server != nil, Log: n.log})
@@ -228,6 +230,7 @@ func (n *Node) openServices() {
 		Directory: profiles.Directory(n.set.Directory), Claims: n.set.JWTProfile, Draw: kept.Avatar, Now: time.Now, Log: n.log,
 	})
 	webhooks.Profiles = shown.Names
+	readers.ServeHere(notifications.Node(), shown.Hides)
 	invites, decisions := n.openInvites(core, shown), rules.New(core, ruleStore{n.store.Groups, n.store.Pins, n.store.Tasks}, groups, webhooks)
 	reported, reviewed := reports.New(core, n.store.Reports, groups, decisions, webhooks), reviews.New(core, n.store.Reviews, schedules, webhooks)
 	n.services = web.Services{
@@ -236,12 +239,13 @@ func (n *Node) openServices() {
 		Exports:       exports,
 		Chat:          core,
 		Files:         kept,
-		Live:          live.New(core, logs),
+		Live:          readers,
 		MemberData:    noted,
 		Blocks:        blocked,
 		Drafts:        drafts.New(core, n.store.Drafts),
 		Buttons:       buttons.New(core, n.store.Buttons, groups, webhooks),
 		Pins:          pins.New(core, n.store.Pins, groups),
+		Presence:      presence.New(core, n.store.Notifications, shown),
 		Rules:         decisions,
 		Reports:       reported,
 		Reviews:       reviewed,

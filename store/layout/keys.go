@@ -61,17 +61,17 @@ func (k Key) Owner() Owner {
 
 // Keys are all keys of a store.
 var Keys = slices.Concat(
-	keys("", Left, "hash layout health", "zset live nodes served orphans health:ends", "string blobs"),
+	keys("", Left, "hash layout health present", "zset live nodes served orphans health:ends", "string blobs"),
 	keys("", Stays, "hash archive webhooks=webhook webhooks:state webhooks:health a:<id>", "zset announcements", "string push_key"),
 	keys("", Stays, "hash tables t:<id> t:<id>:used", "zset t:<id>:at t:<id>:gone"),
 	keys("", Anew, "hash wants retention grown=number erased=number a:<id>:part"),
-	keys("", ByElement, "hash files=grouped invited=grouped avatars=owned", "zset public=listed named=listed reviewed=reviewed reported=listed audit=audited audit:server=audited users=sender last_seen=sender names=word", "set reachable=sender unused=sender"),
+	keys("", ByElement, "hash files=grouped invited=grouped avatars=owned", "zset public=listed named=listed reviewed=reviewed reported=listed audit=audited audit:server=audited users=sender last_seen=sender names=word", "set reachable=sender unused=sender hidden=sender"),
 	keys("g:<id>:", WithOwner, "string id",
 		"hash meta=group members=member data=custom bans=ban requests=request levels=user sent:<user>=sent invites=invite reviews=review reports=report reporters=reporter pins=pin pinned=pinned erasures=held files=file gone:files=file import=import",
 		"zset joined=user managers=user seen=reader read=user told=user mutes=user slow=user banned=user asked=user waiting=user gone:members=user senders=sender gone:senders=sender",
 		"zset msgs=entry skip=id by:<user>=id at:<user>=id reacted=reacted reactions=reactions kept=change files:unused=name files:named=named expires=id",
 		"zset import:msgs=entry import:skip=id import:reacted=reacted import:reactions=reactions"),
-	keys("g:<id>:", Left, "zset pressed"),
+	keys("g:<id>:", Left, "zset pressed here"),
 	keys("u:<id>:", WithOwner, "string erasing=name files:bytes account=account", "list inbox=item", "hash profile=profile avatar=avatar",
 		"hash inbox:base=inbox inbox:sent:<user>=sent strangers=stranger reviews=review added=added devices=device keys=answer uploads=grouped files=grouped drafts=draft",
 		"zset groups=group_id blocks=user inbox:senders=sender inbox:server=id inbox:by:<user>=id inbox:mentions:<user>=id schedules=name firings=name keys:at"),

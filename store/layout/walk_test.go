@@ -23,6 +23,7 @@ import (
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/importer"
 	"github.com/chatd/chatd/chat/invite"
+	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/memberdata"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/pins"
@@ -46,14 +47,14 @@ import (
 const known = `
 string blobs push_key g:*:id u:*:erasing u:*:files:bytes u:*:account q:*:paused
 list u:*:inbox a:*:to:* q:*:ready:critical q:*:ready:high q:*:ready:normal q:*:ready:low
-set reachable unused e:*:groups e:*:held
-hash layout health wants grown erased files invited avatars retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
+set reachable unused hidden e:*:groups e:*:held
+hash layout health present wants grown erased files invited avatars retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
 hash g:*:reviews u:*:reviews g:*:meta g:*:members g:*:bans g:*:requests g:*:data g:*:invites g:*:reports g:*:reporters g:*:pins g:*:pinned g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
 hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:drafts u:*:profile u:*:avatar u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
 zset reviewed public named reported audit audit:server users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
-zset g:*:expires g:*:banned g:*:asked g:*:mutes g:*:slow g:*:pressed g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
+zset g:*:expires g:*:banned g:*:asked g:*:mutes g:*:slow g:*:pressed g:*:here g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
 zset g:*:import:msgs g:*:import:skip g:*:import:reacted g:*:import:reactions
 zset u:*:groups u:*:blocks u:*:inbox:server u:*:inbox:by:* u:*:inbox:mentions:* u:*:inbox:senders u:*:schedules u:*:firings u:*:keys:at
 zset q:*:delayed q:*:leased q:*:dead q:*:parked q:*:rates q:*:kept q:*:lines q:*:expiring`
@@ -66,7 +67,7 @@ var unseen = map[string]string{
 }
 
 // notCarried are the keys that an import into another number of partitions does not bring.
-var notCarried = []string{"live", "nodes", "g:*:pressed", "served", "blobs", "orphans", "health", "health:ends", "grown", "erased"}
+var notCarried = []string{"live", "nodes", "present", "g:*:here", "g:*:pressed", "served", "blobs", "orphans", "health", "health:ends", "grown", "erased"}
 
 // patterns are the keys of known, with their types.
 func patterns() map[string]string {
@@ -367,11 +368,16 @@ func (f filler) users() {
 	f.Must(f.Store.Finish(f.Ctx, "alice", "key", chat.Answer{Status: 201, Body: []byte("{}")}))
 	f.Must(f.Store.PutAccount(f.Ctx, "alice", "", `{"password":"$argon2id$"}`, false, audit.Entry{}))
 	f.Must(f.Store.Arrive(f.Ctx, "node", []string{"alice"}, time.Hour))
+	_, err = f.Store.Open(f.Ctx, "node", []live.Opening{{Group: "g", Came: []string{"alice"}}}, time.Hour)
+	f.Must(err)
 	_, errs, err := f.Store.PutProfiles(f.Ctx, []profiles.Write{{User: "alice", Stored: profiles.Stored{Text: `{"picture":"/avatars/AAAAAAAAAAAAAAAA-0"}`}, Words: []string{"alice"},
 		AvatarID: "AAAAAAAAAAAAAAAA-0", Avatar: &profiles.Avatar{Type: "image/png", Content: []byte("\x89PNG")}}})
 	f.Must(errors.Join(append(errs, err)...))
 	f.Must(f.Store.SawUsers(f.Ctx, map[string]int64{"alice": 1}))
-	f.Must(f.Store.Heartbeat(f.Ctx, "node", []string{"alice"}, time.Hour))
+	_, errs, err = f.Store.PutProfiles(f.Ctx, []profiles.Write{{User: "hider", Stored: profiles.Stored{Text: `{"presence":"hidden"}`}, Hides: true}})
+	f.Must(errors.Join(append(errs, err)...))
+	_, err = f.Store.Heartbeat(f.Ctx, "node", []string{"alice"}, []string{"g"}, time.Hour)
+	f.Must(err)
 }
 
 func (f filler) features() {

@@ -27,6 +27,7 @@ import (
 	"github.com/chatd/chatd/chat/keys"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/presence"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/reviews"
@@ -1002,6 +1003,16 @@ type GroupPage struct {
 	Total *int64 `json:"total,omitempty"`
 }
 
+// GroupPresence defines model for GroupPresence.
+type GroupPresence struct {
+	// Next The `cursor` of the next page; null at the end.
+	Next *Next `json:"next"`
+
+	// Online How many are there, listed or not.
+	Online int            `json:"online"`
+	Users  []UserPresence `json:"users"`
+}
+
 // GroupView defines model for GroupView.
 type GroupView = chat.GroupView
 
@@ -1377,6 +1388,9 @@ type MeChange struct {
 	Name    json.RawMessage `json:"name,omitempty"`
 	Picture json.RawMessage `json:"picture,omitempty"`
 
+	// Presence Hidden: nobody sees where the caller is, and the caller sees nobody.
+	Presence json.RawMessage `json:"presence,omitempty"`
+
 	// Settings Any JSON value, at most 8 KiB.
 	Settings json.RawMessage `json:"settings,omitempty"`
 
@@ -1720,6 +1734,16 @@ type PositionMark struct {
 
 // Posting Who may post and edit. `none`: nobody, managers included; announcements still come.
 type Posting = chat.Posting
+
+// PresenceList defines model for PresenceList.
+type PresenceList struct {
+	Users []UserPresence `json:"users"`
+}
+
+// PresenceRequest defines model for PresenceRequest.
+type PresenceRequest struct {
+	Users []UserId `json:"users"`
+}
 
 // Press defines model for Press.
 type Press struct {
@@ -2392,6 +2416,9 @@ type UserPage struct {
 	Users []User `json:"users"`
 }
 
+// UserPresence defines model for UserPresence.
+type UserPresence = presence.User
+
 // UserSession defines model for UserSession.
 type UserSession = users.Session
 
@@ -2735,6 +2762,15 @@ type ListReceiptsParams struct {
 
 // ListPinsParams defines parameters for ListPins.
 type ListPinsParams struct {
+	// Limit Maximum number of entries.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the previous page; empty for the first page.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetPresenceParams defines parameters for GetPresence.
+type GetPresenceParams struct {
 	// Limit Maximum number of entries.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -3113,6 +3149,9 @@ type UpdateMeJSONRequestBody = MeChange
 
 // ChangePasswordJSONRequestBody defines body for ChangePassword for application/json ContentType.
 type ChangePasswordJSONRequestBody = PasswordChange
+
+// ListPresenceJSONRequestBody defines body for ListPresence for application/json ContentType.
+type ListPresenceJSONRequestBody = PresenceRequest
 
 // DecideReportJSONRequestBody defines body for DecideReport for application/json ContentType.
 type DecideReportJSONRequestBody = ReportDecision
@@ -3571,6 +3610,9 @@ type ServerInterface interface {
 	// PutPin Pin a message
 	// (PUT /v1/groups/{group}/pins/{id})
 	PutPin(ctx echo.Context, group GroupParam, id int64) error
+	// GetPresence Tell who of a group is there
+	// (GET /v1/groups/{group}/presence)
+	GetPresence(ctx echo.Context, group GroupParam, params GetPresenceParams) error
 	// ReadGroup Mark as read
 	// (POST /v1/groups/{group}/read)
 	ReadGroup(ctx echo.Context, group GroupParam) error
@@ -3676,6 +3718,9 @@ type ServerInterface interface {
 	// ChangePassword Change the password
 	// (PUT /v1/me/password)
 	ChangePassword(ctx echo.Context) error
+	// ListPresence Tell who of some users is there
+	// (POST /v1/presence)
+	ListPresence(ctx echo.Context) error
 	// ListProblems List what is wrong
 	// (GET /v1/problems)
 	ListProblems(ctx echo.Context) error
@@ -5183,6 +5228,38 @@ func (w *ServerInterfaceWrapper) PutPin(ctx echo.Context) error {
 	return err
 }
 
+// GetPresence converts echo context to params.
+func (w *ServerInterfaceWrapper) GetPresence(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetPresenceParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetPresence(ctx, group, params)
+	return err
+}
+
 // ReadGroup converts echo context to params.
 func (w *ServerInterfaceWrapper) ReadGroup(ctx echo.Context) error {
 	var err error
@@ -5816,6 +5893,15 @@ func (w *ServerInterfaceWrapper) ChangePassword(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ChangePassword(ctx)
+	return err
+}
+
+// ListPresence converts echo context to params.
+func (w *ServerInterfaceWrapper) ListPresence(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListPresence(ctx)
 	return err
 }
 
@@ -7000,6 +7086,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/groups/:group/pins", wrapper.ListPins, options.OperationMiddlewares["listPins"]...)
 	router.DELETE(options.BaseURL+"/v1/groups/:group/pins/:id", wrapper.DeletePin, options.OperationMiddlewares["deletePin"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/pins/:id", wrapper.PutPin, options.OperationMiddlewares["putPin"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/presence", wrapper.GetPresence, options.OperationMiddlewares["getPresence"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/read", wrapper.ReadGroup, options.OperationMiddlewares["readGroup"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/reports", wrapper.ListGroupReports, options.OperationMiddlewares["listGroupReports"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/requests", wrapper.ListRequests, options.OperationMiddlewares["listRequests"]...)
@@ -7036,6 +7123,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/me/logins", wrapper.ListLogins, options.OperationMiddlewares["listLogins"]...)
 	router.DELETE(options.BaseURL+"/v1/me/logins/:login", wrapper.EndLogin, options.OperationMiddlewares["endLogin"]...)
 	router.PUT(options.BaseURL+"/v1/me/password", wrapper.ChangePassword, options.OperationMiddlewares["changePassword"]...)
+	router.POST(options.BaseURL+"/v1/presence", wrapper.ListPresence, options.OperationMiddlewares["listPresence"]...)
 	router.GET(options.BaseURL+"/v1/problems", wrapper.ListProblems, options.OperationMiddlewares["listProblems"]...)
 	router.GET(options.BaseURL+"/v1/push/key", wrapper.GetPushKey, options.OperationMiddlewares["getPushKey"]...)
 	router.GET(options.BaseURL+"/v1/reports", wrapper.ListReports, options.OperationMiddlewares["listReports"]...)
@@ -10048,6 +10136,56 @@ func (response PutPindefaultApplicationProblemPlusJSONResponse) VisitPutPinRespo
 	return err
 }
 
+type GetPresenceRequestObject struct {
+	Group  GroupParam `json:"group"`
+	Params GetPresenceParams
+}
+
+type GetPresenceResponseObject interface {
+	VisitGetPresenceResponse(w http.ResponseWriter) error
+}
+
+type GetPresence200JSONResponse GroupPresence
+
+func (response GetPresence200JSONResponse) VisitGetPresenceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPresencedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetPresencedefaultApplicationProblemPlusJSONResponse) VisitGetPresenceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ReadGroupRequestObject struct {
 	Group GroupParam `json:"group"`
 	Body  *ReadGroupJSONRequestBody
@@ -11771,6 +11909,55 @@ type ChangePassworddefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ChangePassworddefaultApplicationProblemPlusJSONResponse) VisitChangePasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPresenceRequestObject struct {
+	Body *ListPresenceJSONRequestBody
+}
+
+type ListPresenceResponseObject interface {
+	VisitListPresenceResponse(w http.ResponseWriter) error
+}
+
+type ListPresence200JSONResponse PresenceList
+
+func (response ListPresence200JSONResponse) VisitListPresenceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPresencedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListPresencedefaultApplicationProblemPlusJSONResponse) VisitListPresenceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -14542,6 +14729,9 @@ type StrictServerInterface interface {
 	// PutPin Pin a message
 	// (PUT /v1/groups/{group}/pins/{id})
 	PutPin(ctx context.Context, request PutPinRequestObject) (PutPinResponseObject, error)
+	// GetPresence Tell who of a group is there
+	// (GET /v1/groups/{group}/presence)
+	GetPresence(ctx context.Context, request GetPresenceRequestObject) (GetPresenceResponseObject, error)
 	// ReadGroup Mark as read
 	// (POST /v1/groups/{group}/read)
 	ReadGroup(ctx context.Context, request ReadGroupRequestObject) (ReadGroupResponseObject, error)
@@ -14647,6 +14837,9 @@ type StrictServerInterface interface {
 	// ChangePassword Change the password
 	// (PUT /v1/me/password)
 	ChangePassword(ctx context.Context, request ChangePasswordRequestObject) (ChangePasswordResponseObject, error)
+	// ListPresence Tell who of some users is there
+	// (POST /v1/presence)
+	ListPresence(ctx context.Context, request ListPresenceRequestObject) (ListPresenceResponseObject, error)
 	// ListProblems List what is wrong
 	// (GET /v1/problems)
 	ListProblems(ctx context.Context, request ListProblemsRequestObject) (ListProblemsResponseObject, error)
@@ -16676,6 +16869,32 @@ func (sh *strictHandler) PutPin(ctx echo.Context, group GroupParam, id int64) er
 	return nil
 }
 
+// GetPresence operation middleware
+func (sh *strictHandler) GetPresence(ctx echo.Context, group GroupParam, params GetPresenceParams) error {
+	var request GetPresenceRequestObject
+
+	request.Group = group
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPresence(ctx.Request().Context(), request.(GetPresenceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPresence")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetPresenceResponseObject); ok {
+		return validResponse.VisitGetPresenceResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ReadGroup operation middleware
 func (sh *strictHandler) ReadGroup(ctx echo.Context, group GroupParam) error {
 	var request ReadGroupRequestObject
@@ -17880,6 +18099,52 @@ func (sh *strictHandler) ChangePassword(ctx echo.Context) error {
 		return err
 	} else if validResponse, ok := response.(ChangePasswordResponseObject); ok {
 		return validResponse.VisitChangePasswordResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListPresence operation middleware
+func (sh *strictHandler) ListPresence(ctx echo.Context) error {
+	var request ListPresenceRequestObject
+
+	var body ListPresenceJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPresence(ctx.Request().Context(), request.(ListPresenceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPresence")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListPresenceResponseObject); ok {
+		return validResponse.VisitListPresenceResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

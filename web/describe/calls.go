@@ -13,7 +13,7 @@ import (
 // object. Those of a group have its path in front.
 var (
 	chatCalls = []string{
-		"browse listPublicGroups", "search search", "users listUsers", "profile getUser", "me getMe", "updateMe updateMe",
+		"browse listPublicGroups", "search search", "users listUsers", "profile getUser", "presence listPresence", "me getMe", "updateMe updateMe",
 		"schedules.create createSchedule", "schedules.list listSchedules", "schedules.get getSchedule", "schedules.update updateSchedule",
 		"schedules.cancel cancelSchedule", "schedules.run runSchedule",
 		"blocks.put putBlock", "blocks.list listBlocks", "blocks.get getBlock", "blocks.delete deleteBlock", "reports.list listReports", "reports.decide decideReport", "reviews.list listReviews", "reviews.decide decideReview", "audit.list listAudit",
@@ -21,7 +21,7 @@ var (
 		"drafts.list listDrafts", "push.key getPushKey", "push.list listDevices", "push.put putDevice", "push.delete deleteDevice",
 	}
 	groupCalls = []string{"members listMembers", "updateMember updateMember", "receipts listReceipts", "notify putNotify", "notifies getNotify",
-		"pins.list listPins", "pins.put putPin", "pins.delete deletePin",
+		"presence getPresence", "pins.list listPins", "pins.put putPin", "pins.delete deletePin",
 		"draft.put putDraft", "draft.get getDraft", "draft.delete deleteDraft",
 		"bans.list listBans", "bans.put putBan", "bans.delete deleteBan", "actions.press pressAction", "reports.create createReport", "reports.list listGroupReports",
 		"requests.list listRequests", "requests.put putRequest", "requests.delete deleteRequest", "requests.answer answerRequest"}

@@ -320,6 +320,7 @@ func (s *Sessions) greet(one *session, user string) bool {
 		if s.users[user]++; s.users[user] == 1 {
 			s.notifications.SessionsBegan(user)
 		}
+		s.settleAwayLocked(user)
 	}
 	s.mu.Unlock()
 	s.giveWay(idle)
@@ -327,13 +328,24 @@ func (s *Sessions) greet(one *session, user string) bool {
 	return taken
 }
 
-func (s *Sessions) ungreet(user string) {
+// ungreet stops counting a session as user's; one is nil where it never began.
+func (s *Sessions) ungreet(one *session, user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if one != nil {
+		one.departed = true
+		if one.away {
+			if s.away[user]--; s.away[user] == 0 {
+				delete(s.away, user)
+			}
+		}
+	}
 	if s.users[user]--; s.users[user] <= 0 {
 		delete(s.users, user)
 		s.notifications.SessionsEnded(user)
+		return
 	}
+	s.settleAwayLocked(user)
 }
 
 // remove forgets a session that has ended.

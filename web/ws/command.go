@@ -16,7 +16,7 @@ const refBytesMax = 128
 // command is one frame of a client: op and ref, and the op's struct with its fields.
 type command struct {
 	op, ref string
-	args    any // *helloArgs, *sendArgs, *markArgs, *inboxMarkArgs, *typingArgs or *authArgs
+	args    any // *helloArgs, *sendArgs, *markArgs, *inboxMarkArgs, *typingArgs, *focusArgs or *authArgs
 }
 
 // Each op has exactly these fields; a frame with any other is refused.
@@ -54,6 +54,11 @@ type (
 		Op    string  `json:"op"`
 		Ref   *string `json:"ref,omitempty"`
 		Group string  `json:"group"`
+	}
+	focusArgs struct {
+		Op    string          `json:"op"`
+		Ref   *string         `json:"ref,omitempty"`
+		Group json.RawMessage `json:"group"`
 	}
 	authArgs struct {
 		Op    string  `json:"op"`
@@ -99,7 +104,7 @@ func decodeCommand(frame []byte) (c command, object bool, err error) {
 	}
 	c.op, _ = head.Op.(string)
 	if c.args = argsOf(c.op); c.args == nil {
-		return c, true, chat.Errorf(chat.CodeInvalid, "op: want hello, send, ack, read, inbox_ack, typing or auth")
+		return c, true, chat.Errorf(chat.CodeInvalid, "op: want hello, send, ack, read, inbox_ack, typing, focus or auth")
 	}
 	return c, true, wire.Decode(frame, c.args)
 }
@@ -116,6 +121,8 @@ func argsOf(op string) any {
 		return new(inboxMarkArgs)
 	case "typing":
 		return new(typingArgs)
+	case "focus":
+		return new(focusArgs)
 	case "auth":
 		return new(authArgs)
 	}

@@ -13,7 +13,7 @@ func FuzzDecodeCommand(f *testing.F) {
 	for _, seed := range []string{
 		`{"op":"hello","token":"t","after":{"general":42,"x":"9f2c.44.k3"}}`, `{"op":"send","ref":"1","group":"g","body":"hi","mentions":["bob"]}`,
 		`{"op":"ack","group":"g","id":9223372036854775807}`, `{"op":"read","group":"g","id":1e999}`, `{"op":"inbox_ack","seq":3}`,
-		`{"op":"typing","group":"g"}`, `{"op":"auth","token":"t"}`, `{"op":"send","data":{"a":{"a":[1,{"b":2}]}},"group":"g"}`,
+		`{"op":"typing","group":"g"}`, `{"op":"focus","group":"g"}`, `{"op":"focus","ref":"r","group":null}`, `{"op":"auth","token":"t"}`, `{"op":"send","data":{"a":{"a":[1,{"b":2}]}},"group":"g"}`,
 		`{"op":"typing","op":"send"}`, `{"\u006fp":"typing","group":"g"}`, `[]`, ``, `null`, `{"op":null}`, "{\"op\":\"\xff\"}",
 		`{"data":` + strings.Repeat(`{"a":`, 40) + `1` + strings.Repeat(`}`, 41),
 	} {
@@ -47,7 +47,7 @@ func FuzzDecodeCommand(f *testing.F) {
 			if at, err := wire.Mark("id", args.ID, args.Cursor); err == nil && at.ID < 0 {
 				t.Error("a negative id was taken")
 			}
-		case *inboxMarkArgs, *typingArgs, *authArgs:
+		case *inboxMarkArgs, *typingArgs, *focusArgs, *authArgs:
 		default:
 			t.Fatalf("op %q was taken without arguments", c.op)
 		}

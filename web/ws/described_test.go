@@ -56,7 +56,7 @@ func TestClientFramesAreDescribed(t *testing.T) {
 		`{"op":"send","group":"g","body":"x","client_id":"c","ref":"r","reply_to":1,"mentions":["bob"],"data":{"a":1}}`,
 		`{"op":"send","group":"g","kind":"reaction","target":1,"emoji":"👍","removed":true}`,
 		`{"op":"ack","group":"g","id":1}`, `{"op":"read","group":"g","cursor":"c"}`, `{"op":"inbox_ack","seq":1}`,
-		`{"op":"typing","group":"g"}`, `{"op":"auth","token":"t"}`,
+		`{"op":"typing","group":"g"}`, `{"op":"focus","group":"g"}`, `{"op":"focus","ref":"r","group":null}`, `{"op":"auth","token":"t"}`,
 	} {
 		checkDescribed(t, "ClientFrame", []byte(frame))
 	}

@@ -124,6 +124,11 @@ func writeEvent(buf *bytes.Buffer, e live.Event, profiles []byte) {
 		wire.Plain(buf, `{"op":"typing","group":`, e.Typing.Group)
 		wire.Plain(buf, `,"user":`, e.Typing.User)
 		buf.WriteByte('}')
+	case e.Here != nil:
+		wire.Plain(buf, `{"op":"here","group":`, e.Here.Group)
+		wire.Int(buf, `,"count":`, e.Here.Count)
+		wire.JSON(buf, `,"users":`, e.Here.Users)
+		buf.WriteByte('}')
 	case e.Draft != nil:
 		wire.Plain(buf, `{"op":"draft","group":`, e.Draft.Group)
 		if fields, is := strings.CutPrefix(e.Draft.JSON, "{"); is {

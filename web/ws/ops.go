@@ -155,6 +155,8 @@ func (s *session) perform(ctx context.Context, who *auth.Identity, by chat.Calle
 		return s.ackInbox(ctx, by, args)
 	case *typingArgs:
 		return nil, s.all.readers.Typing(ctx, by, args.Group)
+	case *focusArgs:
+		return nil, s.focus(ctx, by, args)
 	}
 	return nil, chat.Errorf(chat.CodeInvalid, "unknown op")
 }
@@ -274,7 +276,7 @@ func (s *session) sayHello(ctx context.Context, args *helloArgs) error {
 	f, err := s.all.readers.Follow(ctx, s.callerOf(who), scope)
 	if err != nil {
 		room.Free()
-		s.all.ungreet(who.User)
+		s.all.ungreet(nil, who.User)
 		return err
 	}
 	s.room = room

@@ -35,6 +35,9 @@ type session struct {
 	leaving   bool   // it is about to close because there are too many
 	leavingOf string // the user whose closing sockets include it; empty: nobody's
 
+	away     bool // it says that nothing is open; guarded by the lock of all, as is the next
+	departed bool // it no longer counts as its user's
+
 	out      writer
 	state    atomic.Int32 // see wake
 	next     *session     // in the run queue; guarded by its lock
@@ -94,7 +97,7 @@ func (s *session) depart() {
 		if who.Key == nil {
 			s.all.profiles.Saw(who.User)
 		}
-		s.all.ungreet(who.User)
+		s.all.ungreet(s, who.User)
 	}
 }
 

@@ -129,6 +129,7 @@ type Sessions struct {
 	silent   map[*session]struct{} // sessions without a token
 	held     map[string][]*session // sessions with one, by user
 	users    map[string]int        // of those, how many said hello
+	away     map[string]int        // of these, how many say that nothing is open
 	leaving  int                   // sessions of live that are about to close because there are too many
 	closing  map[string][]*session // of those, the ones of each user, the first that began to close in front
 	long     map[netip.Prefix]int  // frames beyond FrameBytesMax that are being read, by address
@@ -152,7 +153,7 @@ func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Ses
 	s := &Sessions{
 		service: services.Chat, readers: services.Live, schedules: services.Schedules, notifications: services.Notifications, profiles: services.Profiles,
 		queue: newRunQueue(), verify: verify, opt: opt, long: map[netip.Prefix]int{},
-		live: map[*session]struct{}{}, silent: map[*session]struct{}{}, held: map[string][]*session{}, users: map[string]int{},
+		live: map[*session]struct{}{}, silent: map[*session]struct{}{}, held: map[string][]*session{}, users: map[string]int{}, away: map[string]int{},
 		closing: map[string][]*session{},
 		upgrader: websocket.Upgrader{
 			HandshakeTimeout: 5 * time.Second,

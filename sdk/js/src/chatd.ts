@@ -20,6 +20,8 @@ export type Events = {
   profiles: { [user: string]: number };
   /** What the person has begun to write in a group changed, here or on another device (`draft.put`); deleted: it is gone. */
   draft: { group: string; body?: string; data?: Json; reply_to?: number; thread?: number; rev?: number; deleted?: true };
+  /** Who has the group open that `focus` named, of all devices, with one's own; users are five at most. */
+  here: { group: string; count: number; users: string[] };
   joined: { group: string };
   left: { group: string };
   /** Something to send was refused, or discarded. A message stays as `failed`; a change is given up. */
@@ -81,6 +83,14 @@ export class Chatd {
   /** Tries to connect now, if it waits to: a person asked for it. */
   hurry(): void {
     this.#client.hurry();
+  }
+
+  /**
+   * Says which group the person looks at, or null for none: then they are away. Said once, to the present session: say it again when
+   * `state` becomes live. Of several tabs the last one counts.
+   */
+  focus(group: string | null): void {
+    this.#client.focus(group);
   }
 
   /** Deletes what is kept of this person on this device and closes the client in all tabs: for signing out. */

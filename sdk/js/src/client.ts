@@ -383,13 +383,18 @@ export class Client implements Host {
     }
   }
 
-  #nudged(what: { typing: string } | { hurry: true }): void {
+  #nudged(what: { typing: string } | { focus: string | null } | { hurry: true }): void {
     if ("typing" in what) this.link.tell({ op: "typing", group: what.typing });
+    else if ("focus" in what) this.link.tell({ op: "focus", group: what.focus });
     else this.link.hurry();
   }
 
   typing(group: string): void {
     this.#tabs?.nudge({ typing: group });
+  }
+
+  focus(group: string | null): void {
+    this.#tabs?.nudge({ focus: group });
   }
 
   hurry(): void {

@@ -79,6 +79,7 @@ export class Frames {
       case "typing":
         if (f.user !== state.me) state.type(f.group, f.user, clock.now() + TYPING_MS);
         return this.#expire();
+      case "here":
       case "draft": {
         const { op, ...draft } = f;
         return commit((d) => d.tell(op, draft));

@@ -548,6 +548,18 @@ test("what the person begins to write elsewhere is told", async () => {
   await client.close();
 });
 
+test("who has a group open is told, and which one this person has", async () => {
+  const { server, client, of } = await begun();
+  const [socket] = server.sockets;
+  client.focus("general");
+  client.focus(null);
+  socket.says({ op: "here", group: "general", count: 2, users: ["alice", "bob"] });
+  await quiet();
+  assert.deepEqual(of("here"), [{ group: "general", count: 2, users: ["alice", "bob"] }]);
+  assert.deepEqual(server.commands?.filter((f) => f.op === "focus") ?? [], server.commands ? [{ op: "focus", group: "general" }, { op: "focus", group: null }] : []);
+  await client.close();
+});
+
 test("the public surface: events, snapshot, group, inbox", async () => {
   const server = new Server();
   server.append("general", { body: "m1" });

@@ -1,7 +1,7 @@
 -- Removes what is kept of a user outside groups: the account, the profile with its avatar, devices, inbox, and the answers to retry keys. The keys that senders have in the
 -- inbox go a few at a time.
 --
--- KEYS  devices reachable profile names avatar avatars inbox inbox_base inbox_senders inbox_server keys keys_at strangers firings added account blocks drafts left(inbox_by inbox_mentions inbox_sent)...
+-- KEYS  devices reachable profile names avatar avatars inbox inbox_base inbox_senders inbox_server keys keys_at strangers firings added account blocks drafts hidden left(inbox_by inbox_mentions inbox_sent)...
 -- ARGV  user senders...
 --   left  of each sender
 -- Returns {OK, 1 if there is more}
@@ -18,4 +18,5 @@ for i = senders, #ARGV do
 end
 redis.call('UNLINK', profile, devices, inbox, inbox_base, inbox_server, keys, keys_at, strangers, firings, added, account, blocks, drafts)
 redis.call('SREM', reachable, user)
+redis.call('SREM', hidden, user)
 return {'OK', redis.call('EXISTS', inbox_senders)}

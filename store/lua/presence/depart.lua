@@ -1,6 +1,6 @@
 -- Records that users no longer have a session on a node.
 --
--- KEYS  live
+-- KEYS  live present
 -- ARGV  node users...
 --   users  at most 500
 -- Returns {OK}
@@ -8,4 +8,5 @@ local gone = {}
 for i = users, #ARGV do gone[#gone + 1] = node .. ' ' .. ARGV[i] end
 
 redis.call('ZREM', live, unpack(gone))
+redis.call('HDEL', present, unpack(gone))
 return {'OK'}

@@ -2,8 +2,8 @@
 -- picture names: there is an avatar exactly as long as that. Versions are times where they can be, so that a store that was rolled back
 -- never gives a lost version again.
 --
--- KEYS  profile names users unused avatar avatars
--- ARGV  user revision text with_settings:flag settings avatar_id avatar_type avatar_content words...
+-- KEYS  profile names users unused avatar avatars hidden live nodes present
+-- ARGV  user revision text with_settings:flag settings avatar_id avatar_type avatar_content hides:flag channel words...
 --   revision        version of the profile that was read; 0: there was none
 --   settings        '': none
 --   avatar_id       '': none
@@ -14,6 +14,7 @@
 -- include: base
 -- include: profile_words
 -- include: avatar
+-- include: hide
 local current = redis.call('HGET', profile, 'version') or '0'
 if current ~= revision then return {'CONFLICT'} end
 local version = math.max(clock_ms(), tonumber(current) + 1)
@@ -34,5 +35,6 @@ if avatar_content ~= '' then
   redis.call('HSET', avatar, 'id', avatar_id, 'type', avatar_type, 'content', avatar_content)
   redis.call('HSET', avatars, avatar_id, user)
 end
+hide(user, hides)
 if redis.call('ZADD', users, 0, user) == 1 then redis.call('SADD', unused, user) end
 return {'OK', int(version)}

@@ -1,0 +1,46 @@
+package ws
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/chatd/chatd/chat"
+)
+
+// focus notes which group the client has open. A user is away while all their sessions on this node say that none is.
+func (s *session) focus(ctx context.Context, by chat.Caller, args *focusArgs) error {
+	var group *string
+	if len(args.Group) == 0 || json.Unmarshal(args.Group, &group) != nil || group != nil && *group == "" {
+		return chat.Invalid("group: want the id of a group or null")
+	}
+	open := ""
+	if group != nil {
+		open = *group
+	}
+	if err := s.all.readers.Focus(ctx, by, s.follower, open); err != nil {
+		return err
+	}
+	s.all.setAway(s, open == "")
+	return nil
+}
+
+// setAway notes whether a session says that nothing is open.
+func (s *Sessions) setAway(one *session, away bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one.away == away || one.departed {
+		return
+	}
+	user := one.userName()
+	if one.away = away; away {
+		s.away[user]++
+	} else if s.away[user]--; s.away[user] == 0 {
+		delete(s.away, user)
+	}
+	s.settleAwayLocked(user)
+}
+
+// settleAwayLocked says whether a user is away.
+func (s *Sessions) settleAwayLocked(user string) {
+	s.notifications.SetAway(user, s.users[user] > 0 && s.away[user] >= s.users[user])
+}
