@@ -229,6 +229,7 @@ func (f *Follower) left(l *line) {
 		f.leftAt(l.group(), l.pos) // with its mark: the log may be rolled back before they return
 	}
 	f.drop(l)
+	f.service.hub.opens.leave(f.pending, l.group())
 	f.out = append(f.out, Event{Left: l.group()})
 }
 

@@ -260,7 +260,6 @@ func (f *Follower) drop(l *line) {
 		f.groups.Store(int32(len(f.lines)))
 	}
 	l.feed.remove(&l.interest)
-	f.service.hub.opens.leave(f.pending, l.group())
 }
 
 // Welcome says where the session starts. It may be called once.

@@ -45,16 +45,18 @@ type Store interface {
 	States(ctx context.Context, users []string) ([]User, error)
 	// Present lists all users who are there and do not hide, each once, sorted.
 	Present(ctx context.Context) ([]string, error)
+	// Hidden tells whether a user hides where they are.
+	Hidden(ctx context.Context, user string) (bool, error)
 	// MemberIDs reads the members of a small group.
 	MemberIDs(ctx context.Context, group string) ([]string, error)
 	// MembersAmong are those of users who are in the group, in order.
 	MembersAmong(ctx context.Context, group string, users []string) ([]string, error)
 }
 
-// Profiles knows who hides, and who knows whom.
+// Profiles knows who knows whom.
 type Profiles interface {
-	Hides(ctx context.Context, user string) (bool, error)
-	Together(ctx context.Context, by string, users []string) ([]bool, error)
+	// Related tells with whom of users by shares a group or, where wrote is set, an item of an inbox.
+	Related(ctx context.Context, by string, users []string, wrote bool) ([]bool, error)
 }
 
 // Service tells who is there. It is safe for concurrent use.
@@ -107,7 +109,7 @@ func (s *Service) Of(ctx context.Context, by chat.Caller, group string, limit in
 		return p, chat.ErrMembersOnly
 	}
 	p.Users = []User{}
-	if hides, err := s.profiles.Hides(ctx, by.User); err != nil || hides {
+	if hides, err := s.store.Hidden(ctx, by.User); err != nil || hides {
 		return p, chat.AsError(err)
 	}
 	if info.Members > wholeMax {
@@ -189,7 +191,7 @@ func (s *Service) Among(ctx context.Context, by chat.Caller, users []string) ([]
 	if by.User == "" || len(users) == 0 {
 		return []User{}, nil
 	}
-	if hides, err := s.profiles.Hides(ctx, by.User); err != nil || hides {
+	if hides, err := s.store.Hidden(ctx, by.User); err != nil || hides {
 		return []User{}, chat.AsError(err)
 	}
 	// Only of those who are there the groups have to be compared.
@@ -205,7 +207,7 @@ func (s *Service) Among(ctx context.Context, by chat.Caller, users []string) ([]
 	if len(names) == 0 {
 		return list, nil
 	}
-	together, err := s.profiles.Together(ctx, by.User, names)
+	together, err := s.profiles.Related(ctx, by.User, names, false)
 	for i, u := range there {
 		if err == nil && (together[i] || u.User == by.User) {
 			list = append(list, u)

@@ -40,21 +40,16 @@ func (s *Service) User(ctx context.Context, by chat.Caller, user string) (View, 
 		return View{}, err
 	}
 	if !by.Admin {
-		found[0].Seen, err = s.seenBy(ctx, by.User, user)
+		found[0].Seen, err = seenBy(ctx, s, by.User, user)
 	}
 	return found[0], err
-}
-
-// Hides tells whether a user hides where they are.
-func (s *Service) Hides(ctx context.Context, user string) (bool, error) {
-	return s.store.Hidden(ctx, user)
 }
 
 // seenExact is how exactly users see when others were there.
 const seenExact = 5 * time.Minute
 
 // seenBy is when a user was seen last, as another user sees it; nil: not at all, because one of them hides.
-func (s *Service) seenBy(ctx context.Context, by, user string) (*Seen, error) {
+func seenBy(ctx context.Context, s *Service, by, user string) (*Seen, error) {
 	for _, one := range []string{by, user} {
 		if hidden, err := s.store.Hidden(ctx, one); err != nil || hidden {
 			return nil, chat.AsError(err)
@@ -114,7 +109,7 @@ func (s *Service) visible(ctx context.Context, by chat.Caller, ids []string) ([]
 	if by.Admin || s.opt.Directory == DirectoryAll {
 		seen, err = s.store.KnownUsers(ctx, ids)
 	} else {
-		seen, err = s.acquainted(ctx, by.User, ids)
+		seen, err = s.Related(ctx, by.User, ids, true)
 	}
 	var list []string
 	for i, user := range ids {
@@ -125,18 +120,9 @@ func (s *Service) visible(ctx context.Context, by chat.Caller, ids []string) ([]
 	return list, err
 }
 
-// acquainted tells with whom of users by shares a group or an item of an inbox. The indexes say where to look, the groups who is in them.
-func (s *Service) acquainted(ctx context.Context, by string, users []string) ([]bool, error) {
-	return s.related(ctx, by, users, true)
-}
-
-// Together tells with whom of users by shares a group.
-func (s *Service) Together(ctx context.Context, by string, users []string) ([]bool, error) {
-	return s.related(ctx, by, users, false)
-}
-
-// related tells with whom of users by shares a group, or with wrote an item of an inbox.
-func (s *Service) related(ctx context.Context, by string, users []string, wrote bool) ([]bool, error) {
+// Related tells with whom of users by shares a group or, where wrote is set, an item of an inbox. The indexes say where to look, the groups who
+// is in them.
+func (s *Service) Related(ctx context.Context, by string, users []string, wrote bool) ([]bool, error) {
 	own, others, err := s.store.Acquaintances(ctx, by, users)
 	if err != nil {
 		return nil, err

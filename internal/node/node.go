@@ -230,7 +230,7 @@ func (n *Node) openServices() {
 		Directory: profiles.Directory(n.set.Directory), Claims: n.set.JWTProfile, Draw: kept.Avatar, Now: time.Now, Log: n.log,
 	})
 	webhooks.Profiles = shown.Names
-	readers.ServeHere(notifications.Node(), shown.Hides)
+	readers.ServeHere(notifications.Node(), n.store.Hidden)
 	invites, decisions := n.openInvites(core, shown), rules.New(core, ruleStore{n.store.Groups, n.store.Pins, n.store.Tasks}, groups, webhooks)
 	reported, reviewed := reports.New(core, n.store.Reports, groups, decisions, webhooks), reviews.New(core, n.store.Reviews, schedules, webhooks)
 	n.services = web.Services{
@@ -245,7 +245,7 @@ func (n *Node) openServices() {
 		Drafts:        drafts.New(core, n.store.Drafts),
 		Buttons:       buttons.New(core, n.store.Buttons, groups, webhooks),
 		Pins:          pins.New(core, n.store.Pins, groups),
-		Presence:      presence.New(core, n.store.Notifications, shown),
+		Presence:      presence.New(core, presenceStore{n.store.Notifications, n.store.Profiles}, shown),
 		Rules:         decisions,
 		Reports:       reported,
 		Reviews:       reviewed,

@@ -55,6 +55,10 @@ type (
 		*store.Profiles
 		*store.Tables
 	}
+	presenceStore struct {
+		*store.Notifications
+		*store.Profiles
+	}
 	notifyStore struct {
 		*store.Notifications
 		*store.Inboxes

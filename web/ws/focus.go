@@ -7,8 +7,8 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// focus notes which group the client has open. A user is away while all their sessions on this node say that none is.
-func (s *session) focus(ctx context.Context, by chat.Caller, args *focusArgs) error {
+// focusOn notes which group the client has open. A user is away while all their sessions on this node say that none is.
+func focusOn(ctx context.Context, s *session, by chat.Caller, args *focusArgs) error {
 	var group *string
 	if len(args.Group) == 0 || json.Unmarshal(args.Group, &group) != nil || group != nil && *group == "" {
 		return chat.Invalid("group: want the id of a group or null")

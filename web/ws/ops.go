@@ -156,7 +156,7 @@ func (s *session) perform(ctx context.Context, who *auth.Identity, by chat.Calle
 	case *typingArgs:
 		return nil, s.all.readers.Typing(ctx, by, args.Group)
 	case *focusArgs:
-		return nil, s.focus(ctx, by, args)
+		return nil, focusOn(ctx, s, by, args)
 	}
 	return nil, chat.Errorf(chat.CodeInvalid, "unknown op")
 }
