@@ -26,6 +26,8 @@ export interface ChatCalls {
     }): Promise<UserPage>;
     /** Get a user. */
     profile(user: string): Promise<User>;
+    /** Tell who of some users is there. */
+    presence(body: PresenceRequest): Promise<PresenceList>;
     /** Get the caller. */
     me(): Promise<Me>;
     /** Change the caller's profile. */
@@ -126,7 +128,7 @@ export interface ChatCalls {
         delete(device: string): Promise<null>;
     };
 }
-export declare const chatCalls = "browse GET /v1/groups/public|search GET /v1/search|users GET /v1/users|profile GET /v1/users/{}|me GET /v1/me|updateMe PATCH /v1/me|schedules.create POST /v1/schedules|schedules.list GET /v1/schedules|schedules.get GET /v1/schedules/{}|schedules.update PATCH /v1/schedules/{}|schedules.cancel DELETE /v1/schedules/{}|schedules.run POST /v1/schedules/{}/run|blocks.put PUT /v1/blocks/{}|blocks.list GET /v1/blocks|blocks.get GET /v1/blocks/{}|blocks.delete DELETE /v1/blocks/{}|reports.list GET /v1/reports|reports.decide POST /v1/reports/{}|reviews.list GET /v1/reviews|reviews.decide POST /v1/reviews/{}|audit.list GET /v1/audit|invites.create POST /v1/invites|invites.list GET /v1/invites|invites.delete DELETE /v1/invites/{}|invites.check POST /v1/invites/check|invites.accept POST /v1/invites/accept|drafts.list GET /v1/drafts|push.key GET /v1/push/key|push.list GET /v1/devices|push.put PUT /v1/devices/{}|push.delete DELETE /v1/devices/{}";
+export declare const chatCalls = "browse GET /v1/groups/public|search GET /v1/search|users GET /v1/users|profile GET /v1/users/{}|presence POST /v1/presence|me GET /v1/me|updateMe PATCH /v1/me|schedules.create POST /v1/schedules|schedules.list GET /v1/schedules|schedules.get GET /v1/schedules/{}|schedules.update PATCH /v1/schedules/{}|schedules.cancel DELETE /v1/schedules/{}|schedules.run POST /v1/schedules/{}/run|blocks.put PUT /v1/blocks/{}|blocks.list GET /v1/blocks|blocks.get GET /v1/blocks/{}|blocks.delete DELETE /v1/blocks/{}|reports.list GET /v1/reports|reports.decide POST /v1/reports/{}|reviews.list GET /v1/reviews|reviews.decide POST /v1/reviews/{}|audit.list GET /v1/audit|invites.create POST /v1/invites|invites.list GET /v1/invites|invites.delete DELETE /v1/invites/{}|invites.check POST /v1/invites/check|invites.accept POST /v1/invites/accept|drafts.list GET /v1/drafts|push.key GET /v1/push/key|push.list GET /v1/devices|push.put PUT /v1/devices/{}|push.delete DELETE /v1/devices/{}";
 export interface GroupCalls {
     /** List members and their cursors. */
     members(query?: {
@@ -145,6 +147,11 @@ export interface GroupCalls {
     notify(body: NotifyDraft): Promise<Notify>;
     /** Get the notification level in a group. */
     notifies(): Promise<Notify>;
+    /** Tell who of a group is there. */
+    presence(query?: {
+        limit?: number;
+        cursor?: string;
+    }): Promise<GroupPresence>;
     readonly pins: {
         /** List the pins of a group. */
         list(query?: {
@@ -202,7 +209,7 @@ export interface GroupCalls {
         answer(user: string, body: JoinAnswer): Promise<null>;
     };
 }
-export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|pins.list GET /pins|pins.put PUT /pins/{}|pins.delete DELETE /pins/{}|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|actions.press POST /messages/{}/actions|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
+export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|presence GET /presence|pins.list GET /pins|pins.put PUT /pins/{}|pins.delete DELETE /pins/{}|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|actions.press POST /messages/{}/actions|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
 export type AuditPage = {
     entries: AuditEntry[];
     /** The `cursor` of the next page; null at the end. */
@@ -367,6 +374,13 @@ export type GroupDraft = {
     slow_s?: number;
     visibility?: "private" | "public";
 };
+export type GroupPresence = {
+    /** The `cursor` of the next page; null at the end. */
+    next: string | null;
+    /** How many are there, listed or not. */
+    online: number;
+    users: UserPresence[];
+};
 export type Invite = {
     /** In the answer to its creation only. */
     code?: string;
@@ -437,6 +451,8 @@ export type Me = {
     name?: string;
     /** An https address, or the path of an avatar of this server. */
     picture?: string;
+    /** Whether others see where the user is. */
+    presence?: "shown" | "hidden";
     /** Of operators and backends alone. */
     role?: string;
     /** Any JSON value of the user's clients. */
@@ -455,6 +471,8 @@ export type MeChange = {
     /** 1 to 64 characters. */
     name?: string | null;
     picture?: string | null;
+    /** Hidden: nobody sees where the caller is, and the caller sees nobody. */
+    presence?: "shown" | "hidden";
     /** Any JSON value, at most 8 KiB. */
     settings?: Json;
     /** As in User; it replaces the one before. */
@@ -502,6 +520,12 @@ export type PinPage = {
     /** The `cursor` of the next page; null at the end. */
     next: string | null;
     pins: Pin[];
+};
+export type PresenceList = {
+    users: UserPresence[];
+};
+export type PresenceRequest = {
+    users: string[];
 };
 export type Press = {
     /** Of the action. */
@@ -677,7 +701,7 @@ export type User = {
     };
     /** For operators. */
     disabled?: boolean;
-    /** For operators: when the user last made a call with a token or had a websocket, now while one is open; up to a minute late. Calls of keys with `Chatd-As` do not count. Null: never seen. */
+    /** When the user last made a call with a token or had a websocket, now while one is open; up to a minute late. Calls of keys with `Chatd-As` do not count. Null: never seen. Others than operators get it for a single user, to 5 minutes, unless one of the two hides. */
     last_seen_at?: string | null;
     name?: string;
     /** An https address, or the path of an avatar of this server. */
@@ -776,6 +800,12 @@ export type Review = {
     to?: string;
     /** Id of the key by which a program sent it. */
     via?: string;
+};
+export type UserPresence = {
+    since: string;
+    state: "online" | "away";
+    /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`. */
+    user: string;
 };
 export type UserStatus = {
     /** One emoji of Unicode. */

@@ -35,6 +35,12 @@ export type Events = {
         rev?: number;
         deleted?: true;
     };
+    /** Who has the group open that `focus` named, of all devices, with one's own; users are five at most. */
+    here: {
+        group: string;
+        count: number;
+        users: string[];
+    };
     joined: {
         group: string;
     };
@@ -79,6 +85,11 @@ export declare class Chatd {
     snapshot: () => Snapshot;
     /** Tries to connect now, if it waits to: a person asked for it. */
     hurry(): void;
+    /**
+     * Says which group the person looks at, or null for none: then they are away. Said once, to the present session: say it again when
+     * `state` becomes live. Of several tabs the last one counts.
+     */
+    focus(group: string | null): void;
     /** Deletes what is kept of this person on this device and closes the client in all tabs: for signing out. */
     forget(): Promise<void>;
     /** A group, whether the person is in it or not. The same object for the same id. */
