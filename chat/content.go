@@ -20,6 +20,7 @@ import (
 // struct; Checked has its rules.
 type Content struct {
 	Kind     Kind            `json:"kind,omitempty"` // if empty, ImpliedKind decides
+	Stream   Stream          `json:"stream,omitempty"`
 	Body     *string         `json:"body,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty"`
 	ClientID string          `json:"client_id,omitempty"`
@@ -39,6 +40,7 @@ var contentFields = []struct {
 	kinds []Kind
 	given func(c *Content) bool
 }{
+	{"stream", []Kind{Text}, func(c *Content) bool { return c.Stream != "" }},
 	{"body", []Kind{Text, Edit}, func(c *Content) bool { return c.Body != nil }},
 	{"data", []Kind{Text, Data, Edit}, func(c *Content) bool { return c.Data != nil }},
 	{"reply_to", []Kind{Text, Data}, func(c *Content) bool { return c.ReplyTo != 0 }},
@@ -60,6 +62,14 @@ func (c Content) Checked(limits Limits) (Content, error) {
 	}
 	if err := c.checkFields(); err != nil {
 		return Content{}, err
+	}
+	if c.Stream != "" {
+		if err := c.checkStream(); err != nil {
+			return Content{}, err
+		}
+		if c.Body == nil {
+			c.Body = new(string)
+		}
 	}
 	if err := CheckKey("client_id", c.ClientID); err != nil {
 		return Content{}, err
@@ -141,6 +151,8 @@ func (c Content) checkNeeds(limits Limits) error {
 		return Invalid("data: missing")
 	case c.Kind == Edit && c.Body == nil && c.Data == nil:
 		return Invalid("body: an edit needs a new body or new data")
+	case c.Stream != "" && (c.Body == nil || *c.Body == ""):
+		return nil
 	case c.Kind == Text && len(c.Files) > 0 && (c.Body == nil || *c.Body == ""):
 		return nil
 	case c.Kind == Text, c.Body != nil:
@@ -157,6 +169,7 @@ func (c Content) Revised(by Content) Content {
 	if by.Data != nil {
 		c.Data = by.Data
 	}
+	c.Stream = by.Stream.left()
 	return c
 }
 
@@ -188,8 +201,11 @@ func checkFiles(files []File) error {
 	return nil
 }
 
-// NamesNoFiles refuses files where a message is not sent to a group now.
+// NamesNoFiles refuses files, and a stream, where a message is not sent to a group now.
 func (c Content) NamesNoFiles() error {
+	if c.Stream != "" {
+		return Invalid("stream: only a message that is sent to a group now may be one")
+	}
 	if len(c.Files) > 0 {
 		return Invalid("files: only a message that is sent to a group now may name files")
 	}

@@ -48,6 +48,8 @@ type Error struct {
 	Blockers []Blocker
 	// Until is when a CodeMuted or a CodeBanned ends; nil: it has no end.
 	Until *Time
+	// Length is how many bytes of a stream stand, of a CodeConflict about one; nil: it is about something else.
+	Length *int64
 	// Reason is why a CodeRefused was refused, for its sender; empty: none was given.
 	Reason string
 }

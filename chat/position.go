@@ -82,3 +82,17 @@ func isToken(s string) bool {
 	}
 	return true
 }
+
+// LogEnd is where a group's log ends.
+type LogEnd struct {
+	Last    int64
+	Epoch   string
+	Trimmed Trimmed
+	Streams bool // messages are being written
+}
+
+// Trimmed is the highest trimmed entry of a log. Zero: nothing is trimmed, or its mark is not known.
+type Trimmed struct {
+	ID   int64
+	Mark string
+}

@@ -91,6 +91,9 @@ func (s *sends) changes(ctx context.Context, by Caller, e Entry) (list []Change,
 	if was.DeletedAt != nil {
 		return nil, false, nil, ErrNotFound
 	}
+	if e.Kind == Edit && was.Stream == StreamOpen {
+		return nil, false, nil, ErrStreamOpen
+	}
 	if was.Kind != Text && was.Kind != Data {
 		return nil, false, nil, Invalid("target: only text and data can be changed")
 	}
@@ -131,9 +134,13 @@ func (s *sends) edited(target Message, was, e Entry) (Change, error) {
 	return Change{Old: target, New: rewritten(target, was.edited(e))}, nil
 }
 
-// edited is a text or data with the content of its edit.
+// edited is a text or data with the content of its edit. The end of a stream is the first time that its text is whole: the message
+// counts as edited from the next one on.
 func (e Entry) edited(by Entry) Entry {
-	e.Content, e.EditedAt = e.Revised(by.Content), &by.SentAt
+	e.Content = e.Revised(by.Content)
+	if by.Stream == "" {
+		e.EditedAt = &by.SentAt
+	}
 	return e
 }
 

@@ -41,7 +41,7 @@ func (s *sends) Send(ctx context.Context, by Caller, group string, c Content, du
 	a := NewAppend(e, s.opt.Now())
 	a.Operator, a.Durability, a.Files, a.FilesGone = by.Admin, durability, fileIDs(c.Files), gone
 	var done Appended
-	asks := s.Asks(group) && e.Kind != Delete && e.Kind != Reaction && !gone
+	asks := s.Asks(group) && e.Kind != Delete && e.Kind != Reaction && !gone && e.Stream == "" // of a stream, the whole text is decided about
 	if asks {
 		e, a, done, err = s.decided(ctx, by, a, e)
 	} else {
@@ -85,6 +85,9 @@ func NewAppend(e Entry, nowMs int64) Append {
 	a := Append{
 		Group: e.Group, From: e.From, Kind: e.Kind, Mark: newMark(), Rest: entryRest(e), SentAtMs: nowMs, Key: e.ClientID,
 		Mentions: e.Mentions, ReplyTo: e.ReplyTo, ExpireS: e.ExpireS, Target: min(e.Target, IDMax), Emoji: e.Emoji, Removed: e.Removed,
+	}
+	if e.Stream == StreamOpen && e.Kind == Text {
+		a.Stream, a.Body = true, *e.Body
 	}
 	if a.Key != "" {
 		a.Content = contentHash(e)

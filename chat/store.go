@@ -56,6 +56,7 @@ type Info struct {
 	Acted                  bool   // created the group, acked since joining, or sent: false for users who were only put into the group
 	ActiveMs               int64  // when the newest entry was sent
 	NewestID               int64  // id of the newest text or data; 0: none yet
+	Streams                bool   // messages are being written; not of all reads
 	LastMark               string // mark of the entry at Last, also where that entry is trimmed
 	Trimmed                Trimmed
 
@@ -209,6 +210,8 @@ type Append struct {
 	Files      []string   // ids of the files that Rest shows
 	Look       bool       // checks a text or data, and appends nothing: the first answer where the Key is known, else no ID
 	Release    *ReviewEnd // the entry was reviewed: the review ends with it, and slow mode does not count
+	Stream     bool       // it is still being written
+	Body       string     // of a stream
 	FilesGone  bool       // they cannot be named: only a Key that is known is answered, and CodeInvalid otherwise
 }
 
@@ -259,19 +262,6 @@ type Page struct {
 	// Pull.Counted is not set, or if there are too many for one step: LogStore.Reactions reads those.
 	Reactions map[int64]map[string]ReactionCount
 	Err       error
-}
-
-// LogEnd is where a group's log ends.
-type LogEnd struct {
-	Last    int64
-	Epoch   string
-	Trimmed Trimmed
-}
-
-// Trimmed is the highest trimmed entry of a log. Zero: nothing is trimmed, or its mark is not known.
-type Trimmed struct {
-	ID   int64
-	Mark string
 }
 
 // LogStore keeps the messages of groups.

@@ -43,6 +43,7 @@ type Error struct {
 	Reason     string        // with CodeRefused: why, if that was said
 	Review     string        // with CodeInReview: the id
 	Until      time.Time     // with CodeMuted and CodeBanned: when it ends; zero: never
+	Length     *int64        // with CodeConflict of a piece of a stream: how many bytes stand
 	Blockers   []Blocker     // with CodeBacklogFull: the members that a send has to wait for, the slowest first
 }
 
@@ -75,9 +76,10 @@ func answerError(status int, header http.Header, body []byte, now time.Time) *Er
 		Blockers []Blocker `json:"blockers"`
 		Until    time.Time `json:"until"`
 		Reason   string    `json:"reason"`
+		Length   *int64    `json:"length"`
 	}
 	if json.Unmarshal(body, &problem) == nil {
-		e.Code, e.Detail, e.Blockers, e.Until, e.Reason = problem.Code, problem.Detail, problem.Blockers, problem.Until, problem.Reason
+		e.Code, e.Detail, e.Blockers, e.Until, e.Reason, e.Length = problem.Code, problem.Detail, problem.Blockers, problem.Until, problem.Reason, problem.Length
 		if e.Detail == "" {
 			e.Detail = problem.Title
 		}

@@ -69,6 +69,23 @@ type DraftChanged struct {
 	KeptDraft
 }
 
+// Streamed means that a message that is being written has grown: Append begins at byte Offset. If Body is set, it is the whole text. The
+// end of the message comes as an edit in the log.
+type Streamed struct {
+	Group  string  `json:"group"`
+	ID     int64   `json:"id"`
+	Offset int64   `json:"offset"`
+	Append string  `json:"append"`
+	Body   *string `json:"body"`
+}
+
+// StreamCancelled means that User asks the caller to stop writing a message.
+type StreamCancelled struct {
+	Group string `json:"group"`
+	ID    int64  `json:"id"`
+	User  string `json:"user"`
+}
+
 // Joined and Left mean that the caller's membership changed. After Left, the position in the group is forgotten.
 type (
 	Joined struct {
@@ -99,14 +116,16 @@ type GroupPosition struct {
 // once per outage. Err is the reason.
 type Disconnected struct{ Err error }
 
-func (Messages) event()     {}
-func (Gap) event()          {}
-func (Items) event()        {}
-func (CursorMoved) event()  {}
-func (Typing) event()       {}
-func (Here) event()         {}
-func (DraftChanged) event() {}
-func (Joined) event()       {}
-func (Left) event()         {}
-func (Connected) event()    {}
-func (Disconnected) event() {}
+func (Messages) event()        {}
+func (Gap) event()             {}
+func (Items) event()           {}
+func (CursorMoved) event()     {}
+func (Typing) event()          {}
+func (Here) event()            {}
+func (DraftChanged) event()    {}
+func (Streamed) event()        {}
+func (StreamCancelled) event() {}
+func (Joined) event()          {}
+func (Left) event()            {}
+func (Connected) event()       {}
+func (Disconnected) event()    {}

@@ -74,7 +74,8 @@ func (r reply) err() *Error {
 	return &Error{Code: r.Code, Detail: r.Detail, RetryAfter: time.Duration(r.RetryMS) * time.Millisecond, Blockers: r.Blockers, Until: r.Until, Reason: r.Reason}
 }
 
-// decodeFrame parses a frame of the server: welcome, reply, batch, Inbox, CursorMoved, Typing, Here, DraftChanged, Joined or Left. For an
+// decodeFrame parses a frame of the server: welcome, reply, batch, Inbox, CursorMoved, Typing, Here, DraftChanged, Streamed, StreamCancelled, Joined or
+// Left. For an
 // op that this client does not know it returns nil, so that newer servers can add some.
 func decodeFrame(data []byte) (any, error) {
 	op, err := opOf(data)
@@ -103,6 +104,10 @@ func decodeFrame(data []byte) (any, error) {
 		return into[Here](data)
 	case "draft":
 		return into[DraftChanged](data)
+	case "stream":
+		return into[Streamed](data)
+	case "stream_cancel":
+		return into[StreamCancelled](data)
 	case "joined":
 		return into[Joined](data)
 	case "left":
@@ -133,6 +138,7 @@ func opOf(data []byte) (string, error) {
 
 var known = map[string]bool{
 	"welcome": true, "ok": true, "error": true, "messages": true, "inbox": true, "cursor": true, "typing": true,
+	"stream": true, "stream_cancel": true,
 	"joined": true, "left": true,
 }
 

@@ -20,7 +20,8 @@ const MentionAll = "@all"
 
 // Content is the content of a message. Which fields are set depends on Kind.
 type Content struct {
-	Kind     string          `json:"kind,omitempty"` // empty in a send: text, or data if only Data is set
+	Kind     string          `json:"kind,omitempty"`   // empty in a send: text, or data if only Data is set
+	Stream   StreamState     `json:"stream,omitempty"` // of a text that is written piece by piece; see package writing
 	Body     string          `json:"body,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty"`
 	ClientID string          `json:"client_id,omitempty"` // makes repeated sends store only one message; generated if empty

@@ -10,19 +10,22 @@ import (
 // Lasts returns where the log of each group ends.
 func (s *Index) Lasts(ctx context.Context, groups []string) ([]chat.LogEnd, error) {
 	ends := make([]chat.LogEnd, len(groups))
-	return ends, s.ends(ctx, groups, lastsScript.Sized, func(c call, group string) call {
+	return ends, s.ends(ctx, groups, logEndFields, lastsScript.Sized, func(c call, group string) call {
 		return lastsCall(c, s.keys.group(group))
 	}, func(i int, r reply) {
-		ends[i] = chat.LogEnd{Last: r.number(0), Epoch: r.text(1), Trimmed: asTrimmed(r.text(2))}
+		ends[i] = chat.LogEnd{Last: r.number(0), Epoch: r.text(1), Trimmed: asTrimmed(r.text(2)), Streams: r.text(3) != ""}
 	})
 }
 
-// endFields is how many fields a script answers about each id.
-const endFields = 3
+// How many fields a script answers about each id.
+const (
+	logEndFields   = 4
+	inboxEndFields = 3
+)
 
 // ends runs a script over the keys of all ids, at most lastsMax in a call, in one round trip. begin begins a call that gets
 // about so many keys, add adds those of an id to it; take gets what was answered about ids[i].
-func (s *base) ends(ctx context.Context, ids []string, begin func(k *partKeys, keys int) call, add func(c call, id string) call,
+func (s *base) ends(ctx context.Context, ids []string, fields int, begin func(k *partKeys, keys int) call, add func(c call, id string) call,
 	take func(i int, answer reply)) error {
 	var calls []call
 	var asked [][]int
@@ -41,7 +44,7 @@ func (s *base) ends(ctx context.Context, ids []string, begin func(k *partKeys, k
 	}
 	for c, r := range replies {
 		for j, i := range asked[c] {
-			take(i, r[1+j*endFields:])
+			take(i, r[1+j*fields:])
 		}
 	}
 	return nil

@@ -275,6 +275,7 @@ func asStanding(group string, log, member reply) chat.Info {
 	in.Last = log.number(8)
 	in.Held = in.Last - log.number(9) + 1
 	in.Group.Members, in.Archived = log.number(10), log.number(11)
+	in.Streams = log.text(12) != ""
 	in.First = in.Held
 	if from := log.number(4); in.Archived > 0 && from > 0 {
 		in.First = min(from, in.Held)

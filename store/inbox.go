@@ -140,7 +140,7 @@ func (s *Inboxes) InboxAck(ctx context.Context, user string, at chat.Position) (
 // InboxEnds returns where each user's inbox ends.
 func (s *Inboxes) InboxEnds(ctx context.Context, users []string) ([]chat.InboxEnd, error) {
 	ends := make([]chat.InboxEnd, len(users))
-	return ends, s.ends(ctx, users, inboxEndsScript.Sized, func(c call, user string) call {
+	return ends, s.ends(ctx, users, inboxEndFields, inboxEndsScript.Sized, func(c call, user string) call {
 		k := s.keys.user(user)
 		return c.More("users", "inbox", k.inbox(), "inbox_base", k.inboxBase())
 	}, func(i int, r reply) { ends[i] = asInboxEnd(r) })

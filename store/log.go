@@ -27,9 +27,10 @@ var (
 // Logs are the messages of groups: sending, changing and reading them.
 type Logs struct {
 	*base
-	files  *Files
-	sends  *conn.Lanes[joinedSends]
-	shared *conn.Lanes[sharedReads]
+	files   *Files
+	streams *Streams
+	sends   *conn.Lanes[joinedSends]
+	shared  *conn.Lanes[sharedReads]
 }
 
 // Range reads entries for the node itself, with the end of the log at the same instant. See chat.LogStore.
@@ -81,6 +82,15 @@ func lastsCall(c call, k groupKeys) call {
 
 // Entries reads single messages by id; absent ones are left out.
 func (s *Logs) Entries(ctx context.Context, group string, ids []int64) ([]chat.Message, error) {
+	messages, err := s.stored(ctx, group, ids)
+	if err == nil {
+		err = s.standing(ctx, group, messages)
+	}
+	return messages, err
+}
+
+// stored is Entries without what stands of those that are being written.
+func (s *Logs) stored(ctx context.Context, group string, ids []int64) ([]chat.Message, error) {
 	k := s.keys.group(group)
 	entries := make([]chat.Message, 0, len(ids))
 	for chunk := range slices.Chunk(ids, rangeBatch) {

@@ -43,6 +43,9 @@ func (s *Logs) append(ctx context.Context, a chat.Append) (chat.Appended, error)
 // appendAlone appends an entry by a separate call.
 func (s *Logs) appendAlone(ctx context.Context, a chat.Append) (chat.Appended, error) {
 	k := s.keys.group(a.Group)
+	if a.Stream {
+		return s.open(ctx, k, a)
+	}
 	if len(a.Files) > 0 || a.Release != nil {
 		return s.appendNaming(ctx, k, a)
 	}
@@ -50,7 +53,8 @@ func (s *Logs) appendAlone(ctx context.Context, a chat.Append) (chat.Appended, e
 }
 
 // lookKind has lib/append.lua check an entry, and append nothing; releaseKind has it not look at slow mode.
-const lookKind, releaseKind chat.Kind = "look", "release"
+// streamKind has nobody notified of it yet.
+const lookKind, releaseKind, streamKind chat.Kind = "look", "release", "stream"
 
 // look tells what Append would answer about a text or data.
 func (s *Logs) look(ctx context.Context, a chat.Append) (chat.Appended, error) {
@@ -78,7 +82,7 @@ const rowArgs = 6
 
 // plain tells whether an entry needs none of the parts of lib/append.lua that only some need. It does not look at files.
 func plain(a *chat.Append) bool {
-	return a.Kind != chat.Reaction && a.Kind != lookKind && a.Release == nil && len(a.Mentions) == 0 && a.ReplyTo == 0 && a.ExpireS == 0
+	return a.Kind != chat.Reaction && a.Kind != lookKind && a.Release == nil && !a.Stream && len(a.Mentions) == 0 && a.ReplyTo == 0 && a.ExpireS == 0
 }
 
 // appendCall gives a call what lib/append.lua needs: entries of one group, of which one that is not plain comes alone.
@@ -127,6 +131,9 @@ func (s *Logs) moreText(k groupKeys, a *chat.Append) string {
 	kind := a.Kind
 	if a.Release != nil {
 		kind = releaseKind
+	}
+	if a.Stream {
+		kind = streamKind
 	}
 	return fmt.Sprintf("%s %d %d %d %d %s %s %s %d %s", kind, a.ReplyTo, a.Target, s.limits.EmojisMax, removed, task, below, same, a.ExpireS, a.Emoji)
 }

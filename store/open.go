@@ -67,6 +67,7 @@ type Store struct {
 	*Reviews
 	*Schedules
 	*Signals
+	*Streams
 	*Tables
 	*Tasks
 	*Webhooks
@@ -87,7 +88,8 @@ type base struct {
 // assemble makes the parts.
 func assemble(b *base) *Store {
 	files, inboxes := &Files{base: b}, &Inboxes{base: b}
-	logs := &Logs{base: b, files: files}
+	streams := &Streams{b}
+	logs := &Logs{base: b, files: files, streams: streams}
 	groups, tables := &Groups{base: b}, &Tables{b, make(chan struct{}, 1)}
 	logs.sends, logs.shared = conn.NewLanes(b.conn, logs.joinSends), conn.NewLanes(b.conn, logs.joinShared)
 	inboxes.begins = conn.Join(beginsJoined, beginsPause, inboxes.readBeginnings)
@@ -95,7 +97,7 @@ func assemble(b *base) *Store {
 	return &Store{base: b, Accounts: &Accounts{b}, Announcements: &Announcements{b, logs}, Archive: &Archive{b}, Audits: &Audits{b, groups}, Blocks: &Blocks{b}, Buttons: &Buttons{b}, Cursors: &Cursors{b, logs}, Directory: &Directory{b, groups}, Drafts: &Drafts{b}, Erasures: &Erasures{b}, Files: files,
 		Groups: groups, Health: &Health{b}, Holds: &Holds{b}, Imports: &Imports{b}, Index: &Index{b, inboxes}, Inboxes: inboxes, Invites: &Invites{b}, Layout: &Layout{b}, Logs: logs,
 		Notifications: &Notifications{b}, Pins: &Pins{b}, Profiles: &Profiles{b}, Reports: &Reports{b, groups}, Retention: &Retention{b}, Expiry: &Expiry{b}, RetryKeys: &RetryKeys{b}, Reviews: &Reviews{b}, Schedules: &Schedules{b, logs, inboxes},
-		Signals: &Signals{b, tables}, Tables: tables, Tasks: &Tasks{b}, Webhooks: &Webhooks{b}}
+		Streams: streams, Signals: &Signals{b, tables}, Tables: tables, Tasks: &Tasks{b}, Webhooks: &Webhooks{b}}
 }
 
 var _ chat.Store = (*Store)(nil)

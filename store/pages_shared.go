@@ -85,6 +85,9 @@ func (s *Logs) sharePages(ctx context.Context, asked []sharedPull, them []int, a
 	r, group := answer.reply, asked[them[0]].pull.Group
 	log, members := r.list(1), r.list(3)
 	messages, err := decodeMessages(group, r.texts(2))
+	if err == nil {
+		err = s.standing(ctx, group, messages)
+	}
 	for j, i := range them {
 		if err != nil { // perhaps because of an entry that only others ask for
 			pages[i].page, pages[i].err = s.pullAlone(ctx, asked[i])

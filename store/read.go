@@ -140,6 +140,9 @@ func (s *Logs) pullChunk(ctx context.Context, user string, pulls []chat.Pull, pa
 		}
 		pages[i].Cut = asked[j].Limit > 0 && len(found[j]) == 0 && bytes >= room
 		messages, err := decodeMessages(asked[j].Group, found[j])
+		if err == nil {
+			err = s.standing(ctx, asked[j].Group, messages)
+		}
 		if asked[j].Before > 0 {
 			slices.Reverse(messages)
 		}

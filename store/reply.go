@@ -8,6 +8,7 @@ import (
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/invite"
+	"github.com/chatd/chatd/chat/stream"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/queue/script"
 	"github.com/chatd/chatd/store/conn"
@@ -15,7 +16,8 @@ import (
 
 // reply is what a script answers: an array whose first element is `OK` or the name of a refusal. After OUTOFRANGE come the
 // field and the lowest and highest number allowed; after FORBIDDEN the role that may, after HELD the
-// reason of the hold, after BLOCKED the members to wait for, after MUTED its end and after SLOW the time to wait, in ms.
+// reason of the hold, after BLOCKED the members to wait for, after MUTED its end, after SLOW and
+// PIECES the time to wait, in ms, and after STANDS how many bytes do.
 type reply []any
 
 // refusals translates what the scripts answer, in one place.
@@ -55,6 +57,10 @@ var refusals = map[string]error{
 	"REPORTS":       &chat.Error{Code: chat.CodeQuotaFull, Message: "the group has the maximum number of open reports"},
 	"MYREPORTS":     &chat.Error{Code: chat.CodeQuotaFull, Message: "you have the maximum number of open reports in this group"},
 	"INVITES":       &chat.Error{Code: chat.CodeQuotaFull, Message: "the group has the maximum number of invitations that can be used: revoke some"},
+	"STREAMS":       &chat.Error{Code: chat.CodeQuotaFull, Message: "the maximum number of messages are being written in the group"},
+	"ENDED":         stream.ErrEnded,
+	"SPLIT":         stream.ErrSplit,
+	"TOOLONG":       &chat.Error{Code: chat.CodeTooLarge, Message: fmt.Sprintf("a stream has at most %d bytes", chat.StreamBytesMax)},
 	"PINS":          &chat.Error{Code: chat.CodeConflict, Message: "the group has the maximum number of pins: unpin some"},
 	"INVITEGONE":    invite.ErrGone,
 	"QUOTA":         files.ErrQuota,
@@ -78,6 +84,7 @@ var mayOnly = map[string]error{
 	"join_closed":  &chat.Error{Code: chat.CodeForbidden, Message: "nobody joins this group but who is added or invited"},
 	"rank":         &chat.Error{Code: chat.CodeForbidden, Message: "the owner cannot be muted or banned, an admin only by the owner"},
 	"author":       chat.ErrDeletersOnly,
+	"writer":       stream.ErrAuthorsOnly,
 	"owner":        &chat.Error{Code: chat.CodeForbidden, Message: "only the owner of the group may do this"},
 	"operators":    &chat.Error{Code: chat.CodeForbidden, Message: "only operators (role admin) may remove the owner of a group"},
 }
@@ -102,6 +109,10 @@ func asReply(name string, value any) (reply, error) {
 		return r, chat.Banned(endOf(r.number(1)))
 	case "SLOW":
 		return r, chat.Slowed(time.Duration(r.number(1)) * time.Millisecond)
+	case "STANDS":
+		return r, stream.Stands(r.number(1))
+	case "PIECES":
+		return r, stream.TooFast(ms(r.number(1)))
 	case "BLOCKED":
 		return r, chat.BacklogFull(r.blockers(1, 3))
 	}

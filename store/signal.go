@@ -92,6 +92,7 @@ func (s *Signals) channels(groups, users []string) []string {
 // decodeSignal reads what was published on a channel. A payload begins with a word that says what it is:
 //
 //	group   m <epoch> LF <message> [LF <changed message>]...   c <user> <seen> <read> [<origin>]   t <user>   h <node>   d <epoch>   x <epoch> <id>
+//	        s <epoch> <id> <generation> <offset or -> <text>   k <epoch> <id> <author> <user>
 //	        o <mark> <traceparent>, before the m of a traced send
 //	user    i   j <group>   l <group>   f <group> [<draft>]   v <0 or 1>
 //
@@ -125,6 +126,8 @@ func (k keyspace) decodeSignal(channel, payload string) (sig live.Signal, ok boo
 		sig.Kind, sig.Node = live.SignalHere, rest
 	case "d":
 		sig.Kind, sig.Epoch = live.SignalDeleted, rest
+	case "s", "k":
+		return decodeStreamSignal(sig, word, rest)
 	case "x":
 		epoch, id, ok := strings.Cut(rest, " ")
 		if !ok {
@@ -135,6 +138,23 @@ func (k keyspace) decodeSignal(channel, payload string) (sig live.Signal, ok boo
 		return live.Signal{}, false
 	}
 	return sig, rest != ""
+}
+
+// decodeStreamSignal reads a piece of a message that is being written, or that somebody asks to stop.
+func decodeStreamSignal(sig live.Signal, word, rest string) (live.Signal, bool) {
+	f := strings.SplitN(rest, " ", 5)
+	if word == "k" && len(f) == 4 {
+		sig.Kind, sig.Epoch, sig.ID, sig.Author, sig.User = live.SignalCancel, f[0], number(f[1]), f[2], f[3]
+		return sig, true
+	}
+	if word == "k" || len(f) < 5 {
+		return live.Signal{}, false
+	}
+	sig.Kind, sig.Epoch, sig.ID, sig.Gen, sig.Offset, sig.Text = live.SignalStream, f[0], number(f[1]), number(f[2]), -1, f[4]
+	if f[3] != "-" {
+		sig.Offset = number(f[3])
+	}
+	return sig, true
 }
 
 func decodeUserSignal(user, word, rest string) (live.Signal, bool) {

@@ -30,7 +30,7 @@ func runSuite(t *testing.T, open factory) {
 		{"reactions", reactionTests}, {"pull", pullTests}, {"shared pages", sharedTests}, {"cursors", cursorTests}, {"trim", trimTests}, {"hidden", hiddenTests},
 		{"invites", inviteTests}, {"index", indexTests}, {"inbox", inboxTests}, {"strangers", strangerTests}, {"keys", keyTests}, {"tables", tableTests}, {"profiles", profileTests}, {"accounts", accountTests}, {"announcements", announcementTests}, {"signals", signalTests},
 		{"devices", deviceTests}, {"presence", presenceTests}, {"whereabouts", whereaboutsTests}, {"health", healthTests}, {"notify", notifyTests},
-		{"archive", archiveTests}, {"erasures", erasureTests}, {"retention", retentionTests}, {"imports", importTests}, {"files", fileTests}, {"backlog", backlogTests}, {"mentions", mentionTests}, {"races", raceTests}, {"rules", ruleTests}, {"blocks", blockTests}, {"drafts", draftTests}, {"pins", pinTests}, {"expiry", expiryTests}, {"buttons", buttonTests}, {"reviews", reviewTests}, {"reports", reportTests}, {"audit", auditTests}, {"webhooks", webhookTests}, {"behind", behindTests}, {"schedules", scheduleTests},
+		{"archive", archiveTests}, {"erasures", erasureTests}, {"retention", retentionTests}, {"imports", importTests}, {"files", fileTests}, {"backlog", backlogTests}, {"mentions", mentionTests}, {"races", raceTests}, {"rules", ruleTests}, {"blocks", blockTests}, {"drafts", draftTests}, {"pins", pinTests}, {"streams", streamTests}, {"expiry", expiryTests}, {"buttons", buttonTests}, {"reviews", reviewTests}, {"reports", reportTests}, {"audit", auditTests}, {"webhooks", webhookTests}, {"behind", behindTests}, {"schedules", scheduleTests},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			for name, test := range part.tests {

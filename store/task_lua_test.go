@@ -26,6 +26,7 @@ import (
 	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/stream"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/queue/script"
@@ -53,6 +54,7 @@ var luaTasks = map[string]struct {
 		reviews.TaskReview, chat.PriorityNormal, &reviews.Report{}, nil},
 	"enqueue_reviews": {"review", `id, '{"group":"g","user":"bob"}', 5, 1`, reviews.TaskOver, chat.PriorityLow, &reviews.OverTask{}, nil},
 	"enqueue_purge":   {"purge", `id, 'e', 'ann', 'bob', 'k', 1, '9', 7200000`, rules.TaskPurge, chat.PriorityNormal, &rules.PurgeTask{}, nil},
+	"enqueue_stream":  {"stream", `id, 'e', '7', 5, 1`, stream.TaskCut, chat.PriorityNormal, &stream.CutTask{}, nil},
 	"enqueue_unreact": {"unreact", `id, 'e', '7', '8', '2026-01-02T03:04:05.678Z', '9', 1`, chat.TaskUnreact, chat.PriorityHigh, &chat.UnreactTask{}, nil},
 	"enqueue_mention": {"mention", `id, 'e', '7', 'ann', {'bob', 'eve'}, 1`, chat.TaskMention, chat.PriorityHigh, &chat.MentionTask{}, nil},
 	"enqueue_member": {"member", `id, 'e', '7', 'ann', 'joined', {'bob', 'eve'}, '9', 1`, chat.TaskMember, chat.PriorityHigh,

@@ -181,6 +181,9 @@ func (s *Webhooks) Unpublished(ctx context.Context, group, behind string, limit 
 		members = append(members, r.text(i))
 	}
 	page.Messages, err = decodeMessages(group, members)
+	if err == nil {
+		page.Ended, err = s.ended(ctx, group, page.Messages)
+	}
 	return page, err
 }
 

@@ -18,6 +18,7 @@ type handlers struct {
 	draftHandlers
 	pinHandlers
 	presenceHandlers
+	streamHandlers
 	buttonHandlers
 	cursorHandlers
 	deviceHandlers
@@ -56,6 +57,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		draftHandlers:        draftHandlers{of.Drafts},
 		pinHandlers:          pinHandlers{of.Pins},
 		presenceHandlers:     presenceHandlers{of.Presence},
+		streamHandlers:       streamHandlers{of.Chat, of.Streams},
 		buttonHandlers:       buttonHandlers{of.Buttons},
 		cursorHandlers:       cursorHandlers{of.Chat, of.Live, s.polls},
 		deviceHandlers:       deviceHandlers{of.Notifications},

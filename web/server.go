@@ -40,6 +40,7 @@ import (
 	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/stream"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/chat/words"
@@ -111,6 +112,7 @@ type Services struct {
 	Drafts        *drafts.Service
 	Pins          *pins.Service
 	Presence      *presence.Service
+	Streams       *stream.Service
 	Buttons       *buttons.Service
 	Rules         *rules.Service
 	Reports       *reports.Service

@@ -218,7 +218,7 @@ func (f *Follower) join(l *line, info chat.Info) {
 	}
 	delete(f.past, l.group())
 	f.out = append(f.out, Event{Joined: l.group()})
-	if l.start(info, pos, 0) {
+	if l.start(info, pos, 0) || info.Streams {
 		f.queue(l)
 	}
 }
@@ -279,7 +279,7 @@ func (f *Follower) applyPages(pages []page) error {
 		}
 		f.learn(l, r.Info)
 		b, more, err := l.apply(r, pages[i].gen, room)
-		if more {
+		if more || l.feed.writes() {
 			f.queue(l)
 		}
 		if err != nil {

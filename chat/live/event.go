@@ -14,6 +14,8 @@ type Event struct {
 	Left     string // group
 	Draft    *DraftEvent
 	Here     *Here
+	Stream   *StreamEvent
+	Cancel   *StreamCancelEvent
 }
 
 // CursorEvent reports that a member's cursors moved.

@@ -15,12 +15,14 @@ type feed struct {
 	repairing bool          // queued for a fill, or being filled
 	warming   chan struct{} // closed when the fill backwards under way has ended; nil: there is none
 
-	interests []*interest
-	unread    []*interest           // of readers that could not read the log, each once, until the next safety check
-	waiters   map[*pending]struct{} // the interests that every cursor move wakes
-	throttles map[string]*throttle  // by member
-	confirmed bool                  // the store has confirmed the subscription
-	idleSince time.Time             // when the last reader left
+	interests      []*interest
+	unread         []*interest           // of readers that could not read the log, each once, until the next safety check
+	waiters        map[*pending]struct{} // the interests that every cursor move wakes
+	throttles      map[string]*throttle  // by member
+	readingStreams bool                  // queued to be read
+	confirmed      bool                  // the store has confirmed the subscription
+	writing        *writing              // nil: no message is being written, as far as the node knows
+	idleSince      time.Time             // when the last reader left
 }
 
 func newFeed(group string, entries int) *feed {

@@ -29,6 +29,7 @@ type Follower struct {
 	lines   lines                    // the groups followed
 	past    map[string]chat.Position // how far this session, or the one before it, had read the groups that were left
 	scope   *scope                   // nil: all groups of the user, and the inbox
+	sent    map[streamKey]sent       // how much of messages that are being written
 	out     []Event                  // what was read, for the session to take
 
 	// Work to do.
@@ -96,7 +97,7 @@ func (f *Follower) begin(ctx context.Context, sc *scope) error {
 		if sc.newest {
 			newest = info.Last - int64(f.service.limits.PageMessages)
 		}
-		if l := f.lines.of(groups[i]); l.start(info, sc.after[groups[i]], newest) {
+		if l := f.lines.of(groups[i]); l.start(info, sc.after[groups[i]], newest) || info.Streams {
 			f.queue(l)
 		}
 		f.welcome.Groups[groups[i]] = WelcomeGroup{
@@ -243,6 +244,9 @@ func (f *Follower) Groups() int { return int(f.groups.Load()) }
 func (f *Follower) learn(l *line, info chat.Info) {
 	l.last, l.hidden = info.Last, info.Hidden()
 	f.service.hub.apply(l.feed, func(r *ring) change { return r.observe(info) })
+	if info.Streams && !l.feed.writes() {
+		f.service.hub.readStreams(l.feed)
+	}
 }
 
 func (f *Follower) queue(l *line) {
@@ -374,17 +378,28 @@ func (f *Follower) serveNext() (served bool) {
 			behind++
 			continue
 		}
-		if l.queued = false; p == planNothing {
-			continue
+		l.queued = false
+		var stream *StreamEvent
+		if p == planNothing {
+			if stream = f.stream(l); stream == nil {
+				continue
+			}
 		}
 		served = true
 		f.todo = slices.Delete(f.todo, behind, i+1)
+		if stream != nil {
+			f.turn -= len(stream.Text)
+			f.out = append(f.out, Event{Stream: stream})
+			f.queue(l) // there may be more
+			continue
+		}
+		f.served(l, b)
 		f.turn -= bytesOf(b.Messages)
 		f.out = append(f.out, Event{Messages: b})
 		if removed {
 			f.left(l)
 			f.checkGroup(l.group()) // they may have joined again already
-		} else if b.HasMore {
+		} else if b.HasMore || l.feed.writes() {
 			f.queue(l)
 		}
 	}
@@ -397,7 +412,7 @@ func (f *Follower) serveNext() (served bool) {
 	return served
 }
 
-// concerns reports whether the session may get a cursor, typing or draft event. The node subscribes to a group before it knows
+// concerns reports whether the session may get a cursor, typing or draft event, or a request to stop. The node subscribes to a group before it knows
 // whether the user is in it: what arrived about others until then, or after leaving, is not for this session.
 func (f *Follower) concerns(e Event) bool {
 	if c := e.Cursor; c != nil {
@@ -408,6 +423,9 @@ func (f *Follower) concerns(e Event) bool {
 	}
 	if h := e.Here; h != nil {
 		return f.lines.of(h.Group) != nil
+	}
+	if c := e.Cancel; c != nil {
+		return f.lines.of(c.Group) != nil
 	}
 	return f.lines.of(e.Typing.Group) != nil
 }

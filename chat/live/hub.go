@@ -26,6 +26,7 @@ type hub struct {
 	repairs   *feedQueue    // feeds with a hole
 	lost      chan struct{} // capacity 1: signals may have been missed
 	throttled *feedQueue    // feeds with waiting cursor events
+	streams   *feedQueue    // feeds of which what is being written has to be read
 
 	// Owned by the goroutine of checks.
 	growth  map[int]int64 // of the inboxes at the last check; nil: there was none
@@ -48,6 +49,7 @@ func newHub(store Store, limits chat.Limits, log *slog.Logger) *hub {
 		repairs:   newFeedQueue(),
 		lost:      make(chan struct{}, 1),
 		throttled: newFeedQueue(),
+		streams:   newFeedQueue(),
 	}
 }
 
@@ -60,7 +62,7 @@ func (h *hub) group(id string) *feed {
 // deliver applies one signal of the store. It never blocks.
 func (h *hub) deliver(s Signal) {
 	switch s.Kind {
-	case SignalMessage, SignalDeleted, SignalExpired, SignalTyping:
+	case SignalMessage, SignalDeleted, SignalExpired, SignalTyping, SignalStream, SignalCancel:
 		if fd := h.group(s.Group); fd != nil {
 			h.deliverTo(fd, s)
 		}
@@ -91,11 +93,16 @@ func (h *hub) deliver(s Signal) {
 func (h *hub) deliverTo(fd *feed, s Signal) {
 	switch s.Kind {
 	case SignalMessage:
+		fd.noteStreams(s)
 		h.apply(fd, func(r *ring) change { return r.take(s.Epoch, s.Message, s.Changed) })
 	case SignalDeleted:
 		h.apply(fd, func(r *ring) change { return r.deleted(s.Epoch) })
 	case SignalExpired:
 		h.apply(fd, func(r *ring) change { r.expire(s.Epoch, s.Seen); return change{} })
+	case SignalStream:
+		h.streamed(fd, s)
+	case SignalCancel:
+		h.cancelled(fd, s)
 	case SignalTyping:
 		large := fd.large()
 		fd.each(func(in *interest) {

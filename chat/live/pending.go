@@ -10,6 +10,7 @@ import (
 const (
 	pendingCursorsMax = 1024 // cursor events waiting
 	pendingTypingMax  = 64   // typing events waiting
+	pendingCancelsMax = 64   // requests to stop writing; the answers to pieces say so as well
 	pendingDraftsMax  = 16   // drafts waiting, of 16 KiB each; a client that misses one reads it when it opens the group
 	pendingCheckMax   = 1024 // groups whose membership has to be checked; if there are more, the whole index is read again
 )
@@ -33,9 +34,10 @@ type pending struct {
 	lost    bool                // anything may have been missed
 	cursors map[memberKey]CursorEvent
 	typing  map[memberKey]struct{}
-	open    string            // the group that the session has open
-	hides   bool              // and does not see who else has
-	here    *Here             // who has it open, not given yet
+	open    string // the group that the session has open
+	hides   bool   // and does not see who else has
+	here    *Here  // who has it open, not given yet
+	cancels []StreamCancelEvent
 	drafts  map[string]string // what the user has begun to write, by group
 }
 
@@ -200,7 +202,17 @@ func (p *pending) drafted(e DraftEvent) {
 	p.wake()
 }
 
-// nextLocked takes one event that needs nothing else: a cursor, or else typing, or else a draft.
+// cancelled notes that somebody asks the user to stop writing a message.
+func (p *pending) cancelled(e StreamCancelEvent) {
+	p.mu.Lock()
+	if len(p.cancels) < pendingCancelsMax {
+		p.cancels = append(p.cancels, e)
+	}
+	p.mu.Unlock()
+	p.wake()
+}
+
+// nextLocked takes one event that needs nothing else: a cursor, or else typing, or else a request to stop, or else a draft.
 func (p *pending) nextLocked() (e Event, ok bool) {
 	for key := range p.cursors {
 		cursor := p.cursors[key] // no variable of the loop: that would be allocated even where there is nothing
@@ -215,6 +227,13 @@ func (p *pending) nextLocked() (e Event, ok bool) {
 		here := *p.here
 		p.here = nil
 		return Event{Here: &here}, true
+	}
+	if len(p.cancels) > 0 {
+		cancel := p.cancels[0]
+		if p.cancels = p.cancels[1:]; len(p.cancels) == 0 {
+			p.cancels = nil
+		}
+		return Event{Cancel: &cancel}, true
 	}
 	for group, draft := range p.drafts {
 		delete(p.drafts, group)

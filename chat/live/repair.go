@@ -27,6 +27,7 @@ func (h *hub) run(ctx context.Context) error {
 	wg.Go(func() { h.checks(ctx) })
 	wg.Go(func() { h.flushLoop(ctx) })
 	wg.Go(func() { h.hereLoop(ctx) })
+	wg.Go(func() { h.streamLoop(ctx) })
 	for range repairWorkers {
 		wg.Go(func() { h.repairLoop(ctx) })
 	}
@@ -155,6 +156,9 @@ func (h *hub) check(ctx context.Context, lost bool) error {
 		}
 		for i, fd := range chunk {
 			h.apply(fd, func(r *ring) change { return r.compare(before[i], ends[i]) })
+			if ends[i].Streams || fd.writes() {
+				h.readStreams(fd)
+			}
 			for _, in := range fd.takeUnread() {
 				in.pending.grew(in)
 			}

@@ -22,6 +22,8 @@ const (
 	SignalDraft                         // User, Group, Draft
 	SignalHere                          // Group, Node: who has the group open has changed there
 	SignalShown                         // User, Shown
+	SignalStream                        // Group, Epoch, ID, Gen, Offset, Text: a piece of a message that is being written
+	SignalCancel                        // Group, Epoch, ID, Author, User: User asks the author of such a message to stop
 	SignalCut                           // the subscription broke: what arrives from now on may not follow what came before
 	SignalLost                          // signals may have been missed: compare everything that is followed
 )
@@ -39,6 +41,11 @@ type Signal struct {
 	Origin  string // the session that moved the cursor, or empty
 	Node    string // that has changed who has a group open
 	Shown   bool   // the user no longer hides where they are
+	ID      int64
+	Gen     int64 // how often the text of a message was replaced
+	Offset  int64 // of Text, in bytes; -1: it replaces all
+	Text    string
+	Author  string
 	Draft   string // JSON of what the user has begun to write; empty: nothing any longer
 }
 

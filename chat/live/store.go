@@ -16,6 +16,8 @@ type Store interface {
 	// Standings reads the user's standing in each group, in order, without what has to be counted (Unread, MentionsUnread,
 	// Acted), without names and settings, and with Joined only where history is hidden. A group that does not exist has an empty Epoch.
 	Standings(ctx context.Context, user string, groups []string) ([]chat.Info, error)
+	// OpenStreams reads the messages of a group that are being written, all of them if no ids are given.
+	OpenStreams(ctx context.Context, group string, ids ...int64) (epoch string, list []chat.OpenStream, err error)
 	// Range reads entries for the node itself, with the end of the log: see chat.LogStore.
 	Range(ctx context.Context, group string, from int64, limit, bytesMax int) ([]chat.Message, chat.LogEnd, error)
 	// UserGroups returns the whole index of a user, in no particular order.

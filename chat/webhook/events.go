@@ -54,6 +54,7 @@ type Unpublished struct {
 	Behind     []string
 	Deleted    string // id of the newest deletion when Messages were read; empty: there was none
 	Messages   []chat.Message
+	Ended      map[int64]chat.Message // as they read: those whose streams end in Messages, as far as they are stored
 }
 
 // EventsTask names a group with unpublished entries: for the webhooks that keep up, or for one that is behind.
@@ -180,7 +181,14 @@ func deliveriesOf(page Unpublished, webhooks []Webhook) (deliveries []DeliveryTa
 			return nil, 0, fmt.Errorf("message %d of an event: %w", m.ID, err)
 		}
 		var more []DeliveryTask
-		for _, event := range eventsOf(e, page.Epoch, m.JSON) {
+		events := eventsOf(e, page.Epoch, m.JSON)
+		switch {
+		case e.Kind == chat.Edit && e.Stream != "":
+			events = []Event{createdEvent(e, page)}
+		case e.Kind == chat.Text && streamed(e, m):
+			events = nil // its event comes with its end
+		}
+		for _, event := range events {
 			more = append(more, event.deliveries(webhooks)...)
 		}
 		if len(more) > 0 {
@@ -195,6 +203,23 @@ func deliveriesOf(page Unpublished, webhooks []Webhook) (deliveries []DeliveryTa
 		deliveries, to = append(deliveries, more...), m.ID
 	}
 	return deliveries, to, nil
+}
+
+// streamed tells whether a text was, or is being, written piece by piece, and not edited since: then it has the edit that ended it, and no
+// time of an edit.
+func streamed(e chat.Entry, m chat.Message) bool {
+	return e.Stream != "" || len(m.Edits) > 0 && e.EditedAt == nil && e.DeletedAt == nil
+}
+
+// createdEvent is the event of a message whose stream ends with an entry: it is whole now.
+func createdEvent(end chat.Entry, page Unpublished) Event {
+	m := chat.Entry{ID: end.Target, Group: end.Group, From: end.From, Via: end.Via, SentAt: end.SentAt,
+		Content: chat.Content{Kind: chat.Text, Body: end.Body, Data: end.Data}}
+	raw := page.Ended[end.Target].JSON
+	if len(raw) == 0 { // the log has trimmed it
+		raw = chat.Encode(m)
+	}
+	return Event{Type: EventMessageCreated, Key: entryKey(page.Epoch, end.Target), At: end.SentAt, Data: json.RawMessage(raw), epoch: page.Epoch}
 }
 
 // entryKey is the Key of the event that reports an entry.

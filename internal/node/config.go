@@ -58,6 +58,7 @@ type Config struct {
 	OIDCSecretFile string   `name:"oidc-secret-file" env:"CHATD_OIDC_SECRET_FILE" help:"File that contains the client's secret. Default: none, a public client."`
 	OIDCUser       choice   `name:"oidc-user" env:"CHATD_OIDC_USER" default:"sub" allowed:"sub, email, preferred_username" help:"Claim that becomes the user's id: sub, email (verified, in lower case) or preferred_username."`
 	DrainDelay     duration `env:"CHATD_DRAIN_DELAY" max:"5m" help:"How long to keep serving after /readyz turns to 503. Default: 0s on a loopback address, else 5s."`
+	StreamLongest  duration `env:"CHATD_STREAM_LONGEST" default:"1h" max:"24h" help:"How long a message may be written piece by piece: then it ends as it stands."`
 	NotifyDelay    duration `env:"CHATD_NOTIFY_DELAY" default:"3s" max:"1h" help:"How long a message stays unread before offline members get notified."`
 	Compression    choice   `env:"CHATD_COMPRESSION" default:"on" allowed:"on, off" help:"Whether answers of the API from 1 KiB are compressed for clients that take gzip: on or off."`
 	Log            choice   `env:"CHATD_LOG" default:"info" allowed:"debug, info, warn, error" help:"Log level: debug, info, warn or error."`

@@ -40,6 +40,7 @@ import (
 	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/stream"
 	"github.com/chatd/chatd/chat/table"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
@@ -243,6 +244,7 @@ func (n *Node) openServices() {
 		MemberData:    noted,
 		Blocks:        blocked,
 		Drafts:        drafts.New(core, n.store.Drafts),
+		Streams:       stream.New(core, n.store.Streams, groups, n.set.StreamLongest.value()),
 		Buttons:       buttons.New(core, n.store.Buttons, groups, webhooks),
 		Pins:          pins.New(core, n.store.Pins, groups),
 		Presence:      presence.New(core, presenceStore{n.store.Notifications, n.store.Profiles}, shown),
@@ -302,7 +304,7 @@ func (n *Node) openWeb() (err error) {
 	}
 	room := unsent.New(n.set.limits.UnsentBytesMax, n.set.limits.UnsentUserBytesMax)
 	services := ws.Services{
-		Chat: n.services.Chat, Live: n.services.Live, Schedules: n.services.Schedules, Notifications: n.services.Notifications, Profiles: n.services.Profiles,
+		Chat: n.services.Chat, Live: n.services.Live, Schedules: n.services.Schedules, Streams: n.services.Streams, Notifications: n.services.Notifications, Profiles: n.services.Profiles,
 	}
 	origins := origin.New(n.set.Origins, n.set.proxies, n.log)
 	n.sessions = ws.NewSessions(services, n.gate.Verify, ws.SessionOptions{

@@ -26,7 +26,7 @@ func siteFiles() (map[string][]byte, error) {
 
 // features names what is switched on, in order.
 func (n *Node) features() []string {
-	on := []string{"announcements", "batch", "blocks", "direct", "hooks", "invites", "keys", "push", "reports", "schedules", "users", "webhooks"}
+	on := []string{"announcements", "batch", "blocks", "direct", "hooks", "invites", "keys", "push", "reports", "schedules", "streams", "users", "webhooks"}
 	if n.archiveDB != nil {
 		on = append(on, "archive", "search")
 	}

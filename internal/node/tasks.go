@@ -97,7 +97,7 @@ type handled interface {
 // handled are the parts of the domain that have tasks.
 func (n *Node) handled() []handled {
 	return []handled{n.services.Chat, n.services.Schedules, n.services.Announcements, n.services.Notifications, n.services.Webhooks,
-		n.archiver, n.services.Erasures, n.retention, n.expiry, n.services.Files, n.services.Directory, n.services.Rules, n.services.Reports, n.services.Blocks, n.services.Reviews, n.services.Buttons}
+		n.archiver, n.services.Erasures, n.retention, n.expiry, n.services.Files, n.services.Directory, n.services.Rules, n.services.Reports, n.services.Blocks, n.services.Reviews, n.services.Buttons, n.services.Streams}
 }
 
 // taskKinds returns the kinds of tasks of all parts of the domain. Each kind belongs to one part.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/accounts"
@@ -64,6 +65,18 @@ var contents = map[string]content{
 	"pin": {"the id of a message, and that of a notice, two times and two users", func(_, name, value string) bool {
 		f := strings.Split(value, " ")
 		return whole(name) && len(f) == 5 && whole(f[0]) && whole(f[1]) && whole(f[2]) && (f[3] == "" || validSender(f[3])) && (f[4] == "" || validSender(f[4]))
+	}},
+	"stream": {"the id of a message, and its author, mark and nine numbers", func(_, name, value string) bool {
+		f := strings.Split(value, " ")
+		ok := whole(name) && len(f) == 11 && validSender(f[0]) && f[1] != ""
+		for i := 2; ok && i < len(f); i++ {
+			ok = whole(f[i])
+		}
+		return ok
+	}},
+	"streamed": {"the id of a message and the number of a piece, and text", func(_, name, value string) bool {
+		id, n, _ := strings.Cut(name, " ")
+		return whole(id) && whole(n) && utf8.ValidString(value)
 	}},
 	"pinned": {"the id of a message of the group, and that as it is stored", func(group, name, value string) bool {
 		e, err := store.ReadEntry(value)

@@ -16,6 +16,7 @@ import (
 	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/stream"
 	"github.com/chatd/chatd/chat/webhook"
 )
 
@@ -83,6 +84,7 @@ var Tasks = map[string]Task{
 	reviews.TaskReview:   {chat.QueueCore, "chat/reviews", WithGroupOrInbox},
 	reviews.TaskOver:     {chat.QueueCore, "chat/reviews", WithGroupOrInbox},
 	rules.TaskRequested:  {chat.QueueCore, "chat/rules", WithGroup},
+	stream.TaskCut:       {chat.QueueCore, "chat/stream", WithGroup},
 	rules.TaskPurge:      {chat.QueueCore, "chat/rules", WithGroup},
 	files.TaskCompare:    {chat.QueueCore, "chat/files", AtKind},
 }

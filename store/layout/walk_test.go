@@ -49,7 +49,7 @@ string blobs push_key g:*:id u:*:erasing u:*:files:bytes u:*:account q:*:paused
 list u:*:inbox a:*:to:* q:*:ready:critical q:*:ready:high q:*:ready:normal q:*:ready:low
 set reachable unused hidden e:*:groups e:*:held
 hash layout health present wants grown erased files invited avatars retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
-hash g:*:reviews u:*:reviews g:*:meta g:*:members g:*:bans g:*:requests g:*:data g:*:invites g:*:reports g:*:reporters g:*:pins g:*:pinned g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
+hash g:*:reviews u:*:reviews g:*:meta g:*:members g:*:bans g:*:requests g:*:data g:*:invites g:*:reports g:*:reporters g:*:pins g:*:pinned g:*:streams g:*:streamed g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
 hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:drafts u:*:profile u:*:avatar u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
 zset reviewed public named reported audit audit:server users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone

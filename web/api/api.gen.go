@@ -33,6 +33,7 @@ import (
 	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/stream"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/chat/words"
@@ -705,7 +706,7 @@ type Content struct {
 	// Actions Buttons below the message; only of programs with a key, and of operators. An edit keeps them.
 	Actions *[]Action `json:"actions,omitempty"`
 
-	// Body At most 16 KiB, with at least one visible character.
+	// Body At most 16 KiB, with at least one visible character; of a stream, up to 64 KiB, or empty.
 	Body *string `json:"body,omitempty"`
 
 	// ClientId A key chosen by the client that makes the call safe to repeat.
@@ -720,6 +721,9 @@ type Content struct {
 	// Mentions Users, each counted once; `@all` stands for everybody in the group.
 	Mentions *[]UserId `json:"mentions,omitempty"`
 	ReplyTo  *int64    `json:"reply_to,omitempty"`
+
+	// Stream Of a text, `true` while it is being written: its author goes on with `PATCH …/stream`. `cut`: they fell silent before it was done. In the entry that ends it `done` or `cut`.
+	Stream *chat.Stream `json:"stream,omitempty"`
 }
 
 // Cursors defines model for Cursors.
@@ -1442,7 +1446,7 @@ type Message struct {
 	// Actions Buttons below the message; only of programs with a key, and of operators. An edit keeps them.
 	Actions *[]Action `json:"actions,omitempty"`
 
-	// Body At most 16 KiB, with at least one visible character.
+	// Body At most 16 KiB, with at least one visible character; of a stream, up to 64 KiB, or empty.
 	Body *string `json:"body,omitempty"`
 
 	// ClientId A key chosen by the client that makes the call safe to repeat.
@@ -1497,6 +1501,9 @@ type Message struct {
 
 	// Settings The changed settings with their new values.
 	Settings *ChangedSettings `json:"settings,omitempty"`
+
+	// Stream Of a text, `true` while it is being written: its author goes on with `PATCH …/stream`. `cut`: they fell silent before it was done. In the entry that ends it `done` or `cut`.
+	Stream *chat.Stream `json:"stream,omitempty"`
 
 	// Target The message that is edited, deleted or reacted to; in a notice, that is pinned or unpinned.
 	Target *int64 `json:"target,omitempty"`
@@ -1773,6 +1780,9 @@ type Problem struct {
 
 	// Reason With `refused`: why, for the sender; null: no reason was given.
 	Reason json.RawMessage `json:"reason,omitempty"`
+
+	// Length With `conflict` of a piece of a message that is being written: how many bytes stand.
+	Length *int64 `json:"length,omitempty"`
 }
 
 // ProblemKind A later version may have more. What the `subject` of each is:
@@ -2154,6 +2164,12 @@ type StoreServer struct {
 	// Version Of Redis.
 	Version string `json:"version"`
 }
+
+// StreamPiece defines model for StreamPiece.
+type StreamPiece = stream.Draft
+
+// StreamState defines model for StreamState.
+type StreamState = stream.State
 
 // SyncAnswer defines model for SyncAnswer.
 type SyncAnswer struct {
@@ -3102,6 +3118,9 @@ type PressActionJSONRequestBody = Press
 // CreateReportJSONRequestBody defines body for CreateReport for application/json ContentType.
 type CreateReportJSONRequestBody = ReportDraft
 
+// WriteStreamJSONRequestBody defines body for WriteStream for application/json ContentType.
+type WriteStreamJSONRequestBody = StreamPiece
+
 // PutNotifyJSONRequestBody defines body for PutNotify for application/json ContentType.
 type PutNotifyJSONRequestBody = NotifyDraft
 
@@ -3595,6 +3614,12 @@ type ServerInterface interface {
 	// CreateReport Report a message
 	// (POST /v1/groups/{group}/messages/{id}/reports)
 	CreateReport(ctx echo.Context, group GroupParam, id int64) error
+	// WriteStream Write on at a message
+	// (PATCH /v1/groups/{group}/messages/{id}/stream)
+	WriteStream(ctx echo.Context, group GroupParam, id int64) error
+	// CancelStream Ask the author of a message to stop writing
+	// (POST /v1/groups/{group}/messages/{id}/stream/cancel)
+	CancelStream(ctx echo.Context, group GroupParam, id int64) error
 	// GetNotify Get the notification level in a group
 	// (GET /v1/groups/{group}/notify)
 	GetNotify(ctx echo.Context, group GroupParam) error
@@ -5113,6 +5138,54 @@ func (w *ServerInterfaceWrapper) CreateReport(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.CreateReport(ctx, group, id)
+	return err
+}
+
+// WriteStream converts echo context to params.
+func (w *ServerInterfaceWrapper) WriteStream(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id int64
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.WriteStream(ctx, group, id)
+	return err
+}
+
+// CancelStream converts echo context to params.
+func (w *ServerInterfaceWrapper) CancelStream(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id int64
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CancelStream(ctx, group, id)
 	return err
 }
 
@@ -7081,6 +7154,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/groups/:group/messages/:id/actions", wrapper.PressAction, options.OperationMiddlewares["pressAction"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/messages/:id/receipts", wrapper.ListReceipts, options.OperationMiddlewares["listReceipts"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/messages/:id/reports", wrapper.CreateReport, options.OperationMiddlewares["createReport"]...)
+	router.PATCH(options.BaseURL+"/v1/groups/:group/messages/:id/stream", wrapper.WriteStream, options.OperationMiddlewares["writeStream"]...)
+	router.POST(options.BaseURL+"/v1/groups/:group/messages/:id/stream/cancel", wrapper.CancelStream, options.OperationMiddlewares["cancelStream"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/notify", wrapper.GetNotify, options.OperationMiddlewares["getNotify"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/notify", wrapper.PutNotify, options.OperationMiddlewares["putNotify"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/pins", wrapper.ListPins, options.OperationMiddlewares["listPins"]...)
@@ -9879,6 +9954,115 @@ type CreateReportdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response CreateReportdefaultApplicationProblemPlusJSONResponse) VisitCreateReportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WriteStreamRequestObject struct {
+	Group GroupParam `json:"group"`
+	Id    int64      `json:"id"`
+	Body  *WriteStreamJSONRequestBody
+}
+
+type WriteStreamResponseObject interface {
+	VisitWriteStreamResponse(w http.ResponseWriter) error
+}
+
+type WriteStream200JSONResponse StreamState
+
+func (response WriteStream200JSONResponse) VisitWriteStreamResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WriteStream202JSONResponse InReview
+
+func (response WriteStream202JSONResponse) VisitWriteStreamResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WriteStreamdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response WriteStreamdefaultApplicationProblemPlusJSONResponse) VisitWriteStreamResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CancelStreamRequestObject struct {
+	Group GroupParam `json:"group"`
+	Id    int64      `json:"id"`
+}
+
+type CancelStreamResponseObject interface {
+	VisitCancelStreamResponse(w http.ResponseWriter) error
+}
+
+type CancelStream204Response struct {
+}
+
+func (response CancelStream204Response) VisitCancelStreamResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type CancelStreamdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CancelStreamdefaultApplicationProblemPlusJSONResponse) VisitCancelStreamResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -14714,6 +14898,12 @@ type StrictServerInterface interface {
 	// CreateReport Report a message
 	// (POST /v1/groups/{group}/messages/{id}/reports)
 	CreateReport(ctx context.Context, request CreateReportRequestObject) (CreateReportResponseObject, error)
+	// WriteStream Write on at a message
+	// (PATCH /v1/groups/{group}/messages/{id}/stream)
+	WriteStream(ctx context.Context, request WriteStreamRequestObject) (WriteStreamResponseObject, error)
+	// CancelStream Ask the author of a message to stop writing
+	// (POST /v1/groups/{group}/messages/{id}/stream/cancel)
+	CancelStream(ctx context.Context, request CancelStreamRequestObject) (CancelStreamResponseObject, error)
 	// GetNotify Get the notification level in a group
 	// (GET /v1/groups/{group}/notify)
 	GetNotify(ctx context.Context, request GetNotifyRequestObject) (GetNotifyResponseObject, error)
@@ -16712,6 +16902,81 @@ func (sh *strictHandler) CreateReport(ctx echo.Context, group GroupParam, id int
 		return err
 	} else if validResponse, ok := response.(CreateReportResponseObject); ok {
 		return validResponse.VisitCreateReportResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// WriteStream operation middleware
+func (sh *strictHandler) WriteStream(ctx echo.Context, group GroupParam, id int64) error {
+	var request WriteStreamRequestObject
+
+	request.Group = group
+	request.Id = id
+
+	var body WriteStreamJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.WriteStream(ctx.Request().Context(), request.(WriteStreamRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "WriteStream")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(WriteStreamResponseObject); ok {
+		return validResponse.VisitWriteStreamResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CancelStream operation middleware
+func (sh *strictHandler) CancelStream(ctx echo.Context, group GroupParam, id int64) error {
+	var request CancelStreamRequestObject
+
+	request.Group = group
+	request.Id = id
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CancelStream(ctx.Request().Context(), request.(CancelStreamRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CancelStream")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CancelStreamResponseObject); ok {
+		return validResponse.VisitCancelStreamResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

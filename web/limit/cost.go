@@ -75,6 +75,7 @@ var costs = map[string]Cost{
 	"getPresence":      {User: 10, page: 100}, // reads all members, or all who are there
 	"listPresence":     {User: 3},             // more for each twenty
 	"focus":            {User: 2},
+	"writeStream":      {User: 1},          // one script; its pieces have a rate of their own
 	"putPin":           {User: 3, Send: 1}, // the message is read, and a notice
 	"deletePin":        {User: 2, Send: 1},
 	"listPins":         {User: 2, page: 50},

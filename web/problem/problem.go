@@ -77,6 +77,7 @@ func Write(w http.ResponseWriter, status int, e *chat.Error, requestID string) {
 	if e.Ends() {
 		p.Until = chat.Encode(e.Until)
 	}
+	p.Length = e.Length
 	if e.Code == chat.CodeRefused {
 		p.Reason = chat.Encode(given(e.Reason))
 	}

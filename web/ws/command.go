@@ -7,6 +7,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/chat/stream"
 	"github.com/chatd/chatd/web/wire"
 )
 
@@ -16,7 +17,7 @@ const refBytesMax = 128
 // command is one frame of a client: op and ref, and the op's struct with its fields.
 type command struct {
 	op, ref string
-	args    any // *helloArgs, *sendArgs, *markArgs, *inboxMarkArgs, *typingArgs, *focusArgs or *authArgs
+	args    any // *helloArgs, *sendArgs, *markArgs, *inboxMarkArgs, *typingArgs, *focusArgs, *streamArgs or *authArgs
 }
 
 // Each op has exactly these fields; a frame with any other is refused.
@@ -59,6 +60,13 @@ type (
 		Op    string          `json:"op"`
 		Ref   *string         `json:"ref,omitempty"`
 		Group json.RawMessage `json:"group"`
+	}
+	streamArgs struct {
+		Op    string  `json:"op"`
+		Ref   *string `json:"ref,omitempty"`
+		Group string  `json:"group"`
+		ID    int64   `json:"id"`
+		stream.Draft
 	}
 	authArgs struct {
 		Op    string  `json:"op"`
@@ -104,7 +112,7 @@ func decodeCommand(frame []byte) (c command, object bool, err error) {
 	}
 	c.op, _ = head.Op.(string)
 	if c.args = argsOf(c.op); c.args == nil {
-		return c, true, chat.Errorf(chat.CodeInvalid, "op: want hello, send, ack, read, inbox_ack, typing, focus or auth")
+		return c, true, chat.Errorf(chat.CodeInvalid, "op: want hello, send, ack, read, inbox_ack, typing, focus, stream or auth")
 	}
 	return c, true, wire.Decode(frame, c.args)
 }
@@ -123,6 +131,8 @@ func argsOf(op string) any {
 		return new(typingArgs)
 	case "focus":
 		return new(focusArgs)
+	case "stream":
+		return new(streamArgs)
 	case "auth":
 		return new(authArgs)
 	}

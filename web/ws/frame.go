@@ -99,6 +99,8 @@ func frameBytes(e live.Event) int {
 		}
 	case e.Draft != nil:
 		n += len(e.Draft.JSON)
+	case e.Stream != nil:
+		n += 2 * len(e.Stream.Text)
 	case e.Inbox != nil:
 		for i := range e.Inbox.Items {
 			n += len(e.Inbox.Items[i].JSON) + 1
@@ -136,6 +138,13 @@ func writeEvent(buf *bytes.Buffer, e live.Event, profiles []byte) {
 		} else {
 			buf.WriteString(`,"deleted":true}`)
 		}
+	case e.Stream != nil:
+		writeStream(buf, e.Stream)
+	case e.Cancel != nil:
+		wire.Plain(buf, `{"op":"stream_cancel","group":`, e.Cancel.Group)
+		wire.Int(buf, `,"id":`, e.Cancel.ID)
+		wire.Plain(buf, `,"user":`, e.Cancel.User)
+		buf.WriteByte('}')
 	case e.Joined != "":
 		wire.Plain(buf, `{"op":"joined","group":`, e.Joined)
 		buf.WriteByte('}')
@@ -143,6 +152,19 @@ func writeEvent(buf *bytes.Buffer, e live.Event, profiles []byte) {
 		wire.Plain(buf, `{"op":"left","group":`, e.Left)
 		buf.WriteByte('}')
 	}
+}
+
+func writeStream(buf *bytes.Buffer, e *live.StreamEvent) {
+	wire.Plain(buf, `{"op":"stream","group":`, e.Group)
+	wire.Int(buf, `,"id":`, e.ID)
+	if e.Offset < 0 {
+		buf.WriteString(`,"body":`)
+	} else {
+		wire.Int(buf, `,"offset":`, e.Offset)
+		buf.WriteString(`,"append":`)
+	}
+	buf.Write(chat.Encode(e.Text))
+	buf.WriteByte('}')
 }
 
 func writeMessages(buf *bytes.Buffer, b *chat.Batch, profiles []byte) {
@@ -239,6 +261,9 @@ func errorFrame(ref string, e *chat.Error) []byte {
 	wire.JSON(&buf, `,"detail":`, e.Message)
 	if e.RetryAfter > 0 {
 		wire.Int(&buf, `,"retry_after_ms":`, max(1, e.RetryAfter.Milliseconds()))
+	}
+	if e.Length != nil {
+		wire.Int(&buf, `,"length":`, *e.Length)
 	}
 	if len(e.Blockers) > 0 {
 		wire.JSON(&buf, `,"blockers":`, e.Blockers)

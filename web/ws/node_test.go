@@ -20,6 +20,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/stream"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/store"
@@ -98,6 +99,7 @@ func startWSWithin(t testing.TB, opt ws.SessionOptions, limits chat.Limits) *wsN
 	wg.Go(func() { _ = readers.Run(ctx) })
 	wg.Go(func() { _ = notifications.Run(ctx) })
 	services := ws.Services{Chat: service, Live: readers, Schedules: schedule.New(service, st, webhook.New(service, st, nil)), Notifications: notifications,
+		Streams:  stream.New(service, st, st, 0),
 		Profiles: profiles.New(st, nil, profiles.Options{Now: time.Now})}
 	sessions := ws.NewSessions(services, verifyTest, opt)
 	server := httptest.NewServer(sessions)

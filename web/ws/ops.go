@@ -126,7 +126,7 @@ func (s *session) work(ctx context.Context, who *auth.Identity, cost limit.Cost,
 // scopeOf is the scope that a key needs for a command.
 func scopeOf(c command) keys.Scope {
 	switch c.args.(type) {
-	case *sendArgs, *typingArgs:
+	case *sendArgs, *typingArgs, *streamArgs:
 		return keys.Send
 	}
 	return keys.Read
@@ -153,6 +153,11 @@ func (s *session) perform(ctx context.Context, who *auth.Identity, by chat.Calle
 		return s.mark(ctx, by, c.op, args)
 	case *inboxMarkArgs:
 		return s.ackInbox(ctx, by, args)
+	case *streamArgs:
+		if args.Done && s.all.service.Asks(args.Group) {
+			ctx = chat.WithRelease(ctx, slot.Leave)
+		}
+		return writePiece(ctx, s, by, args)
 	case *typingArgs:
 		return nil, s.all.readers.Typing(ctx, by, args.Group)
 	case *focusArgs:
@@ -419,6 +424,21 @@ func (s *session) sendLater(ctx context.Context, by chat.Caller, args *sendArgs)
 		wire.Plain(buf, `,"group":`, args.Group)
 		wire.JSON(buf, `,"schedule":`, schedule)
 		wire.Bool(buf, `,"duplicate":`, duplicate)
+	}, nil
+}
+
+func writePiece(ctx context.Context, s *session, by chat.Caller, args *streamArgs) (func(*bytes.Buffer), error) {
+	state, err := s.all.streams.Write(ctx, by, args.Group, args.ID, args.Draft)
+	if err != nil {
+		return nil, err
+	}
+	return func(buf *bytes.Buffer) {
+		wire.Plain(buf, `,"group":`, args.Group)
+		wire.Int(buf, `,"id":`, args.ID)
+		wire.Int(buf, `,"length":`, state.Length)
+		if state.Cancelled {
+			wire.Bool(buf, `,"cancelled":`, true)
+		}
 	}, nil
 }
 

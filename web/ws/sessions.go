@@ -21,6 +21,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/stream"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/internal/tracing"
 	"github.com/chatd/chatd/web/admission"
@@ -114,6 +115,7 @@ type Sessions struct {
 	service       *chat.Service
 	readers       *live.Service
 	schedules     *schedule.Service
+	streams       *stream.Service
 	notifications *notify.Service
 	profiles      *profiles.Service
 	verify        auth.Verify
@@ -143,6 +145,7 @@ type Services struct {
 	Chat          *chat.Service
 	Live          *live.Service
 	Schedules     *schedule.Service
+	Streams       *stream.Service
 	Notifications *notify.Service
 	Profiles      *profiles.Service
 }
@@ -151,7 +154,7 @@ type Services struct {
 func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Sessions {
 	opt.setDefaults()
 	s := &Sessions{
-		service: services.Chat, readers: services.Live, schedules: services.Schedules, notifications: services.Notifications, profiles: services.Profiles,
+		service: services.Chat, readers: services.Live, schedules: services.Schedules, streams: services.Streams, notifications: services.Notifications, profiles: services.Profiles,
 		queue: newRunQueue(), verify: verify, opt: opt, long: map[netip.Prefix]int{},
 		live: map[*session]struct{}{}, silent: map[*session]struct{}{}, held: map[string][]*session{}, users: map[string]int{}, away: map[string]int{},
 		closing: map[string][]*session{},

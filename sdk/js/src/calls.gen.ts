@@ -100,6 +100,12 @@ export interface GroupCalls {
   notifies(): Promise<Notify>;
   /** Tell who of a group is there. */
   presence(query?: { limit?: number; cursor?: string; }): Promise<GroupPresence>;
+  readonly stream: {
+    /** Write on at a message. */
+    write(id: number, body: StreamPiece): Promise<StreamState>;
+    /** Ask the author of a message to stop writing. */
+    cancel(id: number): Promise<null>;
+  };
   readonly pins: {
     /** List the pins of a group. */
     list(query?: { limit?: number; cursor?: string; }): Promise<PinPage>;
@@ -146,7 +152,7 @@ export interface GroupCalls {
   };
 }
 
-export const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|presence GET /presence|pins.list GET /pins|pins.put PUT /pins/{}|pins.delete DELETE /pins/{}|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|actions.press POST /messages/{}/actions|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
+export const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|presence GET /presence|stream.write PATCH /messages/{}/stream|stream.cancel POST /messages/{}/stream/cancel|pins.list GET /pins|pins.put PUT /pins/{}|pins.delete DELETE /pins/{}|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|actions.press POST /messages/{}/actions|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
 
 export type AuditPage = {
   entries: AuditEntry[];
@@ -668,6 +674,24 @@ export type SearchPage = {
   next: string | null;
 };
 
+export type StreamPiece = {
+  /** Whole characters. */
+  append?: string;
+  /** The whole text, in place of `offset` and `append`. */
+  body?: string;
+  /** The text is whole. */
+  done?: boolean;
+  /** Where `append` begins, in bytes of UTF-8. */
+  offset?: number;
+};
+
+export type StreamState = {
+  /** Somebody asked to stop. */
+  cancelled?: boolean;
+  /** How many bytes stand. */
+  length: number;
+};
+
 export type User = {
   data?: { [key: string]: Json };
   /** For operators. */
@@ -714,7 +738,7 @@ export type AuditEntry = {
 export type Content = {
   /** Buttons below the message; only of programs with a key, and of operators. An edit keeps them. */
   actions?: Action[];
-  /** At most 16 KiB, with at least one visible character. */
+  /** At most 16 KiB, with at least one visible character; of a stream, up to 64 KiB, or empty. */
   body?: string;
   /** A key chosen by the client that makes the call safe to repeat. */
   client_id?: string;
@@ -725,6 +749,8 @@ export type Content = {
   /** Users, each counted once; `@all` stands for everybody in the group. */
   mentions?: string[];
   reply_to?: number;
+  /** Of a text, `true` while it is being written: its author goes on with `PATCH …/stream`. `cut`: they fell silent before it was done. In the entry that ends it `done` or `cut`. */
+  stream?: boolean | string;
 };
 
 export type DraftOf = {

@@ -3,7 +3,7 @@
 -- step, if the target reads as it did.
 --
 -- KEYS  last_id meta msgs seen read skip reactions reacted author_by wants files_named files_unused
---       erased_counts reports reporters reported pins pinned core:enqueue at...
+--       erased_counts reports reporters reported pins pinned streams streamed core:enqueue at...
 -- ARGV  user epoch kind mark rest sent_ms channel group trim_id below target emoji head edits json new_json unreact_id erasure_id
 --       erased(entry_id entry)...
 --   author_by  by: of the user
@@ -23,9 +23,11 @@
 -- include: unreact
 -- include: drop_reports
 -- include: pins
+-- include: stream
 -- include: task_unreact
 -- include: task_trim
-local has_epoch, keep, backlog_max, late, has_pins = unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max', 'late', 'pinned'))
+local has_epoch, keep, backlog_max, late, has_pins, has_streams =
+  unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max', 'late', 'pinned', 'streams'))
 if has_epoch ~= epoch then return {'NOTFOUND'} end
 if legal_hold() then return {'OK', 0, 1} end
 local stored = redis.call('ZRANGEBYSCORE', msgs, target, target)[1]
@@ -57,6 +59,7 @@ if kind == 'reaction' and below == '' then
   if count_old then redis.call('ZREM', reactions, count_old) end
   if count > 1 then redis.call('ZADD', reactions, target, target .. ' ' .. emoji .. ' ' .. int(count - 1)) end
 elseif kind == 'delete' and (stored or below ~= '' or head ~= '') then
+  stream_drop(has_streams, target)
   redis.call('ZREM', author_by, target)
   redis.call('ZADD', skip, target, target)
   redis.call('ZREMRANGEBYSCORE', reactions, target, target)

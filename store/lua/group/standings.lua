@@ -6,14 +6,15 @@
 --   users  for each group how many ask, then who
 -- Returns {OK, the group, those who ask, ... for each}. A group is {epoch ('' if there is none), visibility, history, mark,
 --       archived_from, late, changed, trimmed ('<id> <mark>' of the newest trimmed entry) (nil for a field that does not
---       exist), last, messages stored, members, archived}; those who ask are {role, joined (nil
+--       exist), last, messages stored, members, archived, 1 if streams are open}; those who ask are {role, joined (nil
 --       if history is not hidden), seen, read, ... for each}, nil for one who is not a member
 local call, out, at = redis.call, {'OK'}, users
 for i = groups, #KEYS, groups_row do
   -- bind: groups at i
   local asking = tonumber(ARGV[at])
-  local group, them = call('HMGET', meta, 'epoch', 'visibility', 'history', 'mark', 'archived_from', 'late', 'changed', 'trimmed'), {}
+  local group, them = call('HMGET', meta, 'epoch', 'visibility', 'history', 'mark', 'archived_from', 'late', 'changed', 'trimmed', 'streams'), {}
   if group[1] then
+    group[13] = group[9]
     group[9], group[10], group[11] = call('GET', last_id), call('ZCARD', msgs), call('HLEN', members)
     -- archived_from exists while there is an archive.
     group[12] = group[5] and call('ZSCORE', seen, '$archive')

@@ -10,7 +10,7 @@
 -- anyone is true if the sender need not be a member; bytes_added is the size of the files that the entry names. count is how many
 -- entries come, and more is what one that is not plain needs, which comes alone, or '': it holds the words kind, reply_to, target,
 -- emojis_max, removed, task_id, the epoch and late that stood when the target was read in the archive, the id and mark of the
--- same reaction there, the seconds after which it goes (0: those of the group), and the emoji; `-` stands for nothing. With the kind look the entry is checked, and not written; with release slow mode is not
+-- same reaction there, the seconds after which it goes (0: those of the group), and the emoji; `-` stands for nothing. With the kind look the entry is checked, and not written; with stream nobody is notified yet; with release slow mode is not
 -- looked at.
 --
 -- Returns {OK, epoch, a sender to forget or '', 1 if there is more to trim}, then for each entry what became of it: its id, with `/<ms>` behind it if it goes then; what
@@ -24,6 +24,7 @@ local call = redis.call
 local epoch, post, overflow, events, muted, slow_s, expire_s, expiring =
   unpack(call('HMGET', meta, 'epoch', 'post', 'overflow', 'events', 'muted', 'slow_s', 'expire_s', 'expiring'))
 if not epoch then return {'NOTFOUND'} end
+local writing = more ~= '' and string.sub(more, 1, 7) == 'stream '
 local checked = more ~= '' or anyone or post ~= 'members' or overflow == 'block' or muted or slow_s
 
 local answer, n, q = {'OK', epoch, '', 0}, 4, own
@@ -125,6 +126,8 @@ if number < first then return answer end
 local id = string.format('%d', number)
 if reaction then
   call('HSET', meta, 'mark', newest_mark, 'active_ms', newest_ms, 'changed', id, reaction.archived and 'late' or 'changed', id)
+elseif writing then
+  call('HSET', meta, 'mark', newest_mark, 'active_ms', newest_ms) -- nobody is notified before it is whole
 else
   call('HSET', meta, 'mark', newest_mark, 'active_ms', newest_ms, 'newest', id)
 end
@@ -145,7 +148,7 @@ if wanted then
   local counted = not since or waiting[2] and string.match(events or '', '^%d+') == string.match(since, '^%d+')
   if notify and not waiting[1] or archive and not waiting[3] or not counted then
     -- include: log_grew
-    log_grew(epoch, id, now_ms or clock_ms(), not reaction, first)
+    log_grew(epoch, id, now_ms or clock_ms(), not reaction and not writing, first)
   end
 end
 if number % 64 <= number - first then

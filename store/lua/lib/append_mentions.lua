@@ -1,5 +1,5 @@
 -- append_mentions counts the mentions of an entry, and has the mentioned users notified.
--- needs: call mentioned meta epoch number core group
+-- needs: call mentioned writing meta epoch number core group
 -- include: base
 -- include: task_mention
 local function append_mentions(id)
@@ -11,5 +11,5 @@ local function append_mentions(id)
   for _, key in ipairs(mentioned.keys) do add(key, id) end
   if mentioned.all then call('HSET', meta, 'alls', '1') end
   if mentioned.own then add(mentioned.own, '-' .. id) end
-  if #mentioned.users > 0 then enqueue_mention(mentioned.task_id, epoch, id, mentioned.from, mentioned.users, clock_ms()) end
+  if #mentioned.users > 0 and not writing then enqueue_mention(mentioned.task_id, epoch, id, mentioned.from, mentioned.users, clock_ms()) end
 end

@@ -2,7 +2,7 @@
 -- when the change was prepared.
 --
 -- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants files_named files_unused
---       kept erasures mutes pins pinned expires reviews reviewed audit core:enqueue at...
+--       kept erasures mutes pins pinned streams streamed expires reviews reviewed audit core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag decided:flag durable:flag channel keys_max:int edits_max:int group
 --       below target head edits json new_json bare:flag unreact_id review report audit_id audited audits_max:int
 --       erased(entry_id was entry)...
@@ -28,12 +28,13 @@
 -- include: task_withdraw
 -- include: keep_held
 -- include: pins
+-- include: stream
 -- include: unreact
 -- include: task_unreact
 -- include: review
 -- include: audit
-local epoch, visibility, post, keep, backlog_max, archived_from, late, hold, muted, has_pins, expiring = unpack(redis.call('HMGET', meta,
-  'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late', 'hold', 'muted', 'pinned', 'expiring'))
+local epoch, visibility, post, keep, backlog_max, archived_from, late, hold, muted, has_pins, expiring, has_streams = unpack(redis.call('HMGET', meta,
+  'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late', 'hold', 'muted', 'pinned', 'expiring', 'streams'))
 if not epoch then return {'NOTFOUND'} end
 local gone = review_gone(review)
 if gone then return gone end
@@ -74,7 +75,9 @@ else
   if not current then return {'NOTFOUND'} end
   local has_head, has_edits, has_json = string.match(current, '^(%d+ %S+) (%S+) (.*)$')
   if has_edits == 'x' then return {'NOTFOUND'} end
-  if has_head ~= head or has_edits ~= edits or has_json ~= json then return {'CONFLICT'} end
+  -- What stands of a stream is not in its entry. It cannot be edited, and what a deletion leaves says nothing of it.
+  local open = has_streams and redis.call('HEXISTS', streams, target) == 1
+  if has_head ~= head or has_edits ~= edits or (open and kind == 'edit') or (not open and has_json ~= json) then return {'CONFLICT'} end
 end
 if kind == 'edit' and edits ~= '-' then
   local _, commas = string.gsub(edits, ',', '')
@@ -97,6 +100,7 @@ else
   edits = 'x'
 end
 if kind == 'delete' then
+  stream_drop(has_streams, target)
   redis.call('ZREM', author_by, target)
   redis.call('ZADD', skip, target, target)
   redis.call('ZREMRANGEBYSCORE', reactions, target, target)
