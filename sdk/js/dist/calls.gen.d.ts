@@ -152,6 +152,12 @@ export interface GroupCalls {
         limit?: number;
         cursor?: string;
     }): Promise<GroupPresence>;
+    readonly stream: {
+        /** Write on at a message. */
+        write(id: number, body: StreamPiece): Promise<StreamState>;
+        /** Ask the author of a message to stop writing. */
+        cancel(id: number): Promise<null>;
+    };
     readonly pins: {
         /** List the pins of a group. */
         list(query?: {
@@ -209,7 +215,7 @@ export interface GroupCalls {
         answer(user: string, body: JoinAnswer): Promise<null>;
     };
 }
-export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|presence GET /presence|pins.list GET /pins|pins.put PUT /pins/{}|pins.delete DELETE /pins/{}|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|actions.press POST /messages/{}/actions|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
+export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|presence GET /presence|stream.write PATCH /messages/{}/stream|stream.cancel POST /messages/{}/stream/cancel|pins.list GET /pins|pins.put PUT /pins/{}|pins.delete DELETE /pins/{}|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|actions.press POST /messages/{}/actions|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
 export type AuditPage = {
     entries: AuditEntry[];
     /** The `cursor` of the next page; null at the end. */
@@ -695,6 +701,22 @@ export type SearchPage = {
     /** The `cursor` of the next page; null at the end. */
     next: string | null;
 };
+export type StreamPiece = {
+    /** Whole characters. */
+    append?: string;
+    /** The whole text, in place of `offset` and `append`. */
+    body?: string;
+    /** The text is whole. */
+    done?: boolean;
+    /** Where `append` begins, in bytes of UTF-8. */
+    offset?: number;
+};
+export type StreamState = {
+    /** Somebody asked to stop. */
+    cancelled?: boolean;
+    /** How many bytes stand. */
+    length: number;
+};
 export type User = {
     data?: {
         [key: string]: Json;
@@ -742,7 +764,7 @@ export type AuditEntry = {
 export type Content = {
     /** Buttons below the message; only of programs with a key, and of operators. An edit keeps them. */
     actions?: Action[];
-    /** At most 16 KiB, with at least one visible character. */
+    /** At most 16 KiB, with at least one visible character; of a stream, up to 64 KiB, or empty. */
     body?: string;
     /** A key chosen by the client that makes the call safe to repeat. */
     client_id?: string;
@@ -753,6 +775,8 @@ export type Content = {
     /** Users, each counted once; `@all` stands for everybody in the group. */
     mentions?: string[];
     reply_to?: number;
+    /** Of a text, `true` while it is being written: its author goes on with `PATCH …/stream`. `cut`: they fell silent before it was done. In the entry that ends it `done` or `cut`. */
+    stream?: boolean | string;
 };
 export type DraftOf = {
     body: string;
