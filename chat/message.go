@@ -126,6 +126,36 @@ type Shared struct {
 	value any
 }
 
+// Together is what readers have in common who were answered with the same entries at the same moment.
+type Together struct {
+	mu      sync.Mutex
+	batches map[batchKey]*Shared
+}
+
+// batchKey is what batches of the same entries may differ in where they are shown.
+type batchKey struct {
+	from, to int64
+	complete bool
+}
+
+// Of returns what is shared by those who get the entries of b, which are of this answer, as one batch. A nil *Together shares
+// nothing.
+func (t *Together) Of(b *Batch) *Shared {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := batchKey{b.From, b.To, b.Complete}
+	if t.batches == nil {
+		t.batches = map[batchKey]*Shared{}
+	}
+	if t.batches[key] == nil {
+		t.batches[key] = &Shared{}
+	}
+	return t.batches[key]
+}
+
 // Get returns the value, calling make for the first caller.
 func (s *Shared) Get(make func() any) any {
 	s.once.Do(func() { s.value = make() })

@@ -132,6 +132,8 @@ type Reading struct {
 	// Reactions are those of the last answer, as in Page: of all Messages unless there was another one before.
 	Reactions map[int64]map[string]ReactionCount
 
+	together *Together // of the answer that Messages are from
+
 	pos     Position
 	mark    string // of the entry stored at pos, "" where it is not known
 	limit   int
@@ -150,6 +152,9 @@ func NewReading(group string, pos Position, hint int64, limit int) Reading {
 	}
 	return r
 }
+
+// Share says that others are likely to read the same at this moment, and that nobody looks at what is unread.
+func (r *Reading) Share() { r.asked.Shared, r.asked.NoUnread = true, true }
 
 // NewCounted begins a reading that also asks for reactions.
 func NewCounted(group string, pos Position, limit int) Reading {
@@ -200,6 +205,7 @@ func (r *Reading) Take(p *Page) {
 		if p.Err == nil && p.Info.Epoch == r.Info.Epoch {
 			more := Following(p.Messages, r.asked.From, r.asked.Limit)
 			r.Messages = append(r.Messages[:len(r.Messages):len(r.Messages)], more...)
+			r.together = nil
 		}
 		return
 	case p.Err != nil:
@@ -220,7 +226,7 @@ func (r *Reading) Take(p *Page) {
 		r.Start.Complete = false
 	}
 	r.decided, r.Info, r.Reactions = true, p.Info, p.Reactions
-	r.Messages = Following(p.Messages, r.Start.ID, r.limit)
+	r.Messages, r.together = Following(p.Messages, r.Start.ID, r.limit), p.Together
 }
 
 // markIn is the mark of the entry at the position among those that were read from there on.
@@ -248,6 +254,9 @@ func (r *Reading) Owed() int64 { return max(0, r.Info.Last-r.Start.ID+1) }
 
 // Position is what the reader has reached before it is served Messages.
 func (r *Reading) Position() Position { return r.Start.Before(r.Info, r.pos, r.mark) }
+
+// Shared is what readers share who are given the same batch of this answer; nil: nothing.
+func (r *Reading) Shared(b *Batch) *Shared { return r.together.Of(b) }
 
 // Batch is what the reader is given: some of Messages, from the first on.
 func (r *Reading) Batch(messages []Message) Batch {

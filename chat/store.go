@@ -244,9 +244,11 @@ type Pull struct {
 	Unseen bool
 	// Counted asks for the reactions to the entries of the page.
 	Counted bool
-	// Shared: others are likely to ask for the same few entries at this moment. The store may read them once for all; the
-	// answer is the same, of an instant not before the call.
+	// Shared: others are likely to ask for the same entries at this moment. The store may read them once for all; the answer is
+	// the same, of an instant not before the call, and a long page may end earlier.
 	Shared bool
+	// NoUnread: Info.Unread is not needed, and may be 0.
+	NoUnread bool
 }
 
 // Page is the answer to a Pull: the group, and the entries that were asked for as far as the member may see them. Info
@@ -261,7 +263,9 @@ type Page struct {
 	// Reactions are those to the entries that the store itself holds (from Info.Held on), read in the same step. It is nil if
 	// Pull.Counted is not set, or if there are too many for one step: LogStore.Reactions reads those.
 	Reactions map[int64]map[string]ReactionCount
-	Err       error
+	// Together is not nil if others were answered with the same Messages.
+	Together *Together
+	Err      error
 }
 
 // LogStore keeps the messages of groups.

@@ -35,8 +35,11 @@ const (
 	beginItemsMax = 4                    // the newest items of an inbox that it brings along
 	beginBytesMax = 4 << 10              // if they are not longer
 	sharedPause   = time.Millisecond     // how long readers of one group that wake together wait for each other
-	sharedUsers   = 100                  // of them that one step answers
-	sharedEntries = plainHead            // that one step reads for all of them: 0.8 MiB at the largest size that the default limits allow
+	sharedUsers   = 200                  // of them that one step answers
+	sharedEntries = 640                  // that one step reads for all of them, and
+	sharedBytes   = 80 << 10             // up to how many bytes: what a session takes in one round, and a little more
+	sharedPulls   = 8                    // groups of one reader that are read so: a call may have PageBytesMax, about a megabyte
+	sharedApart   = plainHead            // entries that those who are answered by one step may begin apart
 	standingsMax  = 200                  // users that one step looks up: half a millisecond
 
 	forgetBatch = 10 // announcements that have ended that one request removes to make room

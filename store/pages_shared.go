@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/queue/batch"
 	"github.com/chatd/chatd/store/conn"
@@ -16,10 +18,22 @@ type sharedPull struct {
 	pull chat.Pull
 }
 
-// mayShare tells whether a pull can be joined with those of others: it asks for a few entries upward, without reactions.
-func mayShare(pulls []chat.Pull) bool {
-	return len(pulls) == 1 && pulls[0].Shared && pulls[0].Before == 0 && !pulls[0].Counted &&
-		pulls[0].Limit > 0 && pulls[0].Limit <= sharedEntries
+// mayShare tells whether a pull can be joined with those of others: it asks for entries upward, without reactions.
+func mayShare(p chat.Pull) bool {
+	return p.Shared && p.Before == 0 && !p.Counted && p.Limit > 0 && p.Limit <= sharedEntries
+}
+
+// pullShared answers each of a few pulls together with those of others.
+func (s *Logs) pullShared(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
+	pages := make([]chat.Page, len(pulls))
+	errs, ctx := errgroup.WithContext(ctx)
+	for i, p := range pulls {
+		errs.Go(func() (err error) {
+			pages[i], err = s.pullWithOthers(ctx, user, p)
+			return err
+		})
+	}
+	return pages, errs.Wait()
 }
 
 // sharedReads joins pulls that come at about the same time, and go to one server. While one reads, the others wait for the next read.
@@ -37,23 +51,20 @@ func (s *Logs) joinShared(server conn.Server) *sharedReads {
 	return &sharedReads{Run: read, Calls: 1, Size: pipelineMax, Pause: sharedPause}
 }
 
-// pullShared is Pull for one group, joined with those of other callers.
-func (s *Logs) pullShared(ctx context.Context, user string, p chat.Pull) ([]chat.Page, error) {
+// pullWithOthers is Pull for one group, joined with those of other callers.
+func (s *Logs) pullWithOthers(ctx context.Context, user string, p chat.Pull) (chat.Page, error) {
 	server, err := s.conn.MasterOf(ctx, s.keys.home(p.Group).base)
 	if err != nil {
-		return nil, fail("read", err)
+		return chat.Page{}, fail("read", err)
 	}
 	got, err := s.shared.To(server).Do(ctx, sharedPull{user, p})
 	switch {
 	case err != nil:
-		return nil, unavailable("read", err)
+		return chat.Page{}, unavailable("read", err)
 	case got.refused:
-		got.page, got.err = s.pullAlone(ctx, sharedPull{user, p})
+		return s.pullAlone(ctx, sharedPull{user, p})
 	}
-	if got.err != nil {
-		return nil, got.err
-	}
-	return []chat.Page{got.page}, nil
+	return got.page, got.err
 }
 
 // readShared answers pulls of many users, with a step for those of a group that ask for about the same entries.
@@ -88,6 +99,7 @@ func (s *Logs) sharePages(ctx context.Context, asked []sharedPull, them []int, a
 	if err == nil {
 		err = s.standing(ctx, group, messages)
 	}
+	common := &chat.Together{}
 	for j, i := range them {
 		if err != nil { // perhaps because of an entry that only others ask for
 			pages[i].page, pages[i].err = s.pullAlone(ctx, asked[i])
@@ -96,6 +108,12 @@ func (s *Logs) sharePages(ctx context.Context, asked []sharedPull, them []int, a
 		page := &pages[i].page
 		page.Info = asSharedInfo(group, log, members[min(5*j, len(members)):])
 		showPage(page, cutShared(messages, asked[i].pull), nil)
+		if n := len(messages); n > 0 && len(page.Messages) == 0 && page.Err == nil {
+			page.Cut = messages[n-1].ID < min(asked[i].pull.From, page.Info.Last) // the others have filled it
+		}
+		if page.Info.Hidden() == 0 { // otherwise edits may read differently
+			page.Together = common
+		}
 	}
 }
 
@@ -109,7 +127,7 @@ func (s *Logs) pullAlone(ctx context.Context, q sharedPull) (chat.Page, error) {
 }
 
 // sharers divides pulls into those that one step answers: of one group, at most sharedUsers, and at most sharedEntries from
-// the lowest id on.
+// the lowest id on. They begin close to each other: one that begins far behind the others might get nothing.
 func sharers(asked []sharedPull) (together [][]int) {
 	order := make([]int, len(asked))
 	for i := range order {
@@ -122,7 +140,7 @@ func sharers(asked []sharedPull) (together [][]int) {
 	for _, i := range order {
 		if n := len(together); n > 0 && len(together[n-1]) < sharedUsers {
 			first, p := asked[together[n-1][0]].pull, asked[i].pull
-			if p.Group == first.Group && p.From-first.From+int64(p.Limit) <= sharedEntries {
+			if p.Group == first.Group && p.From-first.From <= sharedApart && p.From-first.From+int64(p.Limit) <= sharedEntries {
 				together[n-1] = append(together[n-1], i)
 				continue
 			}
@@ -133,12 +151,14 @@ func sharers(asked []sharedPull) (together [][]int) {
 }
 
 func (s *Logs) sharedCall(asked []sharedPull, indexes []int) call {
-	first, to := asked[indexes[0]].pull, int64(0)
+	first, to, unread := asked[indexes[0]].pull, int64(0), false
 	k := s.keys.group(first.Group)
 	for _, i := range indexes {
-		to = max(to, asked[i].pull.From+int64(asked[i].pull.Limit))
+		p := asked[i].pull
+		to, unread = max(to, p.From+int64(p.Limit)), unread || !p.NoUnread
 	}
-	c := sharedScript.On(k).Arg("from", first.From).Arg("count", to-first.From)
+	c := sharedScript.On(k).Arg("from", first.From).Arg("count", to-first.From).
+		Arg("bytes_max", min(sharedBytes, s.limits.PageBytesMax)).Arg("counted", unread)
 	for _, i := range indexes {
 		c = c.More("bys", k.by(asked[i].user)).MoreArgs("users", asked[i].user)
 	}

@@ -73,8 +73,8 @@ func (s *base) runReads(ctx context.Context, calls []call) ([]reply, error) {
 // Pull reads a page of each group for user: a step for at most transactionMax groups of a partition, the partitions at the
 // same time. See chat.PullStore for what is read where there is more than one answer holds.
 func (s *Logs) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
-	if mayShare(pulls) {
-		return s.pullShared(ctx, user, pulls[0])
+	if len(pulls) <= sharedPulls && !slices.ContainsFunc(pulls, func(p chat.Pull) bool { return !mayShare(p) }) {
+		return s.pullShared(ctx, user, pulls)
 	}
 	pages := make([]chat.Page, len(pulls))
 	byPartition := map[int][]int{}

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/chatd/chatd/chat"
@@ -30,7 +31,7 @@ func (w *fixture) pullTogether(users []string, pulls []chat.Pull) []chat.Page {
 // sharedAsAlone expects of pulls that share what is read what each gets alone: of all users, from anywhere.
 func (w *fixture) sharedAsAlone(groups []string, last int64, all ...string) {
 	w.Helper()
-	for _, limit := range []int{0, 1, 3, 24, 25} {
+	for _, limit := range []int{0, 1, 3, 24, 25, 641} {
 		w.sharedWithLimit(groups, last, limit, all)
 	}
 }
@@ -51,6 +52,7 @@ func (w *fixture) sharedWithLimit(groups []string, last int64, limit int, all []
 		if len(got.Messages)+len(want.Messages) == 0 {
 			got.Messages, want.Messages = nil, nil
 		}
+		got.Together = nil
 		if !errors.Is(got.Err, want.Err) {
 			w.Errorf("%s, %+v: got %v, want %v", users[i], pulls[i], got.Err, want.Err)
 		}
@@ -97,6 +99,44 @@ var sharedTests = map[string]func(*fixture){
 		w.poke("HSET", w.groupKey("g", "meta"), "archived_from", 3, "late", 5, "changed", 6)
 		w.poke("ZADD", w.groupKey("g", "seen"), 7, "$archive")
 		w.sharedAsAlone([]string{"g"}, 8, "alice", "bob", "carl")
+	},
+	// Whether they are read together is a matter of time, so each page is checked by itself.
+	"long pages are cut by their bytes": func(w *fixture) {
+		w.group("open", []string{"bob", "carl"})
+		w.group("g", []string{"bob"}, noHistory)
+		for _, g := range []string{"open", "g"} {
+			for range 60 {
+				w.say(g, "alice", strings.Repeat("long ", 600))
+			}
+		}
+		w.join("g", "dora", "alice")
+		w.says("g", "bob", 3)
+		var users []string
+		var pulls []chat.Pull
+		for range 20 {
+			for _, user := range []string{"alice", "bob", "carl", "dora", "eve"} {
+				for _, p := range []chat.Pull{{Group: "open", From: 3, Limit: 300}, {Group: "open", From: 9, Limit: 300}, {Group: "g", From: 2, Limit: 300}} {
+					p.NoUnread = true
+					users, pulls = append(users, user), append(pulls, p)
+				}
+			}
+		}
+		for i, got := range w.pullTogether(users, pulls) {
+			alone := pulls[i]
+			alone.Limit = max(1, len(got.Messages))
+			want := w.pull(users[i], alone)
+			if len(got.Messages) == 0 && !got.Cut {
+				w.equal(len(want.Messages), 0)
+			}
+			if !errors.Is(got.Err, want.Err) || got.Cut && got.Err != nil || got.Together != nil && got.Info.Hidden() > 0 {
+				w.Errorf("%s, %+v: got %+v, want %v", users[i], pulls[i], got, want.Err)
+			}
+			if len(got.Messages) > 0 {
+				w.equal(got.Messages, want.Messages)
+			}
+			want.Info.Unread, got.Info.Unread = 0, 0
+			w.equal(got.Info, want.Info)
+		}
 	},
 	"an entry that cannot be read spoils the pages with it": func(w *fixture) {
 		w.group("g", []string{"bob"})

@@ -132,6 +132,7 @@ func (s *Serving) complete(ctx context.Context, pulls []chat.Pull, pages []chat.
 	for i := range pages {
 		p := &part{index: i, pull: pulls[i], page: &pages[i]}
 		if p.find() {
+			p.page.Together = nil // each reads the archive at an instant of their own
 			parts = append(parts, p)
 		}
 		if !p.forward() { // what follows an archived part is cut to the room left

@@ -16,6 +16,8 @@ const (
 	roundItemsBegin  = 16       // the same for inbox items
 	roundEntriesMin  = 8        // messages or items asked for even if they are long
 	roundBytesMax    = 64 << 10 // JSON bytes that wait for the session; a long message may exceed it
+	sharedLines      = 8        // groups that are read together with others who are behind in them: with more, one call for all of them costs less
+	sharedBytes      = 32 << 10 // what one reader of such a group is counted as: what is read is in memory once for all of them
 	batchMessagesMax = 128      // messages of one batch from memory
 	batchBytesMax    = 64 << 10 // JSON bytes of it
 )
@@ -84,6 +86,7 @@ type page struct {
 // planPages asks for a fair share of what each line lacks, at most so many messages in all. later are lines that have to wait.
 func planPages(lines []*line, most int) (pages []page, later []*line) {
 	share, left := min(most, max(roundShare, most/len(lines))), most
+	shared := readTogether(lines)
 	pages = make([]page, 0, len(lines))
 	for i, l := range lines {
 		if left <= 0 {
@@ -93,9 +96,18 @@ func planPages(lines []*line, most int) (pages []page, later []*line) {
 		owed := max(l.last, known.last) - l.pos.ID
 		limit := int(min(max(owed, 1), int64(share), int64(left)))
 		left -= limit
-		pages = append(pages, page{l, chat.NewReading(l.group(), l.pos, 0, limit), known.gen})
+		of := chat.NewReading(l.group(), l.pos, 0, limit)
+		if shared {
+			of.Share()
+		}
+		pages = append(pages, page{l, of, known.gen})
 	}
 	return pages, nil
+}
+
+// readTogether reports whether lines are read together with others who are behind in the same groups.
+func readTogether(lines []*line) bool {
+	return len(lines) <= sharedLines && !slices.ContainsFunc(lines, func(l *line) bool { return !l.feed.crowded() })
 }
 
 // read makes one round. After an error, all of it has to be read again.
@@ -163,7 +175,11 @@ func (f *Follower) readLines(ctx context.Context, warm, ask []*line) error {
 		readings[i] = &pages[i].of
 	}
 	limits := f.service.limits
-	done, err := f.mayRead(ctx, min(int64(f.perRound)*messageBytesMax(limits), int64(2*limits.PageBytesMax))) // see chat.PullStore
+	bytes := min(int64(f.perRound)*messageBytesMax(limits), int64(2*limits.PageBytesMax)) // see chat.PullStore
+	if readTogether(ask) {
+		bytes = int64(len(ask)) * sharedBytes
+	}
+	done, err := f.mayRead(ctx, bytes)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,10 @@
 // the ring as far back as that reaches, otherwise from the store. Readers at the same position share what they take from the
 // ring (stretch). Nothing is pushed to a reader, so a slow one costs no more than its bounded pending.
 //
+// Who is behind the ring asks the store, and where others follow the same group does so together with them (readTogether): those who
+// ask while one read is under way are answered by the next one, each by their own rights at that instant, and their batches
+// share a frame. Nothing of it is kept, so nothing of it can be out of date.
+//
 // # Where to read first
 //
 //   - ring.go: what is known of a log, and what a signal or an answer of the store does to it. No lock, no clock, no readers.

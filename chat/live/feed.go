@@ -52,6 +52,13 @@ func (f *feed) known() known {
 	return f.ring.known
 }
 
+// crowded reports whether others are likely to be behind as well.
+func (f *feed) crowded() bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return len(f.interests) >= warmReaders
+}
+
 // shared returns the feed's copies of an epoch and a mark if they are equal: readers keep them for as long as they follow.
 func (f *feed) shared(epoch, mark string) (string, string) {
 	known := f.known()

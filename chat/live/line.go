@@ -144,6 +144,7 @@ func (l *line) apply(r *chat.Reading, gen, room int) (b *chat.Batch, more bool, 
 	batch := r.Batch(messages)
 	batch.Complete, l.gapPending = !l.gapPending, false
 	if n := len(messages); n > 0 {
+		batch.Shared = r.Shared(&batch)
 		l.pos.ID, l.pos.Mark = messages[n-1].ID, messages[n-1].Mark
 	}
 	return &batch, batch.HasMore, nil

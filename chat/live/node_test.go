@@ -41,6 +41,8 @@ type stepped struct {
 	looked atomic.Pointer[func()]
 	broken atomic.Int64 // of so many pages it says that they cannot be read
 	pulled atomic.Int64 // groups that a page was asked of
+
+	pulling atomic.Pointer[func()] // called before each page is read
 }
 
 // afterLook calls do once, when a sync has looked at groups and has yet to see what it found.
@@ -66,6 +68,9 @@ func (s *stepped) Arrivals(ctx context.Context, user string, after chat.Position
 
 func (s *stepped) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {
 	s.pulled.Add(int64(len(pulls)))
+	if wait := s.pulling.Load(); wait != nil {
+		(*wait)()
+	}
 	pages, err := s.Store.Pull(ctx, user, pulls)
 	for i := range pages {
 		if s.broken.Add(-1) >= 0 {

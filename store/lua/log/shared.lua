@@ -2,10 +2,12 @@
 -- Only reads.
 --
 -- KEYS  last_id meta members joined seen read msgs skip bys...
--- ARGV  from:int count:int users...
+-- ARGV  from:int count:int bytes_max:int counted:flag users...
 --   bys    of each user
 --   from   the lowest id of the page
 --   count  maximum
+--   bytes_max  of the page, about: the entry that exceeds it is among the last
+--   counted    whether unread is asked for; it is 0 otherwise
 --   users  who asks
 -- Returns {OK, the group, the page, those who ask}. The group is as in group/standings.lua; those who ask are {role, joined
 --       (nil if history is not hidden), seen, read, unread, ... for each}, nil for one who is not a member. If none is, nothing
@@ -29,8 +31,7 @@ for i = 1, asking do
   local at = 5 * i - 4
   if roles[i] then
     anybody = true
-    local floor = count_floor(last, stored, group[5], tonumber(seen_by[i]), backlog_max, pruned, since[i])
-    local unread = 0
+    local unread, floor = 0, counted and count_floor(last, stored, group[5], tonumber(seen_by[i]), backlog_max, pruned, since[i]) or last
     if floor < last then
       local above = '(' .. int(floor)
       skipped[floor] = skipped[floor] or call('ZCOUNT', skip, above, '+inf')
@@ -42,4 +43,16 @@ for i = 1, asking do
     for j = at, at + 4 do them[j] = false end
   end
 end
-return {'OK', group, anybody and call('ZRANGEBYSCORE', msgs, int(from), '+inf', 'LIMIT', 0, count) or {}, them}
+local page, bytes, at, turn = {}, 0, int(from), 24
+while anybody and count > 0 and bytes < bytes_max do
+  local asked = math.min(count, turn)
+  local got = call('ZRANGEBYSCORE', msgs, at, '+inf', 'LIMIT', 0, asked)
+  for i = 1, #got do
+    page[#page + 1], bytes = got[i], bytes + #got[i]
+  end
+  if #got < asked then break end
+  at, count = '(' .. string.match(got[asked], '^%d+'), count - asked
+  -- As many as fit if they are as long as those so far; but a few long ones after short ones must not be many.
+  turn = math.min(2 * turn, math.floor((bytes_max - bytes) * #page / bytes) + 1)
+end
+return {'OK', group, page, them}
