@@ -88,6 +88,9 @@ func (s *base) MayPost(ctx context.Context, by Caller, group string) (Info, erro
 // ErrForbidden instead of ErrNotFound: even they must be members to read and write messages.
 func (s *base) Refused(ctx context.Context, by Caller, group string, err error) error {
 	err = AsError(err)
+	if errors.Is(err, ErrBacklogFull) {
+		return s.unnamed(ctx, by, group, err)
+	}
 	if !by.Admin || !errors.Is(err, ErrNotFound) {
 		return err
 	}

@@ -168,10 +168,12 @@ type Member struct {
 	JoinedAt Time   `json:"joined_at"`
 	Seen     int64  `json:"seen"`
 	Read     int64  `json:"read"`
+	Veiled   bool   `json:"-"` // Seen and Read are hidden from who asks
 
 	Data json.RawMessage `json:"data,omitempty"` // custom fields, see MergeData; nil: none
 
-	MutedUntil *Time `json:"muted_until,omitempty"` // when they may write again; nil: now
+	MutedUntil *Time      `json:"muted_until,omitempty"` // when they may write again; nil: now
+	Receipts   Receipting `json:"-"`                     // of the group, in a list of members; empty: as by default
 }
 
 // Time is an instant as the wire shows it: RFC 3339, UTC, milliseconds.

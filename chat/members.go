@@ -29,6 +29,9 @@ func (s *members) Members(ctx context.Context, by Caller, group string, limit in
 	if err != nil {
 		return List[Member]{}, AsError(err)
 	}
+	for i := range members {
+		members[i].Veiled = s.Veiled(by.User, members[i].Receipts, members[i].User)
+	}
 	return List[Member]{Items: members, Next: next}, nil
 }
 

@@ -20,6 +20,7 @@ type Options struct {
 	Now    func() int64 // ms since the Unix epoch; for display only, order is the id
 	// StoreNow is the time by the clock of the store, which decides what has to be gone; nil: Now.
 	StoreNow func() int64
+	Hides    func(user string) bool // whether a user hides what they have seen and read; nil: nobody does
 }
 
 // GroupDraft is what a client asks for when it creates a group. Nil fields take the defaults of the wire contract.

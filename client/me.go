@@ -19,6 +19,8 @@ type Me struct {
 	// Settings are what the caller's own clients keep there.
 	Settings json.RawMessage `json:"settings"`
 	Presence string          `json:"presence"` // shown or hidden
+	// Receipts says whether others see what the caller has seen and read: shown or hidden.
+	Receipts string `json:"receipts"`
 }
 
 // ProfileChange is what UpdateMe and PutUsers change of a profile: nil stays, the empty string and the JSON null clear. Data and
@@ -29,6 +31,7 @@ type ProfileChange struct {
 	Data, Settings json.RawMessage // Settings not of PutUsers
 	// Presence is shown or hidden, and not of PutUsers: who hides is seen by nobody, and sees nobody.
 	Presence *string
+	Receipts string // shown or hidden; empty: it stays; not of PutUsers
 }
 
 // fields are those of the request.
@@ -43,6 +46,9 @@ func (p ProfileChange) fields() map[string]any {
 	}
 	if p.Presence != nil {
 		fields["presence"] = *p.Presence
+	}
+	if p.Receipts != "" {
+		fields["receipts"] = p.Receipts
 	}
 	for name, value := range map[string]json.RawMessage{"status": p.Status, "data": p.Data, "settings": p.Settings} {
 		if value != nil {

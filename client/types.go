@@ -27,11 +27,12 @@ type Content struct {
 	ClientID string          `json:"client_id,omitempty"` // makes repeated sends store only one message; generated if empty
 	ReplyTo  int64           `json:"reply_to,omitempty"`
 	Mentions []string        `json:"mentions,omitempty"`
-	Files    []string        `json:"files,omitempty"`   // ids of complete files that the sender uploaded to the group
-	Target   int64           `json:"target,omitempty"`  // of an edit, a delete or a reaction
-	Emoji    string          `json:"emoji,omitempty"`   // of a reaction
-	Removed  bool            `json:"removed,omitempty"` // the reaction was removed
-	Actions  []Action        `json:"actions,omitempty"` // buttons; only of keys and operators
+	Files    []string        `json:"files,omitempty"`    // ids of complete files that the sender uploaded to the group
+	Target   int64           `json:"target,omitempty"`   // of an edit, a delete or a reaction
+	Emoji    string          `json:"emoji,omitempty"`    // of a reaction
+	Removed  bool            `json:"removed,omitempty"`  // the reaction was removed
+	Actions  []Action        `json:"actions,omitempty"`  // buttons; only of keys and operators
+	ExpireS  int64           `json:"expire_s,omitempty"` // in a send: seconds after which it is deleted for everyone, if its group says none that are fewer
 }
 
 // Draft is the content of a message to send. Text makes the usual one; see [Client.Send] for the others.
@@ -57,6 +58,7 @@ type Message struct {
 	Until      *time.Time          `json:"until,omitempty"`       // in a notice of banned; nil: no end
 	EditedAt   *time.Time          `json:"edited_at,omitempty"`
 	DeletedAt  *time.Time          `json:"deleted_at,omitempty"` // of a text or data, and of the edits of one: their content is gone
+	ExpiresAt  *time.Time          `json:"expires_at,omitempty"` // when it is deleted for everyone; nil: never
 	Reactions  map[string]Reaction `json:"reactions,omitempty"`  // only in answers to Messages
 }
 
@@ -228,8 +230,8 @@ type Member struct {
 	User     string    `json:"user"`
 	Role     string    `json:"role"` // owner, admin or member
 	JoinedAt time.Time `json:"joined_at"`
-	Seen     int64     `json:"seen"`
-	Read     int64     `json:"read"`
+	Seen     int64     `json:"seen"` // 0 also where it is hidden
+	Read     int64     `json:"read"` // the same
 
 	Data       json.RawMessage `json:"data,omitempty"` // custom fields, an object; nil: none
 	MutedUntil time.Time       `json:"muted_until"`    // when they may write again; zero: now
@@ -285,8 +287,9 @@ type Item struct {
 	ClientID string          `json:"client_id,omitempty"`
 	Accepted *bool           `json:"accepted,omitempty"` // of an ItemRequest
 	SentAt   time.Time       `json:"sent_at"`
-	// DeletedAt is when the content of a direct message was erased together with its sender.
+	// DeletedAt is when the content of a direct message was erased together with its sender, or had to go.
 	DeletedAt *time.Time `json:"deleted_at,omitempty"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty"` // when its content goes; nil: never
 }
 
 // Inbox is a page of the caller's inbox.

@@ -64,8 +64,10 @@ func (s *Cursors) Receipts(ctx context.Context, group, user string, id int64, af
 		return chat.Receipts{}, err
 	}
 	out := chat.Receipts{ID: id, Members: r.number(1), Seen: r.number(2), Read: r.number(3), Next: r.text(4)}
-	for i := 5; i+2 < len(r); i += 3 {
+	out.All, out.Receipting = r.number(5), cmp.Or(chat.Receipting(r.text(6)), chat.ReceiptsOptional)
+	for i := 7; i+2 < len(r); i += 3 {
 		receipt := chat.Receipt{User: r.text(i), Seen: r.number(i + 1), Read: r.number(i + 2)}
+		out.LastUser = receipt.User
 		if receipt.Seen >= id {
 			out.SeenBy = append(out.SeenBy, receipt)
 		} else {

@@ -195,8 +195,10 @@ func (s *Groups) Members(ctx context.Context, group, user, after string, limit i
 		return nil, "", err
 	}
 	members := []chat.Member{}
-	for i := 2; i+6 < len(r); i += 7 {
-		members = append(members, asMember(r.text(i), r[i+1:]))
+	for i := 3; i+6 < len(r); i += 7 {
+		m := asMember(r.text(i), r[i+1:])
+		m.Receipts = chat.Receipting(r.text(2))
+		members = append(members, m)
 	}
 	return members, r.text(1), nil
 }

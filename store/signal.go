@@ -91,7 +91,7 @@ func (s *Signals) channels(groups, users []string) []string {
 
 // decodeSignal reads what was published on a channel. A payload begins with a word that says what it is:
 //
-//	group   m <epoch> LF <message> [LF <changed message>]...   c <user> <seen> <read> [<origin>]   t <user>   h <node>   d <epoch>   x <epoch> <id>
+//	group   m <epoch> LF <message> [LF <changed message>]...   c or cr or cq <user> <seen> <read> [<origin>]   t <user>   h <node>   d <epoch>   x <epoch> <id>
 //	        s <epoch> <id> <generation> <offset or -> <text>   k <epoch> <id> <author> <user>
 //	        o <mark> <traceparent>, before the m of a traced send
 //	user    i   j <group>   l <group>   f <group> [<draft>]   v <0 or 1>
@@ -111,7 +111,7 @@ func (k keyspace) decodeSignal(channel, payload string) (sig live.Signal, ok boo
 	case "m":
 		sig.Kind = live.SignalMessage
 		return sig, decodeEntrySignal(rest, &sig)
-	case "c":
+	case "c", "cr", "cq":
 		f := strings.Fields(rest)
 		if len(f) != 3 && len(f) != 4 {
 			return live.Signal{}, false
@@ -119,6 +119,7 @@ func (k keyspace) decodeSignal(channel, payload string) (sig live.Signal, ok boo
 		if len(f) == 4 {
 			sig.Origin = f[3]
 		}
+		sig.Named, sig.Quiet = word == "cr", word == "cq"
 		sig.Kind, sig.User, sig.Seen, sig.Read = live.SignalCursor, f[0], number(f[1]), number(f[2])
 	case "t":
 		sig.Kind, sig.User = live.SignalTyping, rest

@@ -30,6 +30,11 @@ func (h meHandlers) UpdateMe(ctx context.Context, r api.UpdateMeRequestObject) (
 		return nil, err
 	}
 	c := profiles.Change{Name: r.Body.Name, Picture: r.Body.Picture, Data: r.Body.Data, Status: r.Body.Status, Settings: r.Body.Settings, Presence: shown}
+	if r.Body.Receipts != nil {
+		if err := h.profiles.SetReceipts(ctx, callerOf(ctx).User, *r.Body.Receipts); err != nil {
+			return nil, err
+		}
+	}
 	me, err := h.profiles.Patch(ctx, callerOf(ctx).User, c, match)
 	return meAnswer(ctx, me), err
 }

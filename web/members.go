@@ -56,6 +56,9 @@ func (h memberHandlers) PutMember(ctx context.Context, r api.PutMemberRequestObj
 	if created {
 		return api.PutMember201JSONResponse(member), err
 	}
+	if err == nil {
+		err = h.core.Veil(ctx, callerOf(ctx), r.Group, &member)
+	}
 	return api.PutMember200JSONResponse(member), err
 }
 
@@ -71,6 +74,9 @@ func (h memberHandlers) UpdateMember(ctx context.Context, r api.UpdateMemberRequ
 	if r.Body.Data != nil || r.Body.MutedUntil == nil {
 		patch := cmp.Or(string(r.Body.Data), "{}")
 		member, err = h.data.Merge(ctx, callerOf(ctx), r.Group, r.User, json.RawMessage(patch))
+	}
+	if err == nil {
+		err = h.core.Veil(ctx, callerOf(ctx), r.Group, &member)
 	}
 	return api.UpdateMember200JSONResponse(member), err
 }

@@ -25,6 +25,8 @@ type CursorEvent struct {
 	Seen  int64  `json:"seen"`
 	Read  int64  `json:"read"`
 
+	Named  bool   `json:"-"` // it is shown even if the member, or who gets it, hides
+	Quiet  bool   `json:"-"` // it is for the member alone
 	Origin string `json:"-"` // the session that moved it
 }
 

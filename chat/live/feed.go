@@ -8,7 +8,8 @@ import (
 // feed is the ring of one group with its readers on this node.
 type feed struct {
 	group string
-	nowMs func() int64 // by the clock of the store
+	nowMs func() int64           // by the clock of the store
+	hides func(user string) bool // nil: nobody does
 
 	mu        sync.RWMutex // guards all below
 	ring      ring

@@ -17,6 +17,7 @@ type hub struct {
 	limits chat.Limits
 	log    *slog.Logger
 	nowMs  func() int64 // by the clock of the store
+	hides  func(user string) bool
 
 	mu     sync.RWMutex // guards both, and all of a userFeed
 	groups map[string]*feed
@@ -67,7 +68,7 @@ func (h *hub) deliver(s Signal) {
 			h.deliverTo(fd, s)
 		}
 	case SignalCursor:
-		h.cursor(CursorEvent{Group: s.Group, User: s.User, Seen: s.Seen, Read: s.Read, Origin: s.Origin})
+		h.cursor(CursorEvent{Group: s.Group, User: s.User, Seen: s.Seen, Read: s.Read, Named: s.Named, Quiet: s.Quiet, Origin: s.Origin})
 	case SignalInbox:
 		h.eachReader(s.User, (*pending).inboxGrew)
 	case SignalJoined, SignalLeft:
@@ -156,7 +157,7 @@ func (h *hub) subscribe(ctx context.Context, p *pending, groups []string, fresh 
 		fd := h.groups[g]
 		if fd == nil {
 			fd = newFeed(g, h.limits.RingEntries)
-			fd.nowMs = h.nowMs
+			fd.nowMs, fd.hides = h.nowMs, h.hides
 			h.groups[g] = fd
 		}
 		in := fresh()

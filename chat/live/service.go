@@ -37,7 +37,7 @@ const (
 func New(core *chat.Service, store Store) *Service {
 	opt := core.Options()
 	hub := newHub(store, opt.Limits, opt.Log)
-	hub.nowMs = opt.StoreNow
+	hub.nowMs, hub.hides = opt.StoreNow, opt.Hides
 	return &Service{core: core, store: living{store, opt.StoreNow}, limits: opt.Limits, log: opt.Log, hub: hub,
 		pending: budget{max: opt.Limits.PendingBytesMax}, reading: semaphore.NewWeighted(readingBytesMax),
 		indexes: cache.New[string, []string](expectedUsersMax)}

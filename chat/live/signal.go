@@ -38,6 +38,8 @@ type Signal struct {
 	Changed []chat.Message // originals that the entry changed, as they are served from now on
 	Seen    int64
 	Read    int64
+	Named   bool   // the cursor is shown even if its member hides
+	Quiet   bool   // the cursor is shown to nobody else
 	Origin  string // the session that moved the cursor, or empty
 	Node    string // that has changed who has a group open
 	Shown   bool   // the user no longer hides where they are

@@ -25,7 +25,7 @@ func (h *hub) cursor(e CursorEvent) {
 		return
 	}
 	fd.wakeWaiters()
-	if fd.throttleCursor(e, time.Now()) {
+	if !e.Quiet && fd.throttleCursor(e, time.Now()) {
 		h.throttled.add(fd)
 	}
 }
@@ -68,8 +68,12 @@ func (f *feed) throttleCursor(e CursorEvent, now time.Time) (first bool) {
 }
 
 func (f *feed) sendCursorLocked(e CursorEvent) {
+	veils := f.hides != nil && !e.Named
+	if veils && f.hides(e.User) {
+		return
+	}
 	for _, in := range f.interests {
-		if in.pending.user != e.User {
+		if in.pending.user != e.User && !(veils && f.hides(in.pending.user)) {
 			in.pending.cursor(e)
 		}
 	}

@@ -56,12 +56,14 @@ type Service struct {
 	published *table.Published
 	known     *known
 	seen      *seen
+	hiding    *table.Table[struct{}]
 	filled    *cache.Cache[string, Claims] // what their tokens said last of users whose profile is like that
 }
 
 // New makes a Service. Its Published has to be followed.
 func New(store Store, decided Users, opt Options) *Service {
 	s := &Service{store: store, users: decided, opt: opt, known: newKnown(), seen: newSeen(), filled: cache.New[string, Claims](filledMax)}
+	s.hiding = s.newHiding()
 	s.published = table.NewPublished(TableName, s.known.drop, s.known.dropAll)
 	return s
 }
@@ -121,6 +123,7 @@ const RoleAdmin = "admin"
 type Own struct {
 	View
 	Role     string          `json:"role,omitempty"` // admin: an operator
+	Receipts string          `json:"receipts"`       // shown or hidden: whether others see what the user has seen and read
 	Settings json.RawMessage `json:"settings,omitempty"`
 	Presence Presence        `json:"presence"`
 }
@@ -140,7 +143,7 @@ func (s *Service) own(user string, stored Stored) (Own, error) {
 		return Own{}, chat.AsError(err)
 	}
 	r, err := stored.read()
-	return Own{View: v, Settings: json.RawMessage(stored.Settings), Presence: cmp.Or(r.Presence, PresenceShown)}, chat.AsError(err)
+	return Own{View: v, Settings: json.RawMessage(stored.Settings), Receipts: s.receipts(user), Presence: cmp.Or(r.Presence, PresenceShown)}, chat.AsError(err)
 }
 
 // Patch changes the caller's own profile. match tells whether it may be changed as it is, by its version; nil: in any case. ErrConflict:

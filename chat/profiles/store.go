@@ -1,6 +1,10 @@
 package profiles
 
-import "context"
+import (
+	"context"
+
+	"github.com/chatd/chatd/chat/table"
+)
 
 // Stored is a profile as the store has it.
 type Stored struct {
@@ -37,6 +41,7 @@ type Membership struct{ Group, User string }
 
 // Store is what profiles need from a store.
 type Store interface {
+	table.Rows
 	// ReadProfiles reads the profiles of users, in order and without settings, in one round trip for each 500.
 	ReadProfiles(ctx context.Context, users []string) ([]Stored, error)
 	// ReadProfile reads the profile of a user with the settings.

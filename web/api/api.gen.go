@@ -1394,6 +1394,7 @@ type MeChange struct {
 
 	// Presence Hidden: nobody sees where the caller is, and the caller sees nobody.
 	Presence json.RawMessage `json:"presence,omitempty"`
+	Receipts *string         `json:"receipts,omitempty"`
 
 	// Settings Any JSON value, at most 8 KiB.
 	Settings json.RawMessage `json:"settings,omitempty"`

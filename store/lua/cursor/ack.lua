@@ -11,8 +11,8 @@
 --         cursor of another log, or of one that lost its end
 -- include: not_member
 -- include: unread
-local epoch, visibility, keep, backlog_max, pruned, history, last_mark, archived_from, trimmed, named_bytes = unpack(redis.call(
-  'HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'floor', 'history', 'mark', 'archived_from', 'trimmed', 'named_bytes'))
+local epoch, visibility, keep, backlog_max, pruned, history, last_mark, archived_from, trimmed, named_bytes, receipts = unpack(redis.call(
+  'HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'floor', 'history', 'mark', 'archived_from', 'trimmed', 'named_bytes', 'receipts'))
 if not epoch then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 local last = tonumber(redis.call('GET', last_id))
@@ -34,7 +34,8 @@ local changed = redis.call('ZADD', seen, 'XX', 'GT', 'CH', id, user)
 if with_read then changed = changed + redis.call('ZADD', read, 'XX', 'GT', 'CH', id, user) end
 local s, r = tonumber(redis.call('ZSCORE', seen, user)), tonumber(redis.call('ZSCORE', read, user))
 if changed > 0 then
-  local signal = 'c ' .. user .. ' ' .. int(s) .. ' ' .. int(r)
+  -- include: cursor_word
+  local signal = cursor_word(receipts) .. ' ' .. user .. ' ' .. int(s) .. ' ' .. int(r)
   if origin ~= '' then signal = signal .. ' ' .. origin end
   redis.call(PUBLISH, channel, signal)
 end

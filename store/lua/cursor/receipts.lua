@@ -6,12 +6,13 @@
 --   found   1 if the message was found
 --   sender  of it, '' if it was not found, or its sender was erased
 --   after   `<joined id>.<user>` to continue after
--- Returns {OK, members except the sender, seen by, read by, what to continue after or '', then user, seen, read of each};
+-- Returns {OK, members except the sender, seen by, read by, what to continue after or '', all members, what receipts of the
+--         group say or '', then user, seen, read of each};
 --         all members if the message is trimmed
 -- Refuses NOTFOUND, FORBIDDEN
 -- include: not_member
 -- include: joined_page
-local epoch, visibility, history = unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'history'))
+local epoch, visibility, history, receipts = unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'history', 'receipts'))
 if not epoch then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 local last, n = tonumber(redis.call('GET', last_id)), tonumber(id)
@@ -32,7 +33,8 @@ local function others(set)
   end
   return count
 end
-local out = {'OK', redis.call('HLEN', members) - redis.call('HEXISTS', members, sender), others(seen), others(read), ''}
+local all = redis.call('HLEN', members)
+local out = {'OK', all - redis.call('HEXISTS', members, sender), others(seen), others(read), '', all, receipts or ''}
 -- Two more than the page: one may be the sender, and one shows whether there is a next page.
 local page = joined_page(after, limit + 2)
 local count, at = 0, ''

@@ -6,8 +6,8 @@
 -- Refuses NOTFOUND, FORBIDDEN, OUTOFRANGE
 -- include: not_member
 -- include: unread
-local epoch, visibility, backlog_max, pruned, history, archived_from =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'backlog_max', 'floor', 'history', 'archived_from'))
+local epoch, visibility, backlog_max, pruned, history, archived_from, receipts =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'backlog_max', 'floor', 'history', 'archived_from', 'receipts'))
 if not epoch then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 local last = tonumber(redis.call('GET', last_id))
@@ -22,6 +22,7 @@ local back = math.max(id, visible) - 1
 if back < r then
   redis.call('ZADD', read, 'XX', int(back), user)
   r = back
-  redis.call(PUBLISH, channel, 'c ' .. user .. ' ' .. int(tonumber(s)) .. ' ' .. int(r))
+  -- include: cursor_word
+  redis.call(PUBLISH, channel, cursor_word(receipts) .. ' ' .. user .. ' ' .. int(tonumber(s)) .. ' ' .. int(r))
 end
 return {'OK', s, int(r), unread(last, count_floor(last, stored, archived_from, r, tonumber(backlog_max), pruned, joined_id), skip, by)}

@@ -5,16 +5,16 @@
 --   user   the caller; '': an operator
 --   after  `<joined id>.<user>` to continue after
 --   bytes  of data, beyond which the page ends
--- Returns {OK, what to continue after or '', then user, role, joined_at ms, seen, read, data ('' for none), muted until ('' for not muted)
+-- Returns {OK, what to continue after or '', what receipts of the group say or '', then user, role, joined_at ms, seen, read, data ('' for none), muted until ('' for not muted)
 --         of each}
 -- Refuses NOTFOUND, FORBIDDEN
 -- include: not_member
 -- include: joined_page
-local epoch, visibility, muted = unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'muted'))
+local epoch, visibility, muted, receipts = unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'muted', 'receipts'))
 if not epoch then return {'NOTFOUND'} end
 if user ~= '' and redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 
-local out, some_data = {'OK', ''}, redis.call('EXISTS', member_data) == 1
+local out, some_data = {'OK', '', receipts or ''}, redis.call('EXISTS', member_data) == 1
 -- One more than the page shows whether there is a next one.
 local page = joined_page(after, limit + 1)
 for i = 1, math.min(#page, 2 * limit), 2 do
