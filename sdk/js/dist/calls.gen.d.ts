@@ -459,6 +459,8 @@ export type Me = {
     picture?: string;
     /** Whether others see where the user is. */
     presence?: "shown" | "hidden";
+    /** Whether others see what the user has seen and read, in groups whose `receipts` are `optional`. Who hides it does not see that of others. */
+    receipts?: "shown" | "hidden";
     /** Of operators and backends alone. */
     role?: string;
     /** Any JSON value of the user's clients. */
@@ -479,6 +481,7 @@ export type MeChange = {
     picture?: string | null;
     /** Hidden: nobody sees where the caller is, and the caller sees nobody. */
     presence?: "shown" | "hidden";
+    receipts?: "shown" | "hidden";
     /** Any JSON value, at most 8 KiB. */
     settings?: Json;
     /** As in User; it replaces the one before. */
@@ -494,9 +497,11 @@ export type Member = {
     joined_at: string;
     /** When they may write again; absent where they may now. */
     muted_until?: string;
-    read: number;
+    /** null where it is hidden from who asks. */
+    read: number | null;
     role: "owner" | "admin" | "member";
-    seen: number;
+    /** null where it is hidden from who asks. */
+    seen: number | null;
     /** Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`. */
     user: string;
 };
