@@ -76,6 +76,8 @@ function settingsText(s: Readonly<Record<string, Json>> | undefined): string {
     post: (v) => (v === "none" ? say("nobody can post for now", "暂时无人可发言") : v === "admins" ? say("only admins can post", "仅管理员可发言") : say("all members can post", "所有成员可发言")),
     mention_all: (v) => (v === "off" ? say("nobody can mention all", "无人可提及全员") : v === "members" ? say("all members can mention all", "所有成员可提及全员") : say("only admins can mention all", "仅管理员可提及全员")),
     slow_s: (v) => (v > 0 ? say(`one message every ${lasting(v)}`, `每 ${lasting(v)}可发一条消息`) : say("slow mode is off", "慢速模式已关闭")),
+    expire_s: (v) => (v > 0 ? say(`messages disappear after ${lasting(v)}`, `消息在 ${lasting(v)}后消失`) : say("messages no longer disappear", "消息不再自动消失")),
+    receipts: (v) => (v === "required" ? say("everyone sees who has read a message", "所有人可看到谁已读") : v === "counts" ? say("everyone sees how many have read a message", "仅显示已读人数") : v === "off" ? say("nobody sees who has read a message", "不再显示已读情况") : say("whoever hides what they have read isn’t named", "隐藏已读状态的人不会显示")),
     pins: (v) => (v === "members" ? say("all members can pin messages", "所有成员可置顶消息") : say("only admins can pin messages", "仅管理员可置顶消息")),
     history: (v) => (v ? say("new members can see earlier messages", "新成员可查看以前的消息") : say("new members can’t see earlier messages", "新成员不能查看以前的消息")),
     keep: (v) => say(`at least ${v} messages are kept`, `至少保留 ${v} 条消息`),

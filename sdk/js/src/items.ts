@@ -63,6 +63,8 @@ function line(key: string, e: Entry, by: readonly Task[]): MessageItem {
       if (mine === !!t.removed) e = { ...e, reactions: react(list, t.emoji!, !t.removed, true) };
     } else e = revised(e, t, new Date(t.queued_at).toISOString());
   }
+  // What had to go is not shown, even where its deletion has not come.
+  if (e.expires_at && !e.deleted_at && Date.parse(e.expires_at) <= Date.now()) e = revised(e, { kind: "delete" }, e.expires_at);
   const { at, reactions, ...message } = e;
   return { ...message, type: "message", kind: e.kind as MessageItem["kind"], key, state: "sent", changing: by.length > 0, reactions: new Map<string, Reaction>(e.deleted_at ? [] : reactions) };
 }

@@ -3,6 +3,7 @@ import type { Wire } from "@chatd/client";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { labelOf, usePeople } from "../people.ts";
 import { say } from "../say.ts";
+import { useSnapshot } from "../hooks.ts";
 import { useSession } from "../session.ts";
 import { problemOf } from "../ui/confirm.tsx";
 import { Avatar, Name, Problem } from "../ui/parts.tsx";
@@ -51,6 +52,7 @@ export function Receipts({ group, id }: { group: string; id: number }) {
     return out;
   }
 
+  const setting = useSnapshot((s) => s.groups.find((g) => g.id === group)?.receipts ?? "optional");
   const words = filter.trim().toLowerCase();
   const sections = useMemo(() => {
     const of = (name: string, title: string, users: readonly string[]) =>
@@ -63,7 +65,8 @@ export function Receipts({ group, id }: { group: string; id: number }) {
   return (
     <div class="stack receipts">
       <Problem text={problem} />
-      {known && (
+      {setting !== "optional" && <p class="hint">{setting === "off" ? say("This group shows nobody who has read a message.", "此群组不显示已读情况。") : setting === "counts" ? say("This group shows how many have read a message, and not who.", "此群组仅显示已读人数，不显示姓名。") : say("In this group everyone sees who has read a message.", "此群组中所有人都能看到谁已读。")}</p>}
+      {known && setting !== "off" && (
         <p class="lead">{say(`Read by ${known.counts.read} of ${known.counts.members}. Whoever wrote the message isn’t counted.`, `${known.counts.members} 人中有 ${known.counts.read} 人已读，不含发送者。`)}</p>
       )}
       {known && (known.counts.members > 8 || filter) && (

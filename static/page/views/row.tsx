@@ -17,6 +17,7 @@ import { Avatar, Icon, Name } from "../ui/parts.tsx";
 import type { Asked } from "./asked.tsx";
 import { Body } from "./body.tsx";
 import { Tools, type Open } from "./tools.tsx";
+import { Remaining } from "./remaining.tsx";
 
 const Buttons = lazy(() => import("./buttons.tsx").then((m) => m.Buttons));
 const Unsent = lazy(() => import("./places.tsx").then((m) => m.Unsent));
@@ -101,10 +102,11 @@ export const MessageRow = memo((props: RowProps) => {
       {isForwarded(item) && <p class="forward-note"><Icon name="forward" />{say("Forwarded", "转发")}</p>}
       {item.files && <Files group={item.group} files={item.files} />}
       <Body item={item} me={me} tab={tab} />
-      {(item.via || item.edited_at || waits) && (
+      {(item.via || item.edited_at || item.expires_at || waits) && (
         <span class="meta">
           {item.via && <span title={say(`Written by a program, with the key ${item.via}`, `由程序以密钥 ${item.via} 发送`)}>{say("via key", "由程序发送")}</span>}
           {item.edited_at && <span title={fullTime(item.edited_at)}>{say("edited", "已编辑")}</span>}
+          {item.expires_at && !item.deleted_at && <Remaining at={item.expires_at} />}
           {waits && <span class="waiting" role="img" aria-label={say("Not sent yet", "尚未发送")}><Icon name="clock" /></span>}
         </span>
       )}

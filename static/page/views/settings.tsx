@@ -13,9 +13,11 @@ import { Confirm, problemOf, type Question } from "../ui/confirm.tsx";
 import { Problem } from "../ui/parts.tsx";
 import { lasting } from "./when.ts";
 
-type Setting = "name" | "visibility" | "join" | "post" | "slow_s" | "pins" | "mention_all" | "history" | "keep" | "retain_days" | "overflow" | "backlog_max";
+type Setting = "name" | "visibility" | "join" | "post" | "slow_s" | "expire_s" | "receipts" | "pins" | "mention_all" | "history" | "keep" | "retain_days" | "overflow" | "backlog_max";
 /** Lengths of slow mode that are offered, in seconds. */
 const SLOW_S = [0, 5, 10, 30, 60, 300, 900, 3600, 21_600];
+/** After how long messages disappear, in seconds. */
+const EXPIRE_S = [0, 300, 3600, 28_800, 86_400, 604_800, 2_592_000, 31_536_000];
 type Values = Pick<Wire.Group, Setting>;
 /** Who can join, as one question: `visibility` and `join` together. Nobody adds themself to a private group, whatever its `join` is. */
 type Joining = "private" | "public" | "ask" | "closed";
@@ -47,7 +49,7 @@ export function Settings({ group: id }: { group: string }) {
   return (
     <div class="stack settings">
       {!group.direct && !manages && <p class="hint">{say("Only the owner and admins change these.", "只有群主和管理员可以更改这些设置。")}</p>}
-      {!group.direct && <Form key={JSON.stringify([group.name, group.visibility, group.join, group.post, group.slow_s, group.pins, group.mention_all, group.history, group.keep, group.retain_days, group.overflow, group.backlog_max])} group={group} archive={archive} manages={manages} />}
+      {!group.direct && <Form key={JSON.stringify([group.name, group.visibility, group.join, group.post, group.slow_s, group.expire_s, group.receipts, group.pins, group.mention_all, group.history, group.keep, group.retain_days, group.overflow, group.backlog_max])} group={group} archive={archive} manages={manages} />}
       {group.direct && <p class="quiet">{say("A conversation of two has no settings: its two people stay, and so does what they wrote.", "两人会话没有设置：成员固定，消息保留。")}</p>}
       {!group.direct && <Danger group={group} owner={mine === "owner"} />}
     </div>
@@ -59,7 +61,7 @@ function Form({ group, archive, manages }: { group: Wire.Group; archive: boolean
   const [now, setNow] = useState<Values>(group);
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
-  const names: Setting[] = ["name", "visibility", "join", "post", "slow_s", "pins", "mention_all", "history", "keep", "retain_days", "overflow", "backlog_max"];
+  const names: Setting[] = ["name", "visibility", "join", "post", "slow_s", "expire_s", "receipts", "pins", "mention_all", "history", "keep", "retain_days", "overflow", "backlog_max"];
   // What a private group says of join may be by its visibility, and go with it.
   const differs = (n: Setting) => now[n] !== group[n] || (n === "join" && now.visibility === "public" && group.visibility === "private");
   const change = Object.fromEntries(names.filter(differs).map((n) => [n, now[n]]));
@@ -97,6 +99,16 @@ function Form({ group, archive, manages }: { group: Wire.Group; archive: boolean
             {[...new Set([...SLOW_S, group.slow_s])].sort((a, b) => a - b).map((s) => <option key={s} value={s}>{s === 0 ? say("Off", "关闭") : say(`One message every ${lasting(s)}`, `每 ${lasting(s)}一条消息`)}</option>)}
           </select>
           <small>{say("How long a member waits between messages. The owner and admins don’t.", "成员两条消息之间须等待的时间，群主和管理员不受限制。")}</small></label>
+        <label class="field"><span>{say("Disappearing messages", "限时消息")}</span>
+          <select name="expire_s" value={now.expire_s} onChange={(e) => set("expire_s", Number(e.currentTarget.value))}>
+            {[...new Set([...EXPIRE_S, group.expire_s])].sort((a, b) => a - b).map((s) => <option key={s} value={s}>{s === 0 ? say("Messages stay", "消息保留") : say(`Messages disappear after ${lasting(s)}`, `消息在 ${lasting(s)}后消失`)}</option>)}
+          </select>
+          <small>{say("They are deleted for everybody, with their files, from the archive too. It holds for what is written from then on.", "届时对所有人删除，包括文件和归档，仅适用于此后发送的消息。")}</small></label>
+        <Choice name="receipts" legend={say("Who sees who has read a message", "谁能看到已读情况")} value={now.receipts} onValue={(v) => set("receipts", v)} options={[
+          ["optional", say("Everyone, by name", "所有人，显示姓名"), say("Whoever hides it in their profile isn’t named, and sees no names.", "在个人资料中隐藏的人不会显示，也看不到他人。")],
+          ["required", say("Everyone, without exception", "所有人，无例外"), say("Here nobody can hide what they have read.", "此群组中无人可以隐藏已读状态。")],
+          ["counts", say("Numbers only", "仅显示人数"), say("Everyone sees how many have read a message, and nobody sees who.", "所有人可看到已读人数，但看不到是谁。")],
+          ["off", say("Nobody", "无人"), say("Nobody sees who has read what, or how many.", "无人能看到已读情况或人数。")]]} />
         <Choice name="pins" legend={say("Who can pin messages", "谁可以置顶消息")} value={now.pins} onValue={(v) => set("pins", v)} options={[
           ["managers", say("Owner and admins", "群主和管理员"), say("Others see what is pinned.", "其他人可以查看置顶消息。")],
           ["members", say("Everyone who can write", "所有可发言的人"), say("Every member pins and unpins.", "所有成员都可以置顶和取消置顶。")]]} />

@@ -19,6 +19,7 @@ export function Profile() {
   const [name, setName] = useState("");
   const [status, setStatus] = useState("");
   const [hours, setHours] = useState("");
+  const [receipts, setReceipts] = useState<"shown" | "hidden" | undefined>(undefined);
   const [problem, setProblem] = useState("");
   const [said, setSaid] = useState("");
   const [busy, setBusy] = useState(false);
@@ -30,6 +31,7 @@ export function Profile() {
     setName(now.name ?? "");
     setStatus(now.status?.text ?? "");
     setHours("");
+    setReceipts(undefined);
     people.changed(now);
   }
   async function attempt(doing: () => Promise<Wire.Me>, done: string): Promise<void> {
@@ -54,6 +56,7 @@ export function Profile() {
     const { emoji } = me.status ?? {};
     change.status = status.trim() ? { text: status.trim(), ...(emoji && { emoji }), ...(hours && { until: new Date(Date.now() + Number(hours) * HOUR_MS).toISOString() }) } : null;
   }
+  if (me && receipts && receipts !== me.receipts) change.receipts = receipts;
   const picture = (method: string, body?: Blob) => call(method, "/v1/me/avatar", { token: signIn.token(), body });
   function pick(input: HTMLInputElement): void {
     const file = input.files?.[0];
@@ -85,6 +88,8 @@ export function Profile() {
           <select name="status-end" value={hours} disabled={!me || !status.trim()} onChange={(e) => setHours(e.currentTarget.value)}>
             {ENDS.map(([value, text]) => <option key={value} value={value}>{value === "" && me?.status?.until ? say(`At ${whenText(new Date(me.status.until))}`, `于 ${whenText(new Date(me.status.until))}`) : text}</option>)}</select></label>
       </div>
+      <label class="toggle"><input type="checkbox" name="receipts" checked={(receipts ?? me?.receipts) !== "hidden"} disabled={!me} onChange={(e) => setReceipts(e.currentTarget.checked ? "shown" : "hidden")} />
+        <span><strong>{say("Show others what I have read", "让他人看到我已读的消息")}</strong><small>{say("If not, you don’t see what they have read either. Some groups don’t let anybody hide it.", "关闭后您也看不到他人的已读情况。某些群组不允许隐藏。")}</small></span></label>
       <Problem text={problem} />
       <p class="buttons"><button class="button primary" disabled={busy || Object.keys(change).length === 0}>{say("Save", "保存")}</button><span class="quiet said" role="status">{said}</span></p>
     </form>
