@@ -58,6 +58,7 @@ export type Message = {
     readonly muted_until?: string;
     readonly edited_at?: string;
     readonly deleted_at?: string;
+    readonly expires_at?: string;
 };
 /** A line of a timeline that is a message: a text, data or a notice, with its edits, deletion and reactions applied. */
 export type MessageItem = Omit<Message, "kind" | "target" | "emoji" | "removed"> & {
@@ -136,6 +137,8 @@ export type GroupState = {
     readonly post: "members" | "admins" | "none";
     /** Slow mode: how many seconds a member waits between messages; 0 or absent: none. */
     readonly slow_s?: number;
+    readonly expire_s?: number;
+    readonly receipts?: "optional" | "required" | "counts" | "off";
     /** Who may pin messages; absent: managers. */
     readonly pins?: "managers" | "members";
     /** Who may mention all members, by `@all` in mentions. */
