@@ -19,7 +19,8 @@ import (
 // Content is the part of a message that the client chooses. Sends, logs, schedules and announcements all use this one
 // struct; Checked has its rules.
 type Content struct {
-	Kind     Kind            `json:"kind,omitempty"` // if empty, ImpliedKind decides
+	Kind     Kind            `json:"kind,omitempty"`   // if empty, ImpliedKind decides
+	Thread   int64           `json:"thread,omitempty"` // the message whose thread it is in. Scripts find it behind the kind
 	Stream   Stream          `json:"stream,omitempty"`
 	Body     *string         `json:"body,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty"`
@@ -43,6 +44,7 @@ var contentFields = []struct {
 	{"stream", []Kind{Text}, func(c *Content) bool { return c.Stream != "" }},
 	{"body", []Kind{Text, Edit}, func(c *Content) bool { return c.Body != nil }},
 	{"data", []Kind{Text, Data, Edit}, func(c *Content) bool { return c.Data != nil }},
+	{"thread", []Kind{Text, Data}, func(c *Content) bool { return c.Thread != 0 }},
 	{"reply_to", []Kind{Text, Data}, func(c *Content) bool { return c.ReplyTo != 0 }},
 	{"mentions", []Kind{Text, Data}, func(c *Content) bool { return len(c.Mentions) > 0 }},
 	{"files", []Kind{Text, Data}, func(c *Content) bool { return len(c.Files) > 0 }},
@@ -73,6 +75,11 @@ func (c Content) Checked(limits Limits) (Content, error) {
 	}
 	if err := CheckKey("client_id", c.ClientID); err != nil {
 		return Content{}, err
+	}
+	if c.Thread != 0 {
+		if err := checkID("thread", c.Thread, 1); err != nil {
+			return Content{}, err
+		}
 	}
 	if c.ReplyTo != 0 {
 		if err := checkID("reply_to", c.ReplyTo, 1); err != nil {
@@ -177,7 +184,7 @@ func (c Content) Revised(by Content) Content {
 // content, too, and so is the key of a retry: the store keeps hashes of those. What took a reaction back keeps its emoji, for clients
 // count by it.
 func (c Content) Blanked() Content {
-	left := Content{Kind: c.Kind, ReplyTo: c.ReplyTo, Target: c.Target}
+	left := Content{Kind: c.Kind, Thread: c.Thread, ReplyTo: c.ReplyTo, Target: c.Target}
 	if c.Kind == Reaction && c.Removed {
 		left.Emoji, left.Removed = c.Emoji, true
 	}

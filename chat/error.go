@@ -133,6 +133,9 @@ func CodeOf(err error) Code {
 // archive it is not_found; IsArchived tells the two apart.
 var ErrArchived = &Error{Code: CodeNotFound, Message: "no such group or message"}
 
+// ErrNoRoot is the answer to a reply in the thread of what has none.
+var ErrNoRoot = &Error{Code: CodeOutOfRange, Message: "thread: want the id of a text or data that is itself in no thread"}
+
 // IsArchived tells whether err is ErrArchived.
 func IsArchived(err error) bool {
 	var e *Error

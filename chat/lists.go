@@ -100,7 +100,7 @@ func (s *lists) groupViews(ctx context.Context, by Caller, infos []Info) ([]Grou
 	bytes := 0
 	for i, info := range infos {
 		views[i] = GroupView{Group: info.view(), Seen: info.Seen, Read: info.Read, Unread: info.Unread,
-			MentionsUnread: info.MentionsUnread, LastMessage: json.RawMessage("null")}
+			MentionsUnread: info.MentionsUnread, ThreadsUnread: info.ThreadsUnread, LastMessage: json.RawMessage("null")}
 		if m := pages[i].Messages; pages[i].Err == nil && len(m) > 0 && m[0].ID == info.NewestID {
 			views[i].LastMessage = m[0].JSON
 		}
@@ -164,7 +164,7 @@ func (s *lists) UnreadCounts(ctx context.Context, by Caller) (UnreadCounts, erro
 // unreadGroups is how many groups are counted at once: what is read of each takes about 2 KB in memory.
 const unreadGroups = 1000
 
-// addUnread counts what user has not read in groups. Where they have read to the end, no more is read of the group.
+// addUnread counts what user has not read in groups. Where they have read to the end, and follow no thread, no more is read of the group.
 func (s *lists) addUnread(ctx context.Context, user string, groups []string, c *UnreadCounts) error {
 	looks, err := s.index.Looks(ctx, user, groups, LookAtRead)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *lists) addUnread(ctx context.Context, user string, groups []string, c *
 	}
 	var unread []string
 	for i, l := range looks {
-		if l.Read >= 0 && l.Read < l.Last {
+		if l.Read >= 0 && (l.Read < l.Last || l.Follows) {
 			unread = append(unread, groups[i])
 		}
 	}
@@ -181,6 +181,7 @@ func (s *lists) addUnread(ctx context.Context, user string, groups []string, c *
 	for _, i := range infos {
 		c.Total += i.Unread
 		c.Mentions += i.MentionsUnread
+		c.Threads += i.ThreadsUnread
 		if i.Unread > 0 {
 			c.Groups[i.ID] = i.Unread
 		}

@@ -105,7 +105,7 @@ func readPage(ctx context.Context, store PullStore, user string, p Pull) (Page, 
 	return pages[0], pages[0].Err
 }
 
-// views adds reactions to messages of a group: those that were read with them, or freshly read ones if some are missing.
+// views adds reactions and the counts of threads to messages of a group: those that were read with them, or freshly read ones if some are missing.
 func (s *pages) views(ctx context.Context, user string, info Info, messages []Message, reactions map[int64]map[string]ReactionCount) ([]MessageView, error) {
 	if len(messages) == 0 {
 		return nil, nil
@@ -117,9 +117,20 @@ func (s *pages) views(ctx context.Context, user string, info Info, messages []Me
 			return nil, err
 		}
 	}
+	var counts map[int64]ReplyCount
+	if info.Threads {
+		ids := make([]int64, len(messages))
+		for i, m := range messages {
+			ids[i] = m.ID
+		}
+		var err error
+		if counts, err = s.store.ReplyCounts(ctx, info.ID, ids); err != nil {
+			return nil, err
+		}
+	}
 	views := make([]MessageView, len(messages))
 	for i, m := range messages {
-		views[i] = MessageView{Message: m, Reactions: OneSpelling(reactions[m.ID])}
+		views[i] = MessageView{Message: m, Thread: counts[m.ID], Reactions: OneSpelling(reactions[m.ID])}
 	}
 	return views, nil
 }
@@ -132,6 +143,9 @@ func fitViews(views iter.Seq2[int, MessageView], bytesMax int) (n int) {
 	bytes := 0
 	for _, v := range views {
 		bytes += len(v.JSON) + 1
+		if v.Thread.Replies > 0 {
+			bytes += reactionBytes
+		}
 		for emoji := range v.Reactions {
 			bytes += reactionBytes + len(emoji)
 		}

@@ -76,6 +76,7 @@ type Look struct {
 	Mark     string // LookAtPosition only: of the entry at Last
 	Seen     int64  // -1: not a member, or LookAtRead
 	Read     int64  // LookAtRead only; -1: not a member
+	Follows  bool   // LookAtRead only: the user follows threads of the group
 	ActiveMs int64  // LookAtActivity only: when the newest entry was sent
 }
 

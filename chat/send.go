@@ -84,7 +84,7 @@ func NewAppend(e Entry, nowMs int64) Append {
 	e.SentAt = TimeMs(nowMs)
 	a := Append{
 		Group: e.Group, From: e.From, Kind: e.Kind, Mark: newMark(), Rest: entryRest(e), SentAtMs: nowMs, Key: e.ClientID,
-		Mentions: e.Mentions, ReplyTo: e.ReplyTo, ExpireS: e.ExpireS, Target: min(e.Target, IDMax), Emoji: e.Emoji, Removed: e.Removed,
+		Mentions: e.Mentions, ReplyTo: e.ReplyTo, Thread: e.Thread, ExpireS: e.ExpireS, Target: min(e.Target, IDMax), Emoji: e.Emoji, Removed: e.Removed,
 	}
 	if e.Stream == StreamOpen && e.Kind == Text {
 		a.Stream, a.Body = true, *e.Body

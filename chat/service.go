@@ -57,6 +57,7 @@ type GroupView struct {
 	Read           int64           `json:"read"`
 	Unread         int64           `json:"unread"`
 	MentionsUnread int64           `json:"mentions_unread"`
+	ThreadsUnread  int64           `json:"threads_unread"`
 	LastMessage    json.RawMessage `json:"last_message"` // null where there is none
 }
 
@@ -75,9 +76,11 @@ type PullQuery struct {
 	Limit  int // 0: the default
 }
 
-// MessageView is a message of GET messages with its reactions; Reactions is nil where there are none.
+// MessageView is a message of GET messages with its reactions and the count of its thread; Reactions is nil where there are none, and
+// Thread is zero without replies.
 type MessageView struct {
 	Message
+	Thread    ReplyCount
 	Reactions map[string]ReactionCount
 }
 
@@ -85,6 +88,7 @@ type MessageView struct {
 type UnreadCounts struct {
 	Total    int64            `json:"total"`
 	Mentions int64            `json:"mentions"`
+	Threads  int64            `json:"threads"` // replies in threads that the user follows
 	Groups   map[string]int64 `json:"groups"`
 }
 

@@ -52,6 +52,8 @@ type Info struct {
 	Joined                 int64  // id of the notice of joining
 	Seen, Read             int64  // cursors; 0 for a non-member
 	Unread, MentionsUnread int64  // exact, over the newest BacklogMax messages
+	ThreadsUnread          int64  // replies in threads that the user follows
+	Threads                bool   // messages of the group have threads
 	Blocked                bool   // in a direct group: the other user blocks this one, who may not write
 	Acted                  bool   // created the group, acked since joining, or sent: false for users who were only put into the group
 	ActiveMs               int64  // when the newest entry was sent
@@ -198,11 +200,12 @@ type Append struct {
 	Content    string   // hash of the content, compared when Key is known already; empty without a Key
 	Mentions   []string // only members among them are counted and notified
 	ReplyTo    int64    // above last: ErrOutOfRange
+	Thread     int64    // the root: ErrNotFound when it is trimmed or deleted, CodeOutOfRange when it is nothing to reply to
 	ExpireS    int64    // seconds after which it goes, if the group says none that are fewer; 0: no such
 	Target     int64    // of a reaction: ErrNotFound when trimmed or deleted
 	Emoji      string
 	Removed    bool
-	Below      *Below     // the target is in the archive; nil: the store holds it
+	Below      *Below     // the target, or the root of the thread, is in the archive; nil: the store holds it
 	Operator   bool       // From is an operator, who as a member manages whatever the role
 	Decided    bool       // of a deletion: by who managed the group then; From need not be a member
 	Actor      Caller     // of a deletion of another's message: whom the audit names; without a User it gets no entry
@@ -221,6 +224,8 @@ type Below struct {
 	Late  int64  // Info.Late
 	// Same is the reaction that says the same already, with its mark; an ID of 0: there is none.
 	Same Message
+	// Author is who wrote the root of a thread.
+	Author string
 }
 
 // Appended is where an entry ended up.
@@ -292,6 +297,7 @@ type LogStore interface {
 	Pinned(ctx context.Context, group string, id int64) (Message, error)
 	// Reactions gives, for the messages from..to, the reactions with their counts and whether user is among them.
 	Reactions(ctx context.Context, group, user string, from, to int64) (map[int64]map[string]ReactionCount, error)
+	replyCounts
 	// Trim removes at most 500 messages that nobody needs any longer. more: call again.
 	Trim(ctx context.Context, group string) (more bool, err error)
 }

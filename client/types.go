@@ -26,6 +26,7 @@ type Content struct {
 	Data     json.RawMessage `json:"data,omitempty"`
 	ClientID string          `json:"client_id,omitempty"` // makes repeated sends store only one message; generated if empty
 	ReplyTo  int64           `json:"reply_to,omitempty"`
+	Thread   int64           `json:"thread,omitempty"` // the message whose thread it is in
 	Mentions []string        `json:"mentions,omitempty"`
 	Files    []string        `json:"files,omitempty"`    // ids of complete files that the sender uploaded to the group
 	Target   int64           `json:"target,omitempty"`   // of an edit, a delete or a reaction
@@ -60,6 +61,9 @@ type Message struct {
 	DeletedAt  *time.Time          `json:"deleted_at,omitempty"` // of a text or data, and of the edits of one: their content is gone
 	ExpiresAt  *time.Time          `json:"expires_at,omitempty"` // when it is deleted for everyone; nil: never
 	Reactions  map[string]Reaction `json:"reactions,omitempty"`  // only in answers to Messages
+
+	Replies     int64 `json:"replies,omitempty"`       // in its thread; only in answers to Messages
+	LastReplyID int64 `json:"last_reply_id,omitempty"` // the newest of them
 }
 
 // File is a file that a message names.
@@ -143,6 +147,7 @@ type GroupState struct {
 	Read           int64    `json:"read"`
 	Unread         int64    `json:"unread"`
 	MentionsUnread int64    `json:"mentions_unread"`
+	ThreadsUnread  int64    `json:"threads_unread"` // replies in threads that the caller follows
 	LastMessage    *Message `json:"last_message"`
 }
 
@@ -352,5 +357,6 @@ type Receipts struct {
 type Unread struct {
 	Total    int64            `json:"total"`
 	Mentions int64            `json:"mentions"`
+	Threads  int64            `json:"threads"` // replies in threads that the caller follows
 	Groups   map[string]int64 `json:"groups"`
 }

@@ -86,7 +86,7 @@ func (s *Index) looks(user string, groups []string, at chat.LookAt, looks []chat
 
 func (s *Index) looksCall(part *partKeys, user string, groups []string, chunk []int, at chat.LookAt) call {
 	c := looksScript.Sized(part, 3*len(chunk)).Arg("user", user).Arg("groups", len(chunk)).
-		Arg("activity", at == chat.LookAtActivity)
+		Arg("activity", at == chat.LookAtActivity).Arg("followed", at == chat.LookAtRead)
 	end := groupKeys.lastID
 	if at == chat.LookAtActivity {
 		end = groupKeys.meta
@@ -100,6 +100,11 @@ func (s *Index) looksCall(part *partKeys, user string, groups []string, chunk []
 			cursors = groupKeys.read
 		}
 		c = c.More("cursors", cursors(s.keys.group(groups[i])))
+	}
+	if at == chat.LookAtRead {
+		for _, i := range chunk {
+			c = c.More("replies_of", s.keys.group(groups[i]).replies())
+		}
 	}
 	if at == chat.LookAtPosition {
 		for _, i := range chunk {
@@ -117,7 +122,7 @@ func (l *looksRead) answer(c int, r reply) {
 		look := chat.Look{Last: end, Seen: cursor, Read: -1}
 		switch l.at {
 		case chat.LookAtRead:
-			look.Seen, look.Read = -1, cursor
+			look.Seen, look.Read, look.Follows = -1, cursor, r.number(1+2*n+j) == 1
 		case chat.LookAtPosition:
 			look.Epoch, look.Mark = r.text(1+2*n+2*j), r.text(2+2*n+2*j)
 		case chat.LookAtActivity:

@@ -113,11 +113,12 @@ func (s *Groups) infos(ctx context.Context, user string, groups []string, data b
 
 // infosCall reads groups of one partition.
 func (s *Groups) infosCall(user string, groups []string, data bool) call {
-	c := infosScript.Sized(s.keys.group(groups[0]).partKeys, 11*len(groups)).Arg("user", user).Arg("data", data)
+	c := infosScript.Sized(s.keys.group(groups[0]).partKeys, 14*len(groups)).Arg("user", user).Arg("data", data)
 	for _, group := range groups {
 		k := s.keys.group(group)
 		c = c.More("groups", "last_id", k.lastID(), "meta", k.meta(), "members", k.members(), "joined", k.joined(), "seen", k.seen(),
-			"read", k.read(), "msgs", k.msgs(), "skip", k.skip(), "by", k.by(user), "at", k.at(user), "at_all", k.at(chat.MentionAll), "mutes", k.mutes())
+			"read", k.read(), "msgs", k.msgs(), "skip", k.skip(), "by", k.by(user), "at", k.at(user), "at_all", k.at(chat.MentionAll), "mutes", k.mutes(),
+			"threads", k.threads(), "replies", k.replies())
 	}
 	return c
 }
@@ -153,6 +154,7 @@ func asInfo(group string, r reply) chat.Info {
 	in.Role, in.Joined = chat.Role(r.text(35)), r.number(37)
 	in.Seen, in.Read, in.Unread, in.MentionsUnread = r.number(38), r.number(39), r.number(40), r.number(41)
 	in.Acted = r.number(42) == 1
+	in.Threads, in.ThreadsUnread = r.text(44) != "", r.number(44)
 	in.MutedUntil, in.Blocked = mutedUntil(r.text(43)), r.number(43) == blockedMs
 	return in
 }

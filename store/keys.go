@@ -133,6 +133,8 @@ func (g groupKeys) channel() string { return g.base }
 func (g groupKeys) lastID() string          { return g.base + ":id" }
 func (g groupKeys) meta() string            { return g.base + ":meta" }
 func (g groupKeys) members() string         { return g.base + ":members" }
+func (g groupKeys) threads() string         { return g.base + ":threads" }
+func (g groupKeys) replies() string         { return g.base + ":replies" }
 func (g groupKeys) memberData() string      { return g.base + ":data" }
 func (g groupKeys) mutes() string           { return g.base + ":mutes" }
 func (g groupKeys) reviews() string         { return g.base + ":reviews" }

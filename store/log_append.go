@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -82,7 +83,7 @@ const rowArgs = 6
 
 // plain tells whether an entry needs none of the parts of lib/append.lua that only some need. It does not look at files.
 func plain(a *chat.Append) bool {
-	return a.Kind != chat.Reaction && a.Kind != lookKind && a.Release == nil && !a.Stream && len(a.Mentions) == 0 && a.ReplyTo == 0 && a.ExpireS == 0
+	return a.Kind != chat.Reaction && a.Kind != lookKind && a.Release == nil && !a.Stream && len(a.Mentions) == 0 && a.ReplyTo == 0 && a.Thread == 0 && a.ExpireS == 0
 }
 
 // appendCall gives a call what lib/append.lua needs: entries of one group, of which one that is not plain comes alone.
@@ -102,6 +103,9 @@ func (s *Logs) appendCall(c call, k groupKeys, list ...*chat.Append) call {
 	for _, user := range mentioned {
 		c = c.More("at", k.at(user))
 	}
+	if first.Thread != 0 {
+		c = c.More("thread", "threads", k.threads(), "replies", k.replies())
+	}
 	return c.List("mentions", mentioned)
 }
 
@@ -115,7 +119,7 @@ func countedIn(mentions []string, from string) []string {
 
 // moreText writes the words of an entry that is not plain.
 func (s *Logs) moreText(k groupKeys, a *chat.Append) string {
-	task, removed, below, same := "-", 0, "- -", "- -"
+	task, removed, below, same, author := "-", 0, "- -", "- -", "-"
 	if len(a.Mentions) > 0 {
 		task = k.taskID()
 	}
@@ -127,6 +131,7 @@ func (s *Logs) moreText(k groupKeys, a *chat.Append) string {
 		if a.Below.Same.ID > 0 {
 			same = fmt.Sprint(a.Below.Same.ID, " ", a.Below.Same.Mark)
 		}
+		author = cmp.Or(a.Below.Author, author)
 	}
 	kind := a.Kind
 	if a.Release != nil {
@@ -135,7 +140,8 @@ func (s *Logs) moreText(k groupKeys, a *chat.Append) string {
 	if a.Stream {
 		kind = streamKind
 	}
-	return fmt.Sprintf("%s %d %d %d %d %s %s %s %d %s", kind, a.ReplyTo, a.Target, s.limits.EmojisMax, removed, task, below, same, a.ExpireS, a.Emoji)
+	return fmt.Sprintf("%s %d %d %d %d %s %s %s %d %d %s %s", kind, a.ReplyTo, a.Target, s.limits.EmojisMax, removed, task, below, same, a.ExpireS,
+		a.Thread, author, a.Emoji)
 }
 
 // appendOutcome is what became of an entry. alone: it has to be sent alone, because the server's memory is full. refused: the

@@ -84,6 +84,7 @@ func asPageInfo(group string, r reply) chat.Info {
 	in.Role, in.Seen, in.Read, in.Unread = chat.Role(role), r.number(10), r.number(11), r.number(12)
 	in.Group.Members, in.Joined = r.number(13), r.number(14)
 	in.Archived, in.Late, in.Changed = r.number(15), r.number(16), r.number(17)
+	in.Threads = r.number(19) == 1
 	in.First = in.Held
 	if from := r.number(5); in.Archived > 0 && from > 0 {
 		in.First = min(from, in.Held)

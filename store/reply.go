@@ -24,6 +24,7 @@ type reply []any
 var refusals = map[string]error{
 	"NOTFOUND":      chat.ErrNotFound,
 	"ARCHIVED":      chat.ErrArchived,
+	"ROOT":          chat.ErrNoRoot,
 	"EXISTS":        chat.ErrExists,
 	"KEYREUSED":     chat.ErrKeyReused,
 	"CONFLICT":      chat.ErrConflict,

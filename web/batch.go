@@ -48,14 +48,31 @@ func writeBatch(buf *bytes.Buffer, b *chat.Batch, views []chat.MessageView, prof
 		if i > 0 {
 			buf.WriteByte(',')
 		}
-		if i < len(views) && len(views[i].Reactions) > 0 {
-			writeWith(buf, b.Messages[i].JSON, `"reactions":`, views[i].Reactions)
+		if i < len(views) {
+			writeView(buf, &views[i])
 			continue
 		}
 		buf.Write(b.Messages[i].JSON)
 	}
 	buf.WriteByte(']')
 	wire.Profiles(buf, profiles)
+	buf.WriteByte('}')
+}
+
+// writeView writes a message with its reactions and the count of its thread, where there are any.
+func writeView(buf *bytes.Buffer, m *chat.MessageView) {
+	if len(m.Reactions) == 0 && m.Thread.Replies == 0 {
+		buf.Write(m.JSON)
+		return
+	}
+	buf.Write(m.JSON[:len(m.JSON)-1])
+	if len(m.Reactions) > 0 {
+		wire.JSON(buf, `,"reactions":`, m.Reactions)
+	}
+	if m.Thread.Replies > 0 {
+		wire.Int(buf, `,"replies":`, m.Thread.Replies)
+		wire.Int(buf, `,"last_reply_id":`, m.Thread.LastID)
+	}
 	buf.WriteByte('}')
 }
 
@@ -72,14 +89,6 @@ func writeInbox(buf *bytes.Buffer, b *chat.InboxBatch, profiles []byte) {
 	wire.Bool(buf, `,"has_more":`, b.HasMore)
 	wire.Items(buf, b.Items)
 	wire.Profiles(buf, profiles)
-	buf.WriteByte('}')
-}
-
-// writeWith writes a stored object with one more field at its end.
-func writeWith(buf *bytes.Buffer, object []byte, name string, value any) {
-	buf.Write(object[:len(object)-1])
-	buf.WriteByte(',')
-	wire.JSON(buf, name, value)
 	buf.WriteByte('}')
 }
 

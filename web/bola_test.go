@@ -93,6 +93,10 @@ var matrix = map[string]struct{ private, public string }{
 	"GET /v1/groups/{group}/pins":                         {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"PUT /v1/groups/{group}/pins/{id}":                    {"401 404 404 403 400 400 400", "401 403 403 403 400 400 400"}, // of a notice
 	"DELETE /v1/groups/{group}/pins/{id}":                 {"401 404 404 403 204 204 204", "401 403 403 403 204 204 204"},
+	"GET /v1/groups/{group}/threads":                      {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
+	"PUT /v1/groups/{group}/threads/{id}":                 {"401 404 404 400 400 400 403", "401 403 403 400 400 400 403"}, // of a notice
+	"GET /v1/groups/{group}/threads/{id}/messages":        {"401 404 404 400 400 400 403", "401 403 403 400 400 400 403"},
+	"POST /v1/groups/{group}/threads/{id}/read":           {"401 404 404 400 400 400 403", "401 403 403 400 400 400 403"},
 	"PUT /v1/groups/{group}/draft":                        {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"GET /v1/groups/{group}/draft":                        {"401 404 404 404 404 404 403", "401 403 403 404 404 404 403"},
 	"DELETE /v1/groups/{group}/draft":                     {"401 404 404 204 204 204 403", "401 403 403 204 204 204 403"},

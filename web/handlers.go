@@ -41,6 +41,7 @@ type handlers struct {
 	searchHandlers
 	syncHandlers
 	taskHandlers
+	threadHandlers
 	userHandlers
 	webhookHandlers
 	wordHandlers
@@ -58,6 +59,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		pinHandlers:          pinHandlers{of.Pins},
 		presenceHandlers:     presenceHandlers{of.Presence},
 		streamHandlers:       streamHandlers{of.Chat, of.Streams},
+		threadHandlers:       threadHandlers{of.Threads},
 		buttonHandlers:       buttonHandlers{of.Buttons},
 		cursorHandlers:       cursorHandlers{of.Chat, of.Live, s.polls},
 		deviceHandlers:       deviceHandlers{of.Notifications},

@@ -38,6 +38,8 @@ var bodies = map[string]string{
 	"POST /v1/reviews/{review}":        `{"action":"drop"}`,
 	"POST /v1/groups/{group}/messages/{id}/stream/cancel": "",
 	"PUT /v1/groups/{group}/pins/{id}":                    "",
+	"PUT /v1/groups/{group}/threads/{id}":                 `{"following":true}`,
+	"POST /v1/groups/{group}/threads/{id}/read":           `{"id":1}`,
 	"PUT /v1/groups/{group}/draft":                        `{"body":"Shall we","data":{"a":1},"reply_to":1,"thread":1,"rev":1}`,
 	"PUT /v1/blocks/{user}":                               "",
 	"POST /v1/invites":                                    `{"uses":1}`,

@@ -47,11 +47,7 @@ func (a *pinsAnswer) VisitListPinsResponse(w http.ResponseWriter) error {
 				buf.WriteByte(',')
 			}
 			buf.WriteString(`{"message":`)
-			if len(p.Message.Reactions) > 0 {
-				writeWith(buf, p.Message.JSON, `"reactions":`, p.Message.Reactions)
-			} else {
-				buf.Write(p.Message.JSON)
-			}
+			writeView(buf, &p.Message)
 			wire.Plain(buf, `,"by":`, p.By)
 			wire.JSON(buf, `,"at":`, p.At)
 			buf.WriteByte('}')

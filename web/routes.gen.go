@@ -122,6 +122,17 @@ func describedRoutes() routes {
 			"cursor": {lengthMax: 1024},
 			"limit":  {integer: true, min: 1},
 		}},
+		"GET /v1/groups/:group/threads": {id: "listThreads", method: "GET", template: "/v1/groups/{group}/threads", scope: "read", path: []string{"group"}, query: map[string]parameter{
+			"cursor":    {lengthMax: 1024},
+			"following": {enum: []string{"1"}},
+			"limit":     {integer: true, min: 1},
+			"unread":    {enum: []string{"1"}},
+		}},
+		"GET /v1/groups/:group/threads/:id/messages": {id: "listReplies", method: "GET", template: "/v1/groups/{group}/threads/{id}/messages", scope: "read", path: []string{"group", "id"}, query: map[string]parameter{
+			"after":  {integer: true},
+			"before": {integer: true, min: 1},
+			"limit":  {integer: true, min: 1},
+		}},
 		"GET /v1/groups/:group/words": {id: "getGroupWords", method: "GET", template: "/v1/groups/{group}/words", scope: "groups", path: []string{"group"}},
 		"GET /v1/groups/public": {id: "listPublicGroups", method: "GET", template: "/v1/groups/public", scope: "groups", query: map[string]parameter{
 			"cursor": {lengthMax: 1024},
@@ -253,6 +264,7 @@ func describedRoutes() routes {
 		"POST /v1/groups/:group/messages/:id/reports":       {id: "createReport", method: "POST", template: "/v1/groups/{group}/messages/{id}/reports", scope: "send", path: []string{"group", "id"}},
 		"POST /v1/groups/:group/messages/:id/stream/cancel": {id: "cancelStream", method: "POST", template: "/v1/groups/{group}/messages/{id}/stream/cancel", scope: "send", path: []string{"group", "id"}},
 		"POST /v1/groups/:group/read":                       {id: "readGroup", method: "POST", template: "/v1/groups/{group}/read", scope: "read", path: []string{"group"}},
+		"POST /v1/groups/:group/threads/:id/read":           {id: "readThread", method: "POST", template: "/v1/groups/{group}/threads/{id}/read", scope: "read", path: []string{"group", "id"}},
 		"POST /v1/groups/:group/unread":                     {id: "unreadGroup", method: "POST", template: "/v1/groups/{group}/unread", scope: "read", path: []string{"group"}},
 		"POST /v1/hooks":                                    {id: "createHook", method: "POST", template: "/v1/hooks", admin: true, scope: "events"},
 		"POST /v1/inbox/ack":                                {id: "ackInbox", method: "POST", template: "/v1/inbox/ack", scope: "read"},
@@ -295,6 +307,7 @@ func describedRoutes() routes {
 		"PUT /v1/groups/:group/pins/:id":                    {id: "putPin", method: "PUT", template: "/v1/groups/{group}/pins/{id}", scope: "groups", path: []string{"group", "id"}},
 		"PUT /v1/groups/:group/requests/:user":              {id: "answerRequest", method: "PUT", template: "/v1/groups/{group}/requests/{user}", scope: "groups", path: []string{"group", "user"}},
 		"PUT /v1/groups/:group/requests/me":                 {id: "putRequest", method: "PUT", template: "/v1/groups/{group}/requests/me", scope: "send", path: []string{"group"}},
+		"PUT /v1/groups/:group/threads/:id":                 {id: "followThread", method: "PUT", template: "/v1/groups/{group}/threads/{id}", scope: "read", path: []string{"group", "id"}},
 		"PUT /v1/groups/:group/words":                       {id: "putGroupWords", method: "PUT", template: "/v1/groups/{group}/words", scope: "groups", path: []string{"group"}},
 		"PUT /v1/me/avatar":                                 {id: "putAvatar", method: "PUT", template: "/v1/me/avatar", scope: "send"},
 		"PUT /v1/me/password":                               {id: "changePassword", method: "PUT", template: "/v1/me/password", scope: "send"},

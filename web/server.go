@@ -41,6 +41,7 @@ import (
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/stream"
+	"github.com/chatd/chatd/chat/threads"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/chat/words"
@@ -113,6 +114,7 @@ type Services struct {
 	Pins          *pins.Service
 	Presence      *presence.Service
 	Streams       *stream.Service
+	Threads       *threads.Service
 	Buttons       *buttons.Service
 	Rules         *rules.Service
 	Reports       *reports.Service

@@ -10,7 +10,7 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// appendTries bounds how often a reaction is tried because its target changed in the archive meanwhile.
+// appendTries bounds how often a reaction or a reply is tried because its target changed in the archive meanwhile.
 const appendTries = 5
 
 // info reads a group for the node itself.
@@ -109,8 +109,8 @@ func (s *Serving) Reactions(ctx context.Context, group, user string, from, to in
 	return archived, nil
 }
 
-// Append appends an entry. For a reaction to an archived message, the archive says what reactions that has, and the store takes
-// the entry only if that is still so.
+// Append appends an entry. For a reaction to an archived message, the archive says what reactions that has, and for a reply to one,
+// whether it may have a thread. The store takes the entry only if that is still so.
 func (s *Serving) Append(ctx context.Context, a chat.Append) (chat.Appended, error) {
 	done, err := s.Store.Append(ctx, a)
 	for range appendTries {
@@ -125,8 +125,11 @@ func (s *Serving) Append(ctx context.Context, a chat.Append) (chat.Appended, err
 	return done, err
 }
 
-// below is the state of a reaction's target in the archive.
+// below is the state of a reaction's target, or of the root of a thread, in the archive.
 func (s *Serving) below(ctx context.Context, a chat.Append) (*chat.Below, error) {
+	if a.Thread != 0 {
+		return s.root(ctx, a)
+	}
 	below, lost, err := s.reacted(ctx, a)
 	if err == nil && lost {
 		if err = s.forgetLost(ctx, a.Group); err == nil {
@@ -137,6 +140,23 @@ func (s *Serving) below(ctx context.Context, a chat.Append) (*chat.Below, error)
 		err = chat.ErrConflict
 	}
 	return below, err
+}
+
+// root is the state of the root of a thread in the archive.
+func (s *Serving) root(ctx context.Context, a chat.Append) (*chat.Below, error) {
+	info, err := s.info(ctx, a.From, a.Group)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.Entries(ctx, a.Group, []int64{a.Thread})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, chat.ErrNotFound
+	}
+	e, err := chat.RootOf(found[0])
+	return &chat.Below{Epoch: info.Epoch, Late: info.Late, Author: e.From}, err
 }
 
 // forgetLost has the archive forget what a log has lost.

@@ -97,7 +97,7 @@ func (s *Service) SendAll(ctx context.Context, list []Message, durability chat.D
 
 // Plain tells whether a message needs nothing but to be appended.
 func Plain(c chat.Content) bool {
-	return (c.Kind == "" || c.Kind == chat.Text || c.Kind == chat.Data) && c.Stream == "" && len(c.Mentions) == 0 && len(c.Files) == 0 && c.ReplyTo == 0 && c.ExpireS == 0
+	return (c.Kind == "" || c.Kind == chat.Text || c.Kind == chat.Data) && c.Stream == "" && len(c.Mentions) == 0 && len(c.Files) == 0 && c.ReplyTo == 0 && c.Thread == 0 && c.ExpireS == 0
 }
 
 func waits(d chat.Durability) bool { return d != "" && d != chat.DurabilityMemory }

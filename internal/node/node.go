@@ -42,6 +42,7 @@ import (
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/stream"
 	"github.com/chatd/chatd/chat/table"
+	"github.com/chatd/chatd/chat/threads"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/chat/words"
@@ -249,6 +250,7 @@ func (n *Node) openServices() {
 		Buttons:       buttons.New(core, n.store.Buttons, groups, webhooks),
 		Pins:          pins.New(core, n.store.Pins, groups),
 		Presence:      presence.New(core, presenceStore{n.store.Notifications, n.store.Profiles}, shown),
+		Threads:       threads.New(core, n.store.Threads, groups),
 		Rules:         decisions,
 		Reports:       reported,
 		Reviews:       reviewed,

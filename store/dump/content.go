@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -20,6 +21,9 @@ import (
 	"github.com/chatd/chatd/store"
 	"github.com/chatd/chatd/store/layout"
 )
+
+// replyPattern are the members of g:replies: see lib/threads.lua.
+var replyPattern = regexp.MustCompile(`^([ri]\d{16} \d{16} \S+|o\S+ \d{16} \d{16}|l\d{16} \d{16}|f\S+ \d{16})$`)
 
 // server is the name under which the server itself sends items.
 const server = "$chat"
@@ -81,6 +85,13 @@ var contents = map[string]content{
 	"pinned": {"the id of a message of the group, and that as it is stored", func(group, name, value string) bool {
 		e, err := store.ReadEntry(value)
 		return err == nil && entryOf(e, e.ID, group) && scores(name, e.ID)
+	}},
+	"thread": {"the id of a message, or a user and that, and the id of a message", func(_, name, score string) bool {
+		user, root, two := strings.Cut(name, " ")
+		return whole(score) && (!two && whole(name) || chat.ValidUserID(user) && whole(root))
+	}},
+	"reply": {"a letter, and ids of messages and of a user", func(_, name, score string) bool {
+		return scores(score, 0) && replyPattern.MatchString(name)
 	}},
 	"ban": {"the id of a user, an end, a time, a user and a reason", func(_, name, value string) bool {
 		ends, rest, _ := strings.Cut(value, " ")

@@ -69,7 +69,7 @@ var Keys = slices.Concat(
 	keys("g:<id>:", WithOwner, "string id",
 		"hash meta=group members=member data=custom bans=ban requests=request levels=user sent:<user>=sent invites=invite reviews=review reports=report reporters=reporter pins=pin pinned=pinned streams=stream streamed=streamed erasures=held files=file gone:files=file import=import",
 		"zset joined=user managers=user seen=reader read=user told=user mutes=user slow=user banned=user asked=user waiting=user gone:members=user senders=sender gone:senders=sender",
-		"zset msgs=entry skip=id by:<user>=id at:<user>=id reacted=reacted reactions=reactions kept=change files:unused=name files:named=named expires=id",
+		"zset msgs=entry skip=id by:<user>=id at:<user>=id reacted=reacted reactions=reactions kept=change files:unused=name files:named=named expires=id threads=thread replies=reply",
 		"zset import:msgs=entry import:skip=id import:reacted=reacted import:reactions=reactions"),
 	keys("g:<id>:", Left, "zset pressed here"),
 	keys("u:<id>:", WithOwner, "string erasing=name files:bytes account=account", "list inbox=item", "hash profile=profile avatar=avatar",

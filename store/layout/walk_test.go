@@ -54,7 +54,7 @@ hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:dra
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
 zset reviewed public named reported audit audit:server users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
-zset g:*:expires g:*:banned g:*:asked g:*:mutes g:*:slow g:*:pressed g:*:here g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
+zset g:*:expires g:*:threads g:*:replies g:*:banned g:*:asked g:*:mutes g:*:slow g:*:pressed g:*:here g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
 zset g:*:import:msgs g:*:import:skip g:*:import:reacted g:*:import:reactions
 zset u:*:groups u:*:blocks u:*:inbox:server u:*:inbox:by:* u:*:inbox:mentions:* u:*:inbox:senders u:*:schedules u:*:firings u:*:keys:at
 zset q:*:delayed q:*:leased q:*:dead q:*:parked q:*:rates q:*:kept q:*:lines q:*:expiring`
@@ -171,7 +171,7 @@ func TestEveryKeyOfAStore(t *testing.T) {
 }
 
 // people are the keys of users, credentials and invitations.
-var people = regexp.MustCompile(`^(tables|t:[^:]+(:used|:at|:gone)?|users|unused|names|named|invited|reported|audit(:server)?|avatars|g:[^:]+:(meta|members|data|invites|reports|reporters|pins|pinned)|u:[^:]+:(profile|avatar|account|drafts))$`)
+var people = regexp.MustCompile(`^(tables|t:[^:]+(:used|:at|:gone)?|users|unused|names|named|invited|reported|audit(:server)?|avatars|g:[^:]+:(meta|members|data|invites|reports|reporters|pins|pinned|threads|replies)|u:[^:]+:(profile|avatar|account|drafts))$`)
 
 // contents are what keys of people hold: what partitions have of a key together.
 func contents(t *testing.T, s *store.Store) map[string]map[string]string {

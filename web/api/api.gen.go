@@ -472,6 +472,36 @@ func (e ExportGroupParamsFormat) Valid() bool {
 	}
 }
 
+// Defines values for ListThreadsParamsFollowing.
+const (
+	ListThreadsParamsFollowingN1 ListThreadsParamsFollowing = "1"
+)
+
+// Valid indicates whether the value is a known member of the ListThreadsParamsFollowing enum.
+func (e ListThreadsParamsFollowing) Valid() bool {
+	switch e {
+	case ListThreadsParamsFollowingN1:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListThreadsParamsUnread.
+const (
+	ListThreadsParamsUnreadN1 ListThreadsParamsUnread = "1"
+)
+
+// Valid indicates whether the value is a known member of the ListThreadsParamsUnread enum.
+func (e ListThreadsParamsUnread) Valid() bool {
+	switch e {
+	case ListThreadsParamsUnreadN1:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListSchedulesParamsAll.
 const (
 	ListSchedulesParamsAllN1 ListSchedulesParamsAll = "1"
@@ -724,6 +754,9 @@ type Content struct {
 
 	// Stream Of a text, `true` while it is being written: its author goes on with `PATCH …/stream`. `cut`: they fell silent before it was done. In the entry that ends it `done` or `cut`.
 	Stream *chat.Stream `json:"stream,omitempty"`
+
+	// Thread The message whose thread it is in: a text or data that is in none itself.
+	Thread *int64 `json:"thread,omitempty"`
 }
 
 // Cursors defines model for Cursors.
@@ -1483,6 +1516,9 @@ type Message struct {
 	Id   int64       `json:"id"`
 	Kind MessageKind `json:"kind"`
 
+	// LastReplyId The newest of them.
+	LastReplyId *int64 `json:"last_reply_id,omitempty"`
+
 	// Mentions Users, each counted once; `@all` stands for everybody in the group.
 	Mentions   *[]UserId `json:"mentions,omitempty"`
 	MutedUntil *Time     `json:"muted_until,omitempty"`
@@ -1495,7 +1531,10 @@ type Message struct {
 	Reactions *map[string]ReactionCount `json:"reactions,omitempty"`
 
 	// Removed Takes the reaction back.
-	Removed *bool  `json:"removed,omitempty"`
+	Removed *bool `json:"removed,omitempty"`
+
+	// Replies Only in pages of messages: how many replies its thread has, if any.
+	Replies *int64 `json:"replies,omitempty"`
 	ReplyTo *int64 `json:"reply_to,omitempty"`
 	Role    Role   `json:"role,omitempty"`
 	SentAt  Time   `json:"sent_at"`
@@ -1508,6 +1547,9 @@ type Message struct {
 
 	// Target The message that is edited, deleted or reacted to; in a notice, that is pinned or unpinned.
 	Target *int64 `json:"target,omitempty"`
+
+	// Thread The message whose thread it is in: a text or data that is in none itself.
+	Thread *int64 `json:"thread,omitempty"`
 	Until  *Time  `json:"until,omitempty"`
 
 	// User Compared byte for byte; does not begin with `in:`, `reader:` or `key:`, and is not `@all`.
@@ -1845,6 +1887,31 @@ type Receipts struct {
 // RefreshToken defines model for RefreshToken.
 type RefreshToken struct {
 	Refresh *string `json:"refresh,omitempty"`
+}
+
+// ReplyPage defines model for ReplyPage.
+type ReplyPage struct {
+	Following bool `json:"following"`
+
+	// Group Compared byte for byte.
+	Group GroupId `json:"group"`
+
+	// HasMore There are further replies, in the direction that was asked for.
+	HasMore bool `json:"has_more"`
+
+	// Id Of the root.
+	Id int64 `json:"id"`
+
+	// LastId Of the newest reply; 0 without any.
+	LastId   int64     `json:"last_id"`
+	Messages []Message `json:"messages"`
+
+	// Read Up to which id the caller has read it; 0 for who does not follow it.
+	Read    int64 `json:"read"`
+	Replies int64 `json:"replies"`
+
+	// Unread Replies of others above `read`; 0 for who does not follow it.
+	Unread int64 `json:"unread"`
 }
 
 // Report defines model for Report.
@@ -2361,6 +2428,63 @@ type TaskPriority string
 // TaskState defines model for TaskState.
 type TaskState string
 
+// Thread defines model for Thread.
+type Thread struct {
+	Following bool `json:"following"`
+
+	// Id Of the root.
+	Id int64 `json:"id"`
+
+	// LastId Of the newest reply; 0 without any.
+	LastId int64 `json:"last_id"`
+
+	// LastMessage The newest reply.
+	LastMessage *Message `json:"last_message"`
+
+	// Read Up to which id the caller has read it; 0 for who does not follow it.
+	Read    int64   `json:"read"`
+	Replies int64   `json:"replies"`
+	Root    Message `json:"root"`
+
+	// Unread Replies of others above `read`; 0 for who does not follow it.
+	Unread int64 `json:"unread"`
+}
+
+// ThreadFollow defines model for ThreadFollow.
+type ThreadFollow struct {
+	Following bool `json:"following"`
+}
+
+// ThreadPage defines model for ThreadPage.
+type ThreadPage struct {
+	// Next The `cursor` of the next page; null at the end.
+	Next    *Next    `json:"next"`
+	Threads []Thread `json:"threads"`
+}
+
+// ThreadRead defines model for ThreadRead.
+type ThreadRead struct {
+	Id int64 `json:"id"`
+}
+
+// ThreadStanding A thread, and how the caller stands to it.
+type ThreadStanding struct {
+	Following bool `json:"following"`
+
+	// Id Of the root.
+	Id int64 `json:"id"`
+
+	// LastId Of the newest reply; 0 without any.
+	LastId int64 `json:"last_id"`
+
+	// Read Up to which id the caller has read it; 0 for who does not follow it.
+	Read    int64 `json:"read"`
+	Replies int64 `json:"replies"`
+
+	// Unread Replies of others above `read`; 0 for who does not follow it.
+	Unread int64 `json:"unread"`
+}
+
 // Time defines model for Time.
 type Time = chat.Time
 
@@ -2546,6 +2670,9 @@ type QueueParam = Id
 
 // ReportParam Compared byte for byte.
 type ReportParam = Id
+
+// RootParam defines model for RootParam.
+type RootParam = int64
 
 // ScheduleParam Compared byte for byte.
 type ScheduleParam = Id
@@ -2811,6 +2938,39 @@ type ListRequestsParams struct {
 
 	// Cursor The `next` of the previous page; empty for the first page.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListThreadsParams defines parameters for ListThreads.
+type ListThreadsParams struct {
+	// Following Only threads that the caller follows.
+	Following *ListThreadsParamsFollowing `form:"following,omitempty" json:"following,omitempty"`
+
+	// Unread Only threads in which the caller has replies to read.
+	Unread *ListThreadsParamsUnread `form:"unread,omitempty" json:"unread,omitempty"`
+
+	// Limit Maximum number of entries.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the previous page; empty for the first page.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListThreadsParamsFollowing defines parameters for ListThreads.
+type ListThreadsParamsFollowing string
+
+// ListThreadsParamsUnread defines parameters for ListThreads.
+type ListThreadsParamsUnread string
+
+// ListRepliesParams defines parameters for ListReplies.
+type ListRepliesParams struct {
+	// After Id of a reply.
+	After *int64 `form:"after,omitempty" json:"after,omitempty"`
+
+	// Before Id of a reply.
+	Before *int64 `form:"before,omitempty" json:"before,omitempty"`
+
+	// Limit Maximum number of entries.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // CreateHookParams defines parameters for CreateHook.
@@ -3133,6 +3293,12 @@ type PutRequestJSONRequestBody = JoinRequestDraft
 
 // AnswerRequestJSONRequestBody defines body for AnswerRequest for application/json ContentType.
 type AnswerRequestJSONRequestBody = JoinAnswer
+
+// FollowThreadJSONRequestBody defines body for FollowThread for application/json ContentType.
+type FollowThreadJSONRequestBody = ThreadFollow
+
+// ReadThreadJSONRequestBody defines body for ReadThread for application/json ContentType.
+type ReadThreadJSONRequestBody = ThreadRead
 
 // UnreadGroupJSONRequestBody defines body for UnreadGroup for application/json ContentType.
 type UnreadGroupJSONRequestBody = Mark
@@ -3657,6 +3823,18 @@ type ServerInterface interface {
 	// AnswerRequest Answer who asks to join
 	// (PUT /v1/groups/{group}/requests/{user})
 	AnswerRequest(ctx echo.Context, group GroupParam, user UserParam) error
+	// ListThreads List the threads of a group
+	// (GET /v1/groups/{group}/threads)
+	ListThreads(ctx echo.Context, group GroupParam, params ListThreadsParams) error
+	// FollowThread Follow a thread, or not any longer
+	// (PUT /v1/groups/{group}/threads/{id})
+	FollowThread(ctx echo.Context, group GroupParam, id RootParam) error
+	// ListReplies Read the replies in a thread
+	// (GET /v1/groups/{group}/threads/{id}/messages)
+	ListReplies(ctx echo.Context, group GroupParam, id RootParam, params ListRepliesParams) error
+	// ReadThread Mark a thread as read
+	// (POST /v1/groups/{group}/threads/{id}/read)
+	ReadThread(ctx echo.Context, group GroupParam, id RootParam) error
 	// UnreadGroup Mark as unread
 	// (POST /v1/groups/{group}/unread)
 	UnreadGroup(ctx echo.Context, group GroupParam) error
@@ -5470,6 +5648,147 @@ func (w *ServerInterfaceWrapper) AnswerRequest(ctx echo.Context) error {
 	return err
 }
 
+// ListThreads converts echo context to params.
+func (w *ServerInterfaceWrapper) ListThreads(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListThreadsParams
+	// ------------- Optional query parameter "following" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "following", ctx.QueryParams(), &params.Following, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter following: %s", err))
+	}
+
+	// ------------- Optional query parameter "unread" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "unread", ctx.QueryParams(), &params.Unread, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter unread: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListThreads(ctx, group, params)
+	return err
+}
+
+// FollowThread converts echo context to params.
+func (w *ServerInterfaceWrapper) FollowThread(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id RootParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.FollowThread(ctx, group, id)
+	return err
+}
+
+// ListReplies converts echo context to params.
+func (w *ServerInterfaceWrapper) ListReplies(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id RootParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRepliesParams
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", ctx.QueryParams(), &params.After, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter after: %s", err))
+	}
+
+	// ------------- Optional query parameter "before" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "before", ctx.QueryParams(), &params.Before, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter before: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListReplies(ctx, group, id, params)
+	return err
+}
+
+// ReadThread converts echo context to params.
+func (w *ServerInterfaceWrapper) ReadThread(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id RootParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReadThread(ctx, group, id)
+	return err
+}
+
 // UnreadGroup converts echo context to params.
 func (w *ServerInterfaceWrapper) UnreadGroup(ctx echo.Context) error {
 	var err error
@@ -7169,6 +7488,10 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PUT(options.BaseURL+"/v1/groups/:group/requests/:user", wrapper.AnswerRequest, options.OperationMiddlewares["answerRequest"]...)
 	router.DELETE(options.BaseURL+"/v1/groups/:group/requests/me", wrapper.DeleteRequest, options.OperationMiddlewares["deleteRequest"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/requests/me", wrapper.PutRequest, options.OperationMiddlewares["putRequest"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/threads", wrapper.ListThreads, options.OperationMiddlewares["listThreads"]...)
+	router.PUT(options.BaseURL+"/v1/groups/:group/threads/:id", wrapper.FollowThread, options.OperationMiddlewares["followThread"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/threads/:id/messages", wrapper.ListReplies, options.OperationMiddlewares["listReplies"]...)
+	router.POST(options.BaseURL+"/v1/groups/:group/threads/:id/read", wrapper.ReadThread, options.OperationMiddlewares["readThread"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/unread", wrapper.UnreadGroup, options.OperationMiddlewares["unreadGroup"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/words", wrapper.GetGroupWords, options.OperationMiddlewares["getGroupWords"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/words", wrapper.PutGroupWords, options.OperationMiddlewares["putGroupWords"]...)
@@ -10653,6 +10976,209 @@ type AnswerRequestdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response AnswerRequestdefaultApplicationProblemPlusJSONResponse) VisitAnswerRequestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListThreadsRequestObject struct {
+	Group  GroupParam `json:"group"`
+	Params ListThreadsParams
+}
+
+type ListThreadsResponseObject interface {
+	VisitListThreadsResponse(w http.ResponseWriter) error
+}
+
+type ListThreads200JSONResponse ThreadPage
+
+func (response ListThreads200JSONResponse) VisitListThreadsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListThreadsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListThreadsdefaultApplicationProblemPlusJSONResponse) VisitListThreadsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FollowThreadRequestObject struct {
+	Group GroupParam `json:"group"`
+	Id    RootParam  `json:"id"`
+	Body  *FollowThreadJSONRequestBody
+}
+
+type FollowThreadResponseObject interface {
+	VisitFollowThreadResponse(w http.ResponseWriter) error
+}
+
+type FollowThread200JSONResponse ThreadStanding
+
+func (response FollowThread200JSONResponse) VisitFollowThreadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FollowThreaddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response FollowThreaddefaultApplicationProblemPlusJSONResponse) VisitFollowThreadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRepliesRequestObject struct {
+	Group  GroupParam `json:"group"`
+	Id     RootParam  `json:"id"`
+	Params ListRepliesParams
+}
+
+type ListRepliesResponseObject interface {
+	VisitListRepliesResponse(w http.ResponseWriter) error
+}
+
+type ListReplies200JSONResponse ReplyPage
+
+func (response ListReplies200JSONResponse) VisitListRepliesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRepliesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListRepliesdefaultApplicationProblemPlusJSONResponse) VisitListRepliesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadThreadRequestObject struct {
+	Group GroupParam `json:"group"`
+	Id    RootParam  `json:"id"`
+	Body  *ReadThreadJSONRequestBody
+}
+
+type ReadThreadResponseObject interface {
+	VisitReadThreadResponse(w http.ResponseWriter) error
+}
+
+type ReadThread200JSONResponse ThreadStanding
+
+func (response ReadThread200JSONResponse) VisitReadThreadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadThreaddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ReadThreaddefaultApplicationProblemPlusJSONResponse) VisitReadThreadResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -14941,6 +15467,18 @@ type StrictServerInterface interface {
 	// AnswerRequest Answer who asks to join
 	// (PUT /v1/groups/{group}/requests/{user})
 	AnswerRequest(ctx context.Context, request AnswerRequestRequestObject) (AnswerRequestResponseObject, error)
+	// ListThreads List the threads of a group
+	// (GET /v1/groups/{group}/threads)
+	ListThreads(ctx context.Context, request ListThreadsRequestObject) (ListThreadsResponseObject, error)
+	// FollowThread Follow a thread, or not any longer
+	// (PUT /v1/groups/{group}/threads/{id})
+	FollowThread(ctx context.Context, request FollowThreadRequestObject) (FollowThreadResponseObject, error)
+	// ListReplies Read the replies in a thread
+	// (GET /v1/groups/{group}/threads/{id}/messages)
+	ListReplies(ctx context.Context, request ListRepliesRequestObject) (ListRepliesResponseObject, error)
+	// ReadThread Mark a thread as read
+	// (POST /v1/groups/{group}/threads/{id}/read)
+	ReadThread(ctx context.Context, request ReadThreadRequestObject) (ReadThreadResponseObject, error)
 	// UnreadGroup Mark as unread
 	// (POST /v1/groups/{group}/unread)
 	UnreadGroup(ctx context.Context, request UnreadGroupRequestObject) (UnreadGroupResponseObject, error)
@@ -17380,6 +17918,157 @@ func (sh *strictHandler) AnswerRequest(ctx echo.Context, group GroupParam, user 
 		return err
 	} else if validResponse, ok := response.(AnswerRequestResponseObject); ok {
 		return validResponse.VisitAnswerRequestResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListThreads operation middleware
+func (sh *strictHandler) ListThreads(ctx echo.Context, group GroupParam, params ListThreadsParams) error {
+	var request ListThreadsRequestObject
+
+	request.Group = group
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListThreads(ctx.Request().Context(), request.(ListThreadsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListThreads")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListThreadsResponseObject); ok {
+		return validResponse.VisitListThreadsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// FollowThread operation middleware
+func (sh *strictHandler) FollowThread(ctx echo.Context, group GroupParam, id RootParam) error {
+	var request FollowThreadRequestObject
+
+	request.Group = group
+	request.Id = id
+
+	var body FollowThreadJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.FollowThread(ctx.Request().Context(), request.(FollowThreadRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FollowThread")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(FollowThreadResponseObject); ok {
+		return validResponse.VisitFollowThreadResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListReplies operation middleware
+func (sh *strictHandler) ListReplies(ctx echo.Context, group GroupParam, id RootParam, params ListRepliesParams) error {
+	var request ListRepliesRequestObject
+
+	request.Group = group
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListReplies(ctx.Request().Context(), request.(ListRepliesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListReplies")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListRepliesResponseObject); ok {
+		return validResponse.VisitListRepliesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReadThread operation middleware
+func (sh *strictHandler) ReadThread(ctx echo.Context, group GroupParam, id RootParam) error {
+	var request ReadThreadRequestObject
+
+	request.Group = group
+	request.Id = id
+
+	var body ReadThreadJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadThread(ctx.Request().Context(), request.(ReadThreadRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadThread")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadThreadResponseObject); ok {
+		return validResponse.VisitReadThreadResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

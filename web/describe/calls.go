@@ -22,6 +22,7 @@ var (
 	}
 	groupCalls = []string{"members listMembers", "updateMember updateMember", "receipts listReceipts", "notify putNotify", "notifies getNotify",
 		"presence getPresence", "stream.write writeStream", "stream.cancel cancelStream", "pins.list listPins", "pins.put putPin", "pins.delete deletePin",
+		"threads.list listThreads", "threads.messages listReplies", "threads.read readThread", "threads.follow followThread",
 		"draft.put putDraft", "draft.get getDraft", "draft.delete deleteDraft",
 		"bans.list listBans", "bans.put putBan", "bans.delete deleteBan", "actions.press pressAction", "reports.create createReport", "reports.list listGroupReports",
 		"requests.list listRequests", "requests.put putRequest", "requests.delete deleteRequest", "requests.answer answerRequest"}

@@ -79,6 +79,10 @@ var costs = map[string]Cost{
 	"putPin":           {User: 3, Send: 1}, // the message is read, and a notice
 	"deletePin":        {User: 2, Send: 1},
 	"listPins":         {User: 2, page: 50},
+	"listThreads":      {User: 2, page: 50},
+	"listReplies":      {User: 3, page: 50}, // the root is read, too
+	"readThread":       {User: 2},
+	"followThread":     {User: 2},
 	"eraseMe":          {User: 5},
 	"listSessions":     {User: 10}, // other nodes are asked
 	"disconnectUser":   {User: 5},  // the same

@@ -1,7 +1,7 @@
 -- Keeps a user out of a group until a time, and removes a member in the same step: an owner, an admin or an operator does.
 --
 -- KEYS  last_id meta members member_data joined managers seen read msgs skip reactions reacted core:enqueue wants levels notified
---       waiting bans banned requests asked files files_unused files_named gone_files audit at
+--       waiting bans banned requests asked files files_unused files_named gone_files threads replies audit at
 -- ARGV  user caller operator:flag via until_ms:int reason hours:int at_ms bans_max:int mark rest ban_mark ban_rest channel task_id
 --       trim_id purge_id group audit_id audited audits_max:int
 --   at                  of the user

@@ -3,7 +3,7 @@
 -- step, if the target reads as it did.
 --
 -- KEYS  last_id meta msgs seen read skip reactions reacted author_by wants files_named files_unused
---       erased_counts reports reporters reported pins pinned streams streamed core:enqueue at...
+--       erased_counts reports reporters reported pins pinned streams streamed threads replies members core:enqueue at...
 -- ARGV  user epoch kind mark rest sent_ms channel group trim_id below target emoji head edits json new_json unreact_id erasure_id
 --       erased(entry_id entry)...
 --   author_by  by: of the user
@@ -26,8 +26,8 @@
 -- include: stream
 -- include: task_unreact
 -- include: task_trim
-local has_epoch, keep, backlog_max, late, has_pins, has_streams =
-  unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max', 'late', 'pinned', 'streams'))
+local has_epoch, keep, backlog_max, late, has_pins, has_streams, has_threads =
+  unpack(redis.call('HMGET', meta, 'epoch', 'keep', 'backlog_max', 'late', 'pinned', 'streams', 'threads'))
 if has_epoch ~= epoch then return {'NOTFOUND'} end
 if legal_hold() then return {'OK', 0, 1} end
 local stored = redis.call('ZRANGEBYSCORE', msgs, target, target)[1]
@@ -65,6 +65,10 @@ elseif kind == 'delete' and (stored or below ~= '' or head ~= '') then
   redis.call('ZREMRANGEBYSCORE', reactions, target, target)
   file_unname(target, now_ms)
   for i = at, #KEYS do redis.call('ZREM', KEYS[i], target) end
+  if has_threads and json ~= '' then
+    -- include: threads_change
+    thread_deleted(target, json)
+  end
 end
 if kind == 'delete' and stored then
   replaced[1] = head .. ' x ' .. new_json

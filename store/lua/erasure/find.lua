@@ -1,7 +1,7 @@
 -- Reads what a group has of a user, who need not be a member: traces besides the log, and the entries that may be theirs, from an
 -- id on. It looks at limit entries at most, until they are bytes_max long together. Only reads.
 --
--- KEYS  last_id meta members msgs senders bans requests invites reporters pins sent by at
+-- KEYS  last_id meta members msgs senders bans requests invites reporters pins replies sent by at
 -- ARGV  user from limit:int bytes_max:int
 --   sent, by, at  of the user
 -- Returns {OK, epoch, last, lowest id that is stored, lowest id in the archive or 0, late, 1 under a legal hold, members,
@@ -17,6 +17,7 @@ local last = tonumber(redis.call('GET', last_id))
 local traces = redis.call('EXISTS', sent, by, at) > 0 or redis.call('ZSCORE', senders, user)
 traces = traces or has_asked and redis.call('HEXISTS', requests, user) == 1
 traces = traces or string.match(redis.call('HGET', bans, user) or '', '^%d+ %d+ %S* .') -- why somebody is banned goes, the ban stays
+traces = traces or redis.call('ZLEXCOUNT', replies, '[f' .. user .. ' ', '(f' .. user .. '!') > 0
 for _, ban in ipairs(has_banned and not traces and redis.call('HVALS', bans) or {}) do
   traces = traces or string.match(ban, '^%d+ %d+ (%S*)') == user
 end

@@ -1,11 +1,12 @@
 -- Removes what a group keeps about a user besides its log. A user who is a member again keeps what counts their unread messages.
 --
--- KEYS  meta members senders sent by at levels notified slow bans requests asked invites invited pins pinned pressed
+-- KEYS  meta members senders sent by at levels notified slow bans requests asked invites invited pins pinned threads replies pressed
 -- ARGV  user
 -- Returns {OK}
 -- include: invitation
 -- include: asked
 -- include: pins
+-- include: threads_change
 redis.call('UNLINK', sent, pressed)
 -- A ban stays, without why somebody was banned, and without whom they have banned.
 local bans_of = redis.call('HEXISTS', meta, 'banned') == 1 and redis.call('HGETALL', bans) or {}
@@ -27,6 +28,7 @@ for n = 1, #pins_of, 2 do
 end
 if redis.call('HEXISTS', members, user) == 1 then return {'OK'} end
 redis.call('UNLINK', by, at)
+leave_threads(user)
 redis.call('ZREM', senders, user)
 redis.call('HDEL', levels, user)
 redis.call('ZREM', notified, user)

@@ -1,5 +1,5 @@
 -- Appends entries to the log of a group, or repeats the first answer to an entry whose retry key is known. An entry is plain if it
--- is a text or data that mentions nobody, replies to nothing and names no file, in a group where every member may send at any
+-- is a text or data that mentions nobody, replies to nothing, is in no thread and names no file, in a group where every member may send at any
 -- time: nobody is muted, and nothing slows them down. One that goes by itself after a time is plain where its group says so. Most are, and calls of commands make up most of the time of a send, so a plain one takes few; what others need is included
 -- inside its branch. It is not a function: a closure over so many names would cost a tenth of a send. A script that needs the
 -- answer includes it in a function.
@@ -9,13 +9,14 @@
 --
 -- anyone is true if the sender need not be a member; bytes_added is the size of the files that the entry names. count is how many
 -- entries come, and more is what one that is not plain needs, which comes alone, or '': it holds the words kind, reply_to, target,
--- emojis_max, removed, task_id, the epoch and late that stood when the target was read in the archive, the id and mark of the
--- same reaction there, the seconds after which it goes (0: those of the group), and the emoji; `-` stands for nothing. With the kind look the entry is checked, and not written; with stream nobody is notified yet; with release slow mode is not
+-- emojis_max, removed, task_id, the epoch and late that stood when the target, or the root of a thread, was read in the archive, the id and mark of the
+-- same reaction there, the seconds after which it goes (0: those of the group), the root of the thread, who wrote that as the archive has it, and the emoji; `-` stands for nothing. A reply in a
+-- thread is counted there, and nowhere else. With the kind look the entry is checked, and not written; with stream nobody is notified yet; with release slow mode is not
 -- looked at.
 --
 -- Returns {OK, epoch, a sender to forget or '', 1 if there is more to trim}, then for each entry what became of it: its id, with `/<ms>` behind it if it goes then; what
 --       its retry key stands for, as lib/retry.lua has it, with the same behind its id, if that is known; {OK, id, mark, the stored entry or ''} if the
---       same reaction is there already; {OK, 0, '', ''} of a look that found nothing; a refusal: NOTFOUND, FORBIDDEN, BLOCKS, MUTED until ms, SLOW ms to wait, KEYREUSED, OUTOFRANGE, EMOJIS, ARCHIVED, CONFLICT, or BLOCKED,
+--       same reaction is there already; {OK, 0, '', ''} of a look that found nothing; a refusal: NOTFOUND, FORBIDDEN, BLOCKS, MUTED until ms, SLOW ms to wait, KEYREUSED, OUTOFRANGE, ROOT, EMOJIS, ARCHIVED, CONFLICT, or BLOCKED,
 --       then user, entries behind and bytes behind of each that the send has to wait for; or '' if it has to come alone,
 --       because the memory of the server is full. Refuses NOTFOUND
 -- needs: last_id meta members msgs seen read skip senders reactions reacted joined wants files_named mutes slow expires core own
@@ -28,7 +29,7 @@ local writing = more ~= '' and string.sub(more, 1, 7) == 'stream '
 local checked = more ~= '' or anyone or post ~= 'members' or overflow == 'block' or muted or slow_s
 
 local answer, n, q = {'OK', epoch, '', 0}, 4, own
-local first, number, newest_mark, newest_ms, previous, now_ms, wanted, reaction, mentioned, asked, seen_at, slowed, goes
+local first, number, newest_mark, newest_ms, previous, now_ms, wanted, reaction, in_thread, mentioned, asked, seen_at, slowed, goes
 -- What several write goes together, unless each is checked against what was written before.
 local several = count > 1 and not checked
 if several then
@@ -82,7 +83,7 @@ for i = rows, rows + (count - 1) * rows_row, rows_row do
         several.add(id, entry, by, from, follows and number)
       else
         call('ZADD', msgs, id, entry)
-        call('ZADD', reaction and skip or by, id, id)
+        call('ZADD', (reaction or in_thread) and skip or by, id, id)
         if follows then
           call('ZADD', seen, id, from)
           if tonumber(call('ZSCORE', read, from)) == number then call('ZADD', read, id, from) end
@@ -112,6 +113,9 @@ for i = rows, rows + (count - 1) * rows_row, rows_row do
       if reaction then
         -- include: append_reaction
         append_reaction(id)
+      elseif in_thread then
+        -- include: append_thread
+        append_thread(id)
       end
       call(PUBLISH, channel, 'm ' .. epoch .. '\n' .. entry)
       answer[n] = goes_ms and id .. '/' .. goes_ms or id
@@ -128,6 +132,8 @@ if reaction then
   call('HSET', meta, 'mark', newest_mark, 'active_ms', newest_ms, 'changed', id, reaction.archived and 'late' or 'changed', id)
 elseif writing then
   call('HSET', meta, 'mark', newest_mark, 'active_ms', newest_ms) -- nobody is notified before it is whole
+elseif in_thread then
+  call('HSET', meta, 'mark', newest_mark, 'active_ms', newest_ms)
 else
   call('HSET', meta, 'mark', newest_mark, 'active_ms', newest_ms, 'newest', id)
 end
@@ -148,7 +154,7 @@ if wanted then
   local counted = not since or waiting[2] and string.match(events or '', '^%d+') == string.match(since, '^%d+')
   if notify and not waiting[1] or archive and not waiting[3] or not counted then
     -- include: log_grew
-    log_grew(epoch, id, now_ms or clock_ms(), not reaction and not writing, first)
+    log_grew(epoch, id, now_ms or clock_ms(), not reaction and not writing and not in_thread, first)
   end
 end
 if number % 64 <= number - first then

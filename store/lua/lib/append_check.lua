@@ -1,7 +1,7 @@
 -- append_check checks an entry that is not plain, or whose sender is not a member. It returns the outcome, or nil if the entry has
--- to be written, with reaction, mentioned, slowed and goes as set here.
+-- to be written, with reaction, in_thread, mentioned, slowed and goes as set here.
 -- needs: call from key content sent_ms durable sent seen_at epoch post overflow more anyone bytes_added meta members msgs seen
--- needs: last_id joined files_named senders reactions reacted reaction mentioned rows count own muted mutes slow slow_s slowed expires expiring goes
+-- needs: last_id joined files_named senders reactions reacted reaction in_thread mentioned rows count own muted mutes slow slow_s slowed expires expiring goes
 -- include: base
 -- include: not_member
 -- include: blockers
@@ -51,13 +51,19 @@ local function append_check()
   end
   if more == '' then return nil end
 
-  local words, emoji = string.match(more, '^(%S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+) (.*)$')
-  local kind, reply_to, target, emojis_max, removed, task_id, below_epoch, below_late, same_id, same_mark, own_s =
-    string.match(words, '(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)')
+  local words, emoji = string.match(more, '^(%S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+) (.*)$')
+  local kind, reply_to, target, emojis_max, removed, task_id, below_epoch, below_late, same_id, same_mark, own_s, root, root_from =
+    string.match(words, '(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)')
   if reply_to ~= '0' then
     local low, high = 1, tonumber(call('GET', last_id))
     if history == '0' and seen_at then low = tonumber(call('ZSCORE', joined, from)) end
     if tonumber(reply_to) < low or tonumber(reply_to) > high then return {'OUTOFRANGE', 'reply_to', int(low), int(high)} end
+  end
+  if root ~= '0' then
+    local mentions_at = own + count * own_row + #ARGV - rows - count * rows_row + 1
+    -- include: append_thread_check
+    local refused = append_thread_check()
+    if refused then return refused end
   end
   -- The mentioned users that are members.
   if task_id ~= '-' then

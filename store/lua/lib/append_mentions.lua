@@ -1,8 +1,12 @@
--- append_mentions counts the mentions of an entry, and has the mentioned users notified.
--- needs: call mentioned writing meta epoch number core group
+-- append_mentions counts the mentions of an entry, unless it is in a thread, and has the mentioned users notified.
+-- needs: call mentioned writing in_thread meta epoch number core group
 -- include: base
 -- include: task_mention
 local function append_mentions(id)
+  if in_thread then
+    if #mentioned.users > 0 then enqueue_mention(mentioned.task_id, epoch, id, mentioned.from, mentioned.users, clock_ms()) end
+    return
+  end
   local floor = number - tonumber(call('HGET', meta, 'backlog_max'))
   local function add(key, score)
     call('ZADD', key, score, id)

@@ -1,4 +1,5 @@
--- needs: members joined managers seen read levels member_data notified at
+-- include: threads_change
+-- needs: meta members joined managers seen read levels member_data notified threads replies at
 -- drop_member takes a member out of a group, with all that only members have.
 local function drop_member(user)
   redis.call('HDEL', members, user)
@@ -10,4 +11,5 @@ local function drop_member(user)
   redis.call('HDEL', member_data, user)
   redis.call('ZREM', notified, user)
   redis.call('UNLINK', at)
+  leave_threads(user)
 end

@@ -2,12 +2,13 @@
 -- include: mentions_above
 -- info_of returns what a user may know about a group, as group/infos.lua lists it; just '' if there is no group. by and at
 -- are of the user, at_all is at of `@all`; data says whether that is read.
-local function info_of(user, last_id, meta, members, joined, seen, read, msgs, skip, by, at, at_all, mutes, data)
+local function info_of(user, last_id, meta, members, joined, seen, read, msgs, skip, by, at, at_all, mutes, threads_of, replies_of, data)
   local out = redis.call('HMGET', meta, 'epoch', 'name', 'visibility', 'created_by', 'created_ms', 'keep', 'backlog_max',
     'post', 'history', 'active_ms', 'newest', 'mark', 'floor', 'archived_from', 'late', 'changed', 'trimmed',
     'retain_days', 'overflow', 'backlog_bytes', 'direct', 'version', data and 'data' or '-',
-    'slow_s', 'muted', 'join', 'pins', 'mention_all', 'alls', 'expire_s', 'receipts')
+    'slow_s', 'muted', 'join', 'pins', 'mention_all', 'alls', 'expire_s', 'receipts', 'threads')
   if not out[1] then return {''} end
+  local has_threads = out[32]
   -- Groups made before these settings existed have neither.
   out[19], out[20] = out[19] or 'drop', out[20] or '1073741824'
   local archived_from, last, stored = out[14], redis.call('GET', last_id), redis.call('ZCARD', msgs)
@@ -30,5 +31,10 @@ local function info_of(user, last_id, meta, members, joined, seen, read, msgs, s
   local acted = tonumber(out[39]) >= tonumber(joined_id) or out[4] == user or redis.call('EXISTS', by) == 1
   out[43] = acted and 1 or 0
   out[44] = out[25] and redis.call('ZSCORE', mutes, user)
+  if has_threads then
+    local threads, replies = threads_of, replies_of
+    -- include: threads
+    out[45] = unread_threads(user, tonumber(archived_from or last - stored + 1))
+  end
   return out
 end

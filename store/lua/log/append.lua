@@ -1,9 +1,10 @@
 -- Appends entries of members to a group. One that is not plain (see lib/append.lua) comes alone.
 --
--- KEYS  last_id meta members msgs seen read skip senders reactions reacted joined wants files_named mutes slow expires core:enqueue own(by sent)... at...
+-- KEYS  last_id meta members msgs seen read skip senders reactions reacted joined wants files_named mutes slow expires core:enqueue own(by sent)... at... thread(threads replies)...
 -- ARGV  channel group keys_max:int count:int durable:flag more rows(from mark rest sent_ms key content)... mentions...
 --   own       of the sender of each entry
 --   at        of each mentioned user
+--   thread    of the group, for a reply in a thread
 --   keys_max  retry keys to keep
 --   count     entries
 --   durable   the caller waits for a disk or a replica

@@ -15,7 +15,7 @@
 --       of the newest trimmed entry), last, messages stored, '<role> <joined_at ms>', seen, read, unread, number of
 --       members, joined (nil if history is not hidden), archived, late, changed (all nil without an archive), and, if
 --       reactions are asked for, a list of '<target> <emoji> <count>', the user's own reaction or nil, ... of the page; nil
---       if they are more than one step reads}
+--       if they are more than one step reads, and 1 in a group with threads}
 -- include: unread
 local call = redis.call
 local n = (#ARGV - pages + 1) / pages_row
@@ -44,9 +44,10 @@ for log = 1, n do
   local row, position = last_ids + n + (log - 1) * groups_row, pages + (log - 1) * pages_row
   -- bind: groups at row
   -- bind: pages at position
-  local info = call('HMGET', meta, 'epoch', 'history', 'backlog_max', 'mark', 'floor', 'archived_from', 'trimmed')
+  local info = call('HMGET', meta, 'epoch', 'history', 'backlog_max', 'mark', 'floor', 'archived_from', 'trimmed', 'threads')
   local member = info[1] and call('HGET', members, user)
   if member then
+    local has_threads = info[8]
     local last, stored, archived_from, at = tonumber(lasts[log]), call('ZCARD', msgs), info[6], call('ZSCORE', read, user)
     local joined_id = info[2] == '0' and call('ZSCORE', joined, user)
     local floor = count_floor(last, stored, archived_from, tonumber(at), tonumber(info[3]), info[5], joined_id)
@@ -77,6 +78,10 @@ for log = 1, n do
         list[2 * i - 1], list[2 * i] = counts[i], call('ZSCORE', reacted, target .. ' ' .. user .. ' ' .. emoji)
       end
       info[16], info[17], info[18], info[19] = info[16] or false, info[17] or false, info[18] or false, list
+    end
+    if has_threads then
+      for i = 14, 19 do info[i] = info[i] or false end
+      info[20] = 1
     end
     out[2 * log] = info
     if count ~= '0' and bytes < bytes_max then

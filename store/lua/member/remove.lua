@@ -2,7 +2,7 @@
 -- for member/leave.lua.
 --
 -- KEYS  last_id meta members member_data joined managers seen read msgs skip reactions reacted core:enqueue wants levels notified
---       files files_unused files_named gone_files audit at...
+--       files files_unused files_named gone_files threads replies audit at...
 -- ARGV  caller operator:flag at_ms mark head tail channel task_id trim_id group audits_max:int users(user audit_id audited)...
 --   at                of each user
 --   mark, head, tail  of the notice, before and after whom it concerns
@@ -20,6 +20,7 @@
 -- include: task_member
 -- include: task_trim
 -- include: file_trimmed
+-- include: threads_change
 local epoch, visibility, owner, keep, backlog_max, archived_from =
   unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'owner', 'keep', 'backlog_max', 'archived_from'))
 if not epoch then return {'NOTFOUND'} end
@@ -46,6 +47,7 @@ redis.call('ZREM', read, unpack(gone))
 redis.call('HDEL', levels, unpack(gone))
 redis.call('HDEL', member_data, unpack(gone))
 redis.call('ZREM', notified, unpack(gone))
+for _, user in ipairs(redis.call('EXISTS', threads) == 1 and gone or {}) do leave_threads(user) end
 local n = 0
 for i = users, #ARGV, users_row do
   -- bind: users at i

@@ -2,7 +2,7 @@
 -- when the change was prepared.
 --
 -- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants files_named files_unused
---       kept erasures mutes pins pinned streams streamed expires reviews reviewed audit core:enqueue at...
+--       kept erasures mutes pins pinned streams streamed threads replies expires reviews reviewed audit core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag decided:flag durable:flag channel keys_max:int edits_max:int group
 --       below target head edits json new_json bare:flag unreact_id review report audit_id audited audits_max:int
 --       erased(entry_id was entry)...
@@ -33,8 +33,8 @@
 -- include: task_unreact
 -- include: review
 -- include: audit
-local epoch, visibility, post, keep, backlog_max, archived_from, late, hold, muted, has_pins, expiring, has_streams = unpack(redis.call('HMGET', meta,
-  'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late', 'hold', 'muted', 'pinned', 'expiring', 'streams'))
+local epoch, visibility, post, keep, backlog_max, archived_from, late, hold, muted, has_pins, expiring, has_streams, has_threads = unpack(redis.call('HMGET', meta,
+  'epoch', 'visibility', 'post', 'keep', 'backlog_max', 'archived_from', 'late', 'hold', 'muted', 'pinned', 'expiring', 'streams', 'threads'))
 if not epoch then return {'NOTFOUND'} end
 local gone = review_gone(review)
 if gone then return gone end
@@ -107,6 +107,10 @@ if kind == 'delete' then
   file_unname(target, now_ms)
   if expiring then redis.call('ZREM', expires, target) end
   for i = at, #KEYS do redis.call('ZREM', KEYS[i], target) end
+  if has_threads then
+    -- include: threads_change
+    thread_deleted(target, json)
+  end
 end
 if hold then keep_held(target, id, json) end
 local replaced = {head .. ' ' .. edits .. ' ' .. new_json}

@@ -34,7 +34,9 @@ local late = not stored and archived_from and tonumber(target) >= tonumber(archi
 local id, member = write_entry(mark, 'x', rest)
 redis.call('ZADD', skip, id, id)
 redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms, 'changed', id, late and 'late' or 'changed', id)
-if tonumber(newest or 0) < tonumber(target) then redis.call('HSET', meta, 'newest', target) end
+-- A reply counts in its thread alone.
+local replies = string.find(new_json, '^{"id":%d+,"group":"[^"]*","from":"[^"]*","kind":"%a+","thread":')
+if not replies and tonumber(newest or 0) < tonumber(target) then redis.call('HSET', meta, 'newest', target) end
 if hold then keep_held(target, id, was) end
 local now_reads = target .. ' ' .. s.mark .. ' ' .. id .. ' ' .. new_json
 if stored then
@@ -45,7 +47,7 @@ change_pin(has_pins, target, now_reads)
 stream_drop(has_streams, target)
 if not cut then task_cancel(core, stream_task(epoch, target)) end
 advance(from, id)
-log_grew(epoch, id, now_ms, true)
+log_grew(epoch, id, now_ms, not replies)
 if mentioned ~= '' then
   local users = {}
   for user in string.gmatch(mentioned, '%S+') do users[#users + 1] = user end
