@@ -51,22 +51,3 @@ func (s *cursors) Receipts(ctx context.Context, by Caller, group string, q Recei
 	})
 	return r, r.Next, AsError(err)
 }
-
-// Receipt is how far one member is.
-type Receipt struct {
-	User string `json:"user"`
-	Seen int64  `json:"seen"`
-	Read int64  `json:"read"`
-}
-
-// Receipts of one message, over all members but its sender; over all members where it is trimmed, because nothing says any
-// longer who sent it.
-type Receipts struct {
-	ID      int64
-	Members int64     // how many members the receipts are over
-	Seen    int64     // how many of them have seen it
-	Read    int64     // how many have read it
-	SeenBy  []Receipt // of this page
-	Pending []string  // of this page
-	Next    string    // `<joined id>.<user>` to go on from; empty: no more
-}
