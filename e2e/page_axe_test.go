@@ -29,7 +29,7 @@ var modes = []mode{
 	{"light", "light", "none", "ltr", 1280, 800, nil},
 	{"dark", "dark", "none", "ltr", 1280, 800, nil},
 	{"phone", "light", "none", "ltr", 390, 844, nil},
-	{"right to left", "light", "none", "rtl", 1280, 800, []string{"home", "group", "members", "settings", "menu", "behind the scenes", "admin tasks"}},
+	{"right to left", "light", "none", "rtl", 1280, 800, []string{"home", "group", "members", "settings", "thread", "threads", "menu", "behind the scenes", "admin tasks"}},
 	{"forced colours", "dark", "active", "ltr", 1280, 800, []string{"door", "home", "search", "new", "group", "members", "menu", "admin"}},
 }
 

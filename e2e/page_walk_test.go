@@ -40,6 +40,8 @@ func furnish(ctx context.Context, t *testing.T, node *harness.Node) {
 	must(bob.Send(ctx, "team", client.Draft{Kind: "delete", Target: gone.ID}))(t)
 	must(bob.Send(ctx, "own", client.Text("something unread")))(t)
 	must(alice.CreateSchedule(ctx, client.ScheduleDraft{Group: "team", At: new(time.Now().Add(time.Hour)), Body: "later"}))(t)
+	must(bob.Send(ctx, "team", client.Draft{Body: "below it, @alice", Mentions: []string{"alice"}, Thread: 4}))(t)
+	must(bob.Send(ctx, "team", client.Draft{Body: "and **more**", Thread: 4}))(t)
 	must(alice.Read(ctx, "team", 4))(t)
 }
 
@@ -54,10 +56,12 @@ func stops() []stop {
 	row := `.message[data-from=alice][data-id]`
 	click := func(selector string) func(*person) { return func(p *person) { p.click(selector) } }
 	tool := func(label string) func(*person) { return func(p *person) { p.tool(row, label) } }
+	entry := func(label string) func(*person) { return func(p *person) { p.chooses(row, label) } }
 	return []stop{
 		{name: "home", path: "/", shows: ".home"},
 		{name: "inbox", path: "/inbox", shows: ".pane-body :is(.inbox, .nothing)"},
 		{name: "search", path: "/search?q=wrote", shows: ".hit mark"},
+		{name: "threads", path: "/threads", shows: ".thread-card"},
 		{name: "scheduled", path: "/scheduled", shows: ".schedule"},
 		{name: "me", path: "/me", shows: "[data-list=sessions] li"},
 		{name: "new", path: "/new", shows: "form[name=new-group]"},
@@ -72,6 +76,9 @@ func stops() []stop {
 		{name: "settings", path: "/c/own/settings", shows: ".panel form[name=settings]"},
 		{name: "search panel", path: "/c/team/search", shows: ".panel input[name=q]"},
 		{name: "receipts", path: "/c/team/4/receipts", shows: ".panel [data-receipts]"},
+		{name: "thread", path: "/c/team/t/4", shows: ".thread ol:last-of-type .message"},
+		{name: "forward", path: "/c/team", shows: "dialog [data-choice]", do: entry("Forward…")},
+		{name: "remind", path: "/c/team", shows: "dialog form[name=remind]", do: entry("Remind me…")},
 		{name: "menu", path: "/c/team", shows: ".menu", do: tool("More actions")},
 		{name: "picker", path: "/c/team", shows: ".emoji-grid", do: tool("Add reaction")},
 		{name: "delete", path: "/c/team", shows: ".ask", do: func(p *person) {

@@ -42,7 +42,7 @@ const (
 
 // views are the paths of a page below the root, which links and reloads name: those of static/page/route.ts.
 var views = map[string][]string{
-	"index.html": {"", "c/*", "dm/*", "inbox", "search", "scheduled", "me", "new", "browse"},
+	"index.html": {"", "c/*", "dm/*", "inbox", "threads", "search", "scheduled", "me", "new", "browse"},
 	"admin.html": {"admin", "admin/*"},
 }
 

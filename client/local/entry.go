@@ -35,6 +35,21 @@ func (e entry) changed(m client.Message, me string) entry {
 	return e
 }
 
+// replied returns a root after a reply, or after the deletion of one.
+func (e entry) replied(m client.Message) entry {
+	switch {
+	case m.ID <= e.At:
+		return e
+	case m.Kind == client.KindDelete:
+		e.Replies = max(0, e.Replies-1)
+	default:
+		e.Replies++
+		e.LastReplyID = m.ID
+	}
+	e.At = m.ID
+	return e
+}
+
 // revised returns a message after an edit or a deletion; any other change leaves it as it is. An edit replaces the fields that
 // it has; that of a message which was deleted later has no content.
 func revised(m client.Message, change client.Content, files []client.File, at time.Time) client.Message {

@@ -36,7 +36,7 @@ func (t *Timeline) View() View {
 	defer c.mu.Unlock()
 	r := c.record(t.group)
 	v := View{Unread: t.unread, After: !t.tail && t.to < r.tip()}
-	v.Before = t.from > 1 && (t.from > r.floor() || slices.ContainsFunc(r.Log.Held, func(s span) bool { return s[1] < t.from }))
+	v.Before = t.from > t.thread+1 && (t.from > r.floor() || slices.ContainsFunc(r.Log.Held, func(s span) bool { return s[1] < t.from }))
 	var gaps []span
 	for _, g := range r.Log.Gaps {
 		if t.from <= t.to && g[0] >= t.from && g[0] <= t.to+1 {
@@ -59,7 +59,7 @@ func (t *Timeline) View() View {
 	}
 	showGaps(idMax)
 	for _, o := range c.outbox {
-		if t.tail && o.Group == t.group && o.isMessage() && !own[o.key()] {
+		if t.tail && o.Group == t.group && o.Draft.Thread == t.thread && o.isMessage() && !own[o.key()] {
 			v.Lines = append(v.Lines, c.unsentLocked(o))
 		}
 	}

@@ -37,11 +37,17 @@ func (d *draft) received(b client.Messages, gap *client.Gap) (hole bool, err err
 				}
 			}
 			lines[m.ID] = e
+			if err := d.replied(b.Group, m, m.Thread, lines, held); err != nil {
+				return false, err
+			}
 			continue
 		}
-		target, known := lines[m.Target]
-		if !known && holds(held, m.Target) {
-			if target, known, err = d.entry(b.Group, m.Target); err != nil {
+		target, known, err := d.line(b.Group, m.Target, lines, held)
+		if err != nil {
+			return false, err
+		}
+		if m.Kind == client.KindDelete && known && target.DeletedAt == nil {
+			if err := d.replied(b.Group, m, target.Thread, lines, held); err != nil {
 				return false, err
 			}
 		}
@@ -63,6 +69,26 @@ func (d *draft) received(b client.Messages, gap *client.Gap) (hole bool, err err
 		d.stale = append(d.stale, b.Group)
 	}
 	return false, nil
+}
+
+// line is a line of this batch, or one that was held before.
+func (d *draft) line(group string, id int64, lines map[int64]entry, held []span) (e entry, known bool, err error) {
+	if e, known = lines[id]; !known && holds(held, id) {
+		e, known, err = d.entry(group, id)
+	}
+	return e, known, err
+}
+
+// replied counts a reply in the line of its root, or one that was deleted.
+func (d *draft) replied(group string, m client.Message, root int64, lines map[int64]entry, held []span) error {
+	if root == 0 {
+		return nil
+	}
+	e, known, err := d.line(group, root, lines, held)
+	if err == nil && known {
+		lines[root] = e.replied(m)
+	}
+	return err
 }
 
 // putEntries puts lines, and returns how many bytes those have that were not held.
@@ -106,7 +132,7 @@ func (d *draft) counted(was record, log groupLog, b client.Messages, step step, 
 		g.LastMessage, next.Bytes = nil, 0
 	}
 	for _, m := range step.fresh {
-		said := m.Kind == client.KindText || m.Kind == client.KindData
+		said := m.Thread == 0 && (m.Kind == client.KindText || m.Kind == client.KindData) // replies count in their threads alone
 		if said && (g.LastMessage == nil || m.ID > g.LastMessage.ID) {
 			g.LastMessage = &m
 		} else if g.LastMessage != nil && m.Target == g.LastMessage.ID {
@@ -317,7 +343,7 @@ func (d *draft) readTo(group string, id int64) error {
 			if err := decode(found.Key, found.Value, &e); err != nil {
 				return err
 			}
-			if e.From == d.me || e.Kind == client.KindNotice || e.DeletedAt != nil {
+			if e.From == d.me || e.Kind == client.KindNotice || e.Thread != 0 || e.DeletedAt != nil {
 				continue
 			}
 			g.Unread = max(0, g.Unread-1)

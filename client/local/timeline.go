@@ -21,6 +21,10 @@ type At struct {
 	ID     int64     // a message
 	Since  time.Time // the first message since then
 	Unread bool      // the first message that the person has not read
+
+	// Thread is the root of a thread, whose replies are shown, and nothing else; they are in no other timeline. They are found by reading
+	// the log back to the root: client.Client.Replies reads those of an old thread at once.
+	Thread int64
 }
 
 // Timeline is a part of a group's log that is kept up to date: at most 500 lines in a row, from which more is loaded on either
@@ -28,6 +32,7 @@ type At struct {
 type Timeline struct {
 	chat    *Chat
 	group   string
+	thread  int64 // the root of the one whose replies it shows; 0: the group's own messages
 	changed chan struct{}
 	loading chan struct{} // holds a token while nothing is loaded
 
@@ -56,7 +61,7 @@ type View struct {
 // Timeline opens a part of a group's log. At the end it begins with what is held, and LoadBefore asks the server for more;
 // elsewhere it may have to ask at once.
 func (c *Chat) Timeline(ctx context.Context, group string, at At) (*Timeline, error) {
-	t := &Timeline{chat: c, group: group, changed: make(chan struct{}, 1), loading: make(chan struct{}, 1), from: 1}
+	t := &Timeline{chat: c, group: group, thread: at.Thread, changed: make(chan struct{}, 1), loading: make(chan struct{}, 1), from: 1}
 	t.loading <- struct{}{}
 	c.mu.Lock()
 	if c.over {
@@ -262,7 +267,7 @@ func (t *Timeline) heldLocked(ctx context.Context, by int64, want *int) (before,
 		if by < 0 {
 			next = t.from - 1
 		}
-		if next < 1 || by > 0 && next > r.tip() {
+		if next <= t.thread || next < 1 || by > 0 && next > r.tip() {
 			break
 		}
 		held, isHeld := around(r.Log.Held, next)
@@ -320,19 +325,20 @@ func (t *Timeline) takeLocked(ctx context.Context, held span, by int64, want *in
 			return err
 		}
 	}
-	all := len(found) < *want
-	*want -= len(found)
+	if len(found) == *want { // there may be more
+		if last := lines[len(lines)-1].ID; by < 0 {
+			from = last
+		} else {
+			to = last
+		}
+	}
+	lines = slices.DeleteFunc(lines, func(e entry) bool { return e.Thread != t.thread })
+	*want -= len(lines)
 	if by < 0 {
 		slices.Reverse(lines)
-		t.lines = append(lines, t.lines...)
-		if t.from = from; !all {
-			t.from = lines[0].ID
-		}
+		t.lines, t.from = append(lines, t.lines...), from
 	} else {
-		t.lines = append(slices.Clip(t.lines), lines...)
-		if t.to = to; !all {
-			t.to = lines[len(lines)-1].ID
-		}
+		t.lines, t.to = append(slices.Clip(t.lines), lines...), to
 	}
 	t.shortenLocked(by > 0)
 	return nil
@@ -372,7 +378,7 @@ func (t *Timeline) touchedLocked(by *touch) {
 		t.to = max(t.to, log.End)
 	}
 	for _, e := range by.entries {
-		if e.ID < t.from || e.ID > t.to {
+		if e.Thread != t.thread || e.ID < t.from || e.ID > t.to {
 			continue
 		}
 		i, known := slices.BinarySearchFunc(t.lines, e.ID, func(o entry, id int64) int { return int(o.ID - id) })

@@ -118,6 +118,8 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		write(w, http.StatusOK, Object{"user": "ann"})
 	case r.Method == http.MethodGet && path == "/v1/groups":
 		write(w, http.StatusOK, Object{"groups": groups})
+	case r.Method == http.MethodGet && strings.HasSuffix(path, "/threads"):
+		write(w, http.StatusOK, Object{"threads": []any{}, "next": nil}) // which ones the user follows: a client may ask
 	default:
 		s.wait(w, r)
 	}

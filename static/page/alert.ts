@@ -1,7 +1,7 @@
 /** What windows of the page and the service worker say to each other about notifications. */
 
-/** What a window asks to be shown. group "": the inbox, and id is a seq of it. loud: is heard even where it takes the place of another. */
-export type Alert = { group: string; id: number; title: string; body: string; path: string; loud?: boolean; test?: boolean };
+/** What a window asks to be shown. group "": the inbox, and id is a seq of it. thread: the root of the one that it is in. loud: is heard even where it takes the place of another. */
+export type Alert = { group: string; id: number; title: string; body: string; path: string; thread?: number; loud?: boolean; test?: boolean };
 
 /** What a window keeps of its person for when it is closed: how groups are called, and a few words in their language. */
 export type Names = { user: string; titles: Record<string, string>; message: string; inbox: string };
@@ -10,7 +10,7 @@ export type Names = { user: string; titles: Record<string, string>; message: str
 export type ToWorker = { alert: Alert };
 
 /** To a window: whether a person looks at this group (or the inbox, ""), or a view that it is to open; it answers whether so. */
-export type ToWindow = { looking: string } | { open: string };
+export type ToWindow = { looking: string; thread?: number | undefined } | { open: string };
 
 /** Where the worker finds it. */
 export const NAMES = "chatd-names";

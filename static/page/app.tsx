@@ -3,7 +3,7 @@ import { useRef } from "preact/hooks";
 import { useNarrow } from "./hooks.ts";
 import { useInboxAcks } from "./inbox.ts";
 import { useKeys } from "./keys.ts";
-import { close, useRoute, type Route } from "./route.ts";
+import { close, ownsId, useRoute, type Route } from "./route.ts";
 import { say } from "./say.ts";
 import { Title } from "./title.ts";
 import { lazy } from "./ui/lazy.tsx";
@@ -22,6 +22,7 @@ const Switcher = lazy(() => import("./views/switcher.tsx").then((m) => m.Switche
 const Shortcuts = lazy(() => import("./views/switcher.tsx").then((m) => m.Shortcuts));
 const Home = lazy(() => import("./views/places.tsx").then((m) => m.Home));
 const Inbox = lazy(() => import("./views/places.tsx").then((m) => m.Inbox));
+const Threads = lazy(() => import("./views/threads.tsx").then((m) => m.Threads));
 const Scheduled = lazy(() => import("./views/places.tsx").then((m) => m.Scheduled));
 const SearchPage = lazy(() => import("./views/search.tsx").then((m) => m.SearchPage));
 
@@ -47,7 +48,7 @@ export function App() {
           <View route={route} />
         </main>
         {route.view === "group" && panel && (
-          <PanelOf key={`${route.group} ${panel} ${panel === "receipts" ? route.id : ""}`} group={route.group} panel={panel} id={route.id}
+          <PanelOf key={`${route.group} ${panel} ${route.root ?? ""} ${panel === "receipts" ? route.id : ""}`} group={route.group} panel={panel} id={route.id} root={route.root}
             onClose={() => close(beneath(route))} />
         )}
       </div>
@@ -59,18 +60,19 @@ export function App() {
   );
 }
 
-/** A group without its panel; the message of receipts is no place in the conversation. */
-const beneath = ({ group, id, panel }: Extract<Route, { view: "group" }>): Route => ({ view: "group", group, ...(id && panel !== "receipts" && { id }) });
+/** A group without its panel; the message of that is no place in the conversation. */
+const beneath = ({ group, id, panel }: Extract<Route, { view: "group" }>): Route => ({ view: "group", group, ...(id && !ownsId(panel) && { id }) });
 
 function View({ route }: { route: Route }) {
   const shown = useRef<Route>(route);
-  // Receipts are about a message and leave the conversation where it is.
-  const stays = route.view === "group" && route.panel === "receipts" && shown.current.view === "group" && shown.current.group === route.group;
+  // Receipts and threads are about a message and leave the conversation where it is.
+  const stays = route.view === "group" && ownsId(route.panel) && shown.current.view === "group" && shown.current.group === route.group;
   if (!stays) shown.current = route.view === "group" ? beneath(route) : route;
   switch (route.view) {
     case "group": return <Conversation key={route.group} group={route.group} at={(shown.current as { id?: number }).id} />;
     case "inbox": return <Inbox />;
     case "search": return <SearchPage q={route.q} />;
+    case "threads": return <Threads />;
     case "scheduled": return <Scheduled />;
     case "me": return <Me />;
     case "new": return <NewGroup />;

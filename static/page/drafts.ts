@@ -24,6 +24,14 @@ export type Draft = {
 const DRAFTS_MAX = 100;
 const PREFIX = "chatd.draft ";
 
+/** What is begun in a thread is kept under a name of its own, on this device: the server keeps one draft of a group. */
+export const inThread = (group: string, root: number): string => `${group}/t/${root}`;
+/** The group and the root of such a name; no id of a group has a slash. */
+export function placeOfDraft(name: string): { group: string; root: number } {
+  const [group = "", , root] = name.split("/");
+  return { group, root: Number(root ?? 0) };
+}
+
 const known = new Map<string, Draft | undefined>();
 const listeners = new Map<string, Set<() => void>>();
 /** What hears of changes; taken: from another device, or tab. */

@@ -23,6 +23,7 @@ export function syncDrafts({ chat, me }: Session, { changeOf, changesOf, onDraft
   const put = new Set<string>(); // revisions of here: what comes back with one is no news
 
   function later(group: string, ms = REST_MS): void {
+    if (group.includes("/")) return; // of a thread
     clearTimeout(resting.get(group));
     resting.set(group, setTimeout(() => {
       resting.delete(group);
@@ -100,7 +101,7 @@ export function syncDrafts({ chat, me }: Session, { changeOf, changesOf, onDraft
       cursor = next;
     }
     for (const { group, draft } of before) {
-      if (changeOf(me, group)?.at !== draft.at) continue;
+      if (group.includes("/") || changeOf(me, group)?.at !== draft.at) continue;
       if (draft.kept !== draft.at) later(group);
       else if (!found.has(group)) came({ group, deleted: true });
     }

@@ -1,6 +1,7 @@
 /** Which items of the inbox are still to be looked at. An item is done when what it is about was read, wherever that was. */
 import type { Chatd, GroupState, InboxItem, Snapshot } from "@chatd/client";
 import { useEffect } from "preact/hooks";
+import { isFor } from "./mentions.ts";
 import { load, save, watch } from "./saved.ts";
 import { useSnapshot, useSyncExternal } from "./hooks.ts";
 import { useSession } from "./session.ts";
@@ -21,9 +22,20 @@ function subscribe(fn: () => void): () => void {
   return () => listeners.delete(fn);
 }
 
+/** Replies that mention the person, and the roots of their threads: an item does not say where it is. */
+const replies = new Map<string, number>(load("inbox-replies") ?? []);
+const REPLIES_MAX = 200;
+
+/** Reading a group reads no thread of it. */
+function isUnread({ id = 0 }: InboxItem, group: GroupState): boolean {
+  const root = replies.get(`${group.id} ${id}`);
+  return (root && group.unreadThreads?.includes(root)) || (!!root && !group.unreadThreads && (group.threads_unread ?? 0) > 0) || group.read < id;
+}
+
 export function isOpen(item: InboxItem, group: GroupState | undefined, seqs: ReadonlySet<number>): boolean {
   if (seqs.has(item.seq)) return false;
-  if (item.kind === "mention" || released(item)) return group !== undefined && group.read < (item.id ?? 0);
+  if (item.kind === "mention") return group !== undefined && isUnread(item, group);
+  if (released(item)) return group !== undefined && group.read < (item.id ?? 0);
   if (item.kind === "added") return group !== undefined && group.read < group.last;
   return true;
 }
@@ -75,8 +87,13 @@ function doneTo({ inbox, groups, me }: Snapshot): number | undefined {
 
 /** Acks what is done, as far as nothing that is open lies below. Shown once. */
 export function useInboxAcks(): void {
-  const { chat } = useSession();
+  const { chat, me } = useSession();
   useSyncExternal(subscribe, () => done);
+  useEffect(() => chat.on("message", (m) => {
+    if (!m.thread || !isFor(m, me)) return;
+    replies.set(`${m.group} ${m.id}`, m.thread);
+    save("inbox-replies", [...replies].slice(-REPLIES_MAX));
+  }), [chat]);
   const live = useSnapshot((s) => s.connection.phase === "live");
   const upTo = useSnapshot(doneTo);
   useEffect(() => {

@@ -1,7 +1,7 @@
 /** Shortcuts that work wherever one is. What has the focus comes first: it prevents what it takes. */
 import { useState } from "preact/hooks";
 import { useEvent } from "./hooks.ts";
-import { close, go, openPanel, route } from "./route.ts";
+import { close, go, openPanel, ownsId, route } from "./route.ts";
 import { closed, useSession } from "./session.ts";
 import { listed } from "./views/sidebar.tsx";
 
@@ -47,7 +47,7 @@ export function useKeys(): [Over, (over: Over) => void] {
     e.preventDefault();
     const { group, id, panel } = now;
     const end = document.querySelector<HTMLElement>(".to-end");
-    if (panel) close({ view: "group", group, ...(id && panel !== "receipts" && { id }) });
+    if (panel) close({ view: "group", group, ...(id && !ownsId(panel) && { id }) });
     else if (end?.checkVisibility()) end.click();
     else {
       const last = chat.group(group).snapshot()?.last;

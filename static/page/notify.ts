@@ -11,7 +11,7 @@ import { isFor } from "./mentions.ts";
 import { textOf } from "./people.ts";
 import { oneLine } from "./preview.ts";
 import { reminderOf } from "./reminders.ts";
-import { go, parse, pathOf, route } from "./route.ts";
+import { go, parse, pathOf, placeOf, route } from "./route.ts";
 import { load, save } from "./saved.ts";
 import { say } from "./say.ts";
 import type { Session } from "./session.ts";
@@ -134,6 +134,7 @@ export function begin(session: Session): void {
   if (able(me) !== "on" || begun.has(chat)) return;
   begun.add(chat);
   const levels = new Map<string, { level: string; at: number }>();
+  const threads = new Map<string, { following: boolean; at: number }>();
   const { groups, inbox } = chat.snapshot();
   /** What is unread from before is shown by the page. */
   const before = new Map([...groups.map((g): [string, number] => [g.id, g.last]), ["", inbox.items.at(-1)?.seq ?? 0]]);
@@ -152,18 +153,31 @@ export function begin(session: Session): void {
     return level;
   }
 
+  /** Whether the person follows a thread: the client may not have asked yet. */
+  async function follows(group: string, root: number): Promise<boolean> {
+    if (chat.group(group).snapshot()?.unreadThreads?.includes(root)) return true;
+    const key = `${group} ${root}`;
+    const known = threads.get(key);
+    if (known && known.at > Date.now() - LEVEL_MS) return known.following;
+    const at = Date.now();
+    const { following } = await chat.group(group).threads.messages(root, { limit: 1 });
+    threads.set(key, { following, at });
+    return following;
+  }
+
   async function came(m: Message): Promise<void> {
     if (!speaks()) return;
     if (m.kind === "delete") return closeAll((group, id) => group === m.group && id === m.target);
     const group = chat.group(m.group).snapshot();
-    if (!group || m.from === me || (m.kind !== "text" && m.kind !== "data") || m.id <= Math.max(group.read, before.get(m.group) ?? 0)) return;
+    if (!group || m.from === me || (m.kind !== "text" && m.kind !== "data") || m.id <= Math.max(m.thread ? 0 : group.read, before.get(m.group) ?? 0)) return;
     const named = isFor(m, me);
+    if (m.thread && !named && !(await follows(m.group, m.thread))) return;
     const level = await levelOf(m.group);
     if (level === "none" || (level === "mentions" && !named)) return;
     const title = titleOf(group, me, people.now());
     await ask({
       group: m.group, id: m.id, title: group.direct ? title : `${textOf(people.now(), m.from)} · ${title}`, body: oneLine(m, people.now()),
-      path: `/c/${encodeURIComponent(m.group)}/${m.id}`, loud: named || !!group.direct,
+      path: pathOf(placeOf(m)), ...(m.thread && { thread: m.thread }), loud: named || !!group.direct,
     });
   }
 
@@ -175,9 +189,9 @@ export function begin(session: Session): void {
     await ask({ group: "", id: seq, title, body: oneLine({ body }, people.now()), path: reminder ? pathOf({ view: "group", ...reminder }) : "/inbox", loud: kind === "direct" });
   }
 
-  async function closeAll(which: (group: string, id: number) => boolean): Promise<void> {
+  async function closeAll(which: (group: string, id: number, thread?: number) => boolean): Promise<void> {
     for (const one of (await (await registration())?.getNotifications()) ?? []) {
-      if (one.tag === tagOf(one.data.group) && which(one.data.group, one.data.id)) one.close();
+      if (one.tag === tagOf(one.data.group) && which(one.data.group, one.data.id, one.data.thread)) one.close();
     }
   }
 
@@ -189,8 +203,9 @@ export function begin(session: Session): void {
       if (speaks()) closeAll(isRead).catch(() => {});
     }, TIDY_MS);
   }
-  function isRead(id: string, at: number): boolean {
+  function isRead(id: string, at: number, thread?: number): boolean {
     const group = chat.group(id).snapshot();
+    if (thread) return !group?.unreadThreads?.includes(thread);
     return id ? !group || group.read >= at : !openItems(chat.snapshot()).some((item) => item.seq >= at);
   }
 
@@ -206,7 +221,7 @@ export function begin(session: Session): void {
   function asked({ data, ports: [port] }: MessageEvent<ToWindow>): void {
     if ("looking" in data) {
       const at = route();
-      port?.postMessage(document.hasFocus() && (data.looking ? at.view === "group" && at.group === data.looking : at.view === "inbox"));
+      port?.postMessage(document.hasFocus() && (data.looking ? at.view === "group" && at.group === data.looking && (!data.thread || at.root === data.thread) : at.view === "inbox"));
     } else if ("open" in data) {
       go(parse(data.open));
       port?.postMessage(true);

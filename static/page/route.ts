@@ -5,16 +5,16 @@
 import { useSyncExternal } from "./hooks.ts";
 import { PATHS } from "./paths.ts";
 
-export type Panel = "members" | "files" | "settings" | "search" | "pins" | "receipts";
+export type Panel = "members" | "files" | "settings" | "search" | "pins" | "receipts" | "thread";
 export type Route =
-  | { view: "home" | "inbox" | "scheduled" | "me" | "new" | "browse" }
+  | { view: "home" | "inbox" | "threads" | "scheduled" | "me" | "new" | "browse" }
   | { view: "search"; q: string }
   | { view: "direct"; user: string }
-  /** id: the message to show. panel: what is open beside the conversation; receipts is about the message id. */
-  | { view: "group"; group: string; id?: number; panel?: Panel };
+  /** id: the message to show. panel: what is open beside the conversation; receipts is about the message id, thread is that of root, with id the reply to show. */
+  | { view: "group"; group: string; id?: number; panel?: Panel; root?: number };
 
 const PANELS = new Set<string>(["members", "files", "settings", "search", "pins", "receipts"]);
-const VIEWS = new Set<string>(["inbox", "scheduled", "me", "new", "browse"]);
+const VIEWS = new Set<string>(["inbox", "threads", "scheduled", "me", "new", "browse"]);
 
 /** The route of a path; home for one that is not of this page. A # from links of earlier versions names a group. */
 export function parse(path: string, search = "", hash = ""): Route {
@@ -25,7 +25,13 @@ export function parse(path: string, search = "", hash = ""): Route {
   const [id, ...more] = rest;
   if (first === "dm" && id) return { view: "direct", user: id };
   if (first !== "c" || !id) return { view: "home" };
-  const at = /^[1-9]\d{0,15}$/.test(more[0] ?? "") ? Number(more.shift()) : undefined;
+  const number = () => (/^[1-9]\d{0,15}$/.test(more[0] ?? "") ? Number(more.shift()) : undefined);
+  const thread = more[0] === "t" && more.shift();
+  const at = number();
+  if (thread && at) {
+    const reply = number();
+    return { view: "group", group: id, panel: "thread", root: at, ...(reply && { id: reply }) };
+  }
   const panel = PANELS.has(more[0] ?? "") ? (more[0] as Panel) : undefined;
   return { view: "group", group: id, ...(at && { id: at }), ...(panel && { panel }) };
 }
@@ -45,10 +51,18 @@ export function pathOf(route: Route): string {
     case "home": return "/";
     case "search": return `/search${route.q && `?q=${e(route.q)}`}`;
     case "direct": return `/dm/${e(route.user)}`;
-    case "group": return `/c/${e(route.group)}${route.id ? `/${route.id}` : ""}${route.panel ? `/${route.panel}` : ""}`;
+    case "group": if (route.root) return `/c/${e(route.group)}/t/${route.root}${route.id ? `/${route.id}` : ""}`;
+      return `/c/${e(route.group)}${route.id ? `/${route.id}` : ""}${route.panel ? `/${route.panel}` : ""}`;
     default: return `/${route.view}`;
   }
 }
+
+/** Where a message is shown: in its group, or in its thread. */
+export const placeOf = ({ group, id, thread }: { group: string; id: number; thread?: number | undefined }): Route & { view: "group" } =>
+  ({ view: "group", group, id, ...(thread && { panel: "thread", root: thread }) });
+
+/** Whether what is open beside a group takes the id of a route for itself, and the conversation stays where it is. */
+export const ownsId = (panel: Panel | undefined): boolean => panel === "receipts" || panel === "thread";
 
 /** The path of a group, which is where most links go. */
 export const groupPath = (group: string, panel?: Panel): string => pathOf({ view: "group", group, panel });
@@ -87,8 +101,13 @@ export function go(to: Route, how: "push" | "replace" | "over" = "push"): void {
 /** Opens a panel beside the group that is shown; another panel takes its place, so that one Back closes either. */
 export function openPanel(panel: Panel, id?: number): void {
   if (current.view !== "group") return;
-  const shown = current.panel === "receipts" ? undefined : current.id; // that of receipts is no place in the conversation
+  const shown = ownsId(current.panel) ? undefined : current.id; // that of a panel is no place in the conversation
   go({ view: "group", group: current.group, ...((id ?? shown) && { id: id ?? shown }), panel }, current.panel ? "replace" : "over");
+}
+
+/** Opens the thread of a message beside its group. */
+export function openThread(group: string, root: number): void {
+  go({ view: "group", group, panel: "thread", root }, current.view === "group" && current.panel ? "replace" : "over");
 }
 
 /** Closes what opened over a view: a step back where it was opened here, else the view beneath it. */

@@ -45,6 +45,6 @@ export function Title({ route }: { route: Route }): null {
 }
 
 const VIEWS: Partial<Record<Route["view"], string>> = {
-  inbox: say("Inbox", "收件箱"), search: say("Search", "搜索"), scheduled: say("Scheduled", "定时消息"), me: say("You", "我"),
+  inbox: say("Inbox", "收件箱"), search: say("Search", "搜索"), threads: say("Threads", "消息列"), scheduled: say("Scheduled", "定时消息"), me: say("You", "我"),
   new: say("Create group", "新建群组"), browse: say("Public groups", "公开群组"),
 };

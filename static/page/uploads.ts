@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import type { Chatd, ChatdError, FileInfo } from "@chatd/client";
 import { fileName, sizeOf } from "./format.ts";
-import { draftOf, setDraft } from "./drafts.ts";
+import { draftOf, placeOfDraft, setDraft } from "./drafts.ts";
 import { useSyncExternal } from "./hooks.ts";
 import { say } from "./say.ts";
 import { type Session, useSession } from "./session.ts";
@@ -58,7 +58,7 @@ function createUploads({ chat, me }: Pick<Session, "chat" | "me">) {
     h.running = true;
     note(group, key, { phase: "sending" });
     try {
-      const info = await chat.group(group).upload(file, { name: fileName(file.name), signal, onProgress: (sent) => !signal.aborted && note(group, key, { sent }) });
+      const info = await chat.group(placeOfDraft(group).group).upload(file, { name: fileName(file.name), signal, onProgress: (sent) => !signal.aborted && note(group, key, { sent }) });
       held.delete(key);
       if (!signal.aborted) note(group, key, { phase: "whole", sent: file.size, info });
     } catch (err) {
@@ -103,7 +103,7 @@ function createUploads({ chat, me }: Pick<Session, "chat" | "me">) {
       if (!u) return;
       forget(u);
       set(group, list(group).filter((u) => u.key !== key));
-      if (u.info) chat.request("DELETE", `/v1/groups/${encodeURIComponent(group)}/files/${encodeURIComponent(u.info.id)}`).catch(() => {}); // it expires
+      if (u.info) chat.request("DELETE", `/v1/groups/${encodeURIComponent(placeOfDraft(group).group)}/files/${encodeURIComponent(u.info.id)}`).catch(() => {}); // it expires
       next();
     },
     /** Takes all, for a message that is sent now. */
@@ -136,7 +136,7 @@ export function uploadsOf(session: Pick<Session, "chat" | "me">): Uploads {
   return uploads;
 }
 
-/** The files that go with the next message to a group. */
+/** The files that go with the next message to a group, or in a thread of it: see inThread. */
 export function useUploads(group: string): [readonly Upload[], Uploads] {
   const session = useSession();
   const uploads = useMemo(() => uploadsOf(session), [session]);

@@ -210,15 +210,16 @@ export function revised<M extends Content & { edited_at?: string; deleted_at?: s
 }
 
 /** A root after one more reply, or one less; newest: the newest one then. */
-const replied = (e: Entry, by: number, newest: number): Entry => ({ ...e, replies: Math.max(0, (e.replies ?? 0) + by), last_reply_id: newest });
+const replied = ({ lastReplyAt, ...e }: Entry, by: number, newest: { id: number; sent_at: string } | undefined): Entry =>
+  ({ ...e, replies: Math.max(0, (e.replies ?? 0) + by), last_reply_id: newest?.id ?? 0, ...(newest && { lastReplyAt: newest.sent_at }) });
 
 /** The root of a thread after one of its replies was deleted. */
-export const unreplied = (e: Entry, m: Message, newest: number): Entry => (m.id > e.at ? { ...replied(e, -1, newest), at: m.id } : e);
+export const unreplied = (e: Entry, m: Message, newest: Entry | undefined): Entry => (m.id > e.at ? { ...replied(e, -1, newest), at: m.id } : e);
 
 /** A line after a change of the log that is about it. */
 export function changed(e: Entry, m: Message, me: string): Entry {
   if (m.id <= e.at) return e;
-  if (m.thread === e.id) return { ...replied(e, 1, m.id), at: m.id };
+  if (m.thread === e.id) return { ...replied(e, 1, m), at: m.id };
   const next = { ...revised(e, m, m.sent_at), at: m.id };
   if (m.kind === "delete") delete next.reactions;
   if (m.kind === "reaction" && m.emoji) return { ...next, reactions: react(e.reactions ?? [], m.emoji, !m.removed, m.from === me) };

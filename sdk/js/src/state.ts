@@ -10,7 +10,7 @@ import type { Change, Store } from "./store.js";
 import type { ConnectionState, FileInfo, GroupState, InboxItem, Json, Message, Snapshot } from "./types.js";
 
 /** What describes a group, and how far the person is in it. */
-export type Described = Omit<GroupState, "typing" | "queued" | "failed">;
+export type Described = Omit<GroupState, "typing" | "queued" | "failed" | "unreadThreads">;
 
 export type GroupRecord = {
   g: Described;
@@ -277,7 +277,8 @@ export class State {
       }
       const [q, f] = counts.get(id) ?? [0, 0];
       const typing = [...(this.#typing.get(id)?.keys() ?? none)];
-      const view = { ...record.g, typing, queued: q, failed: f };
+      const unreadThreads = Object.entries(record.threads ?? {}).flatMap(([root, [, n]]) => (n > 0 ? Number(root) : []));
+      const view = { ...record.g, typing, queued: q, failed: f, ...(unreadThreads.length > 0 && { unreadThreads }) };
       // The same object where it says the same.
       if (JSON.stringify(view) !== JSON.stringify(this.#views.get(id))) this.#views.set(id, view);
     }

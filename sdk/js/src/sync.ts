@@ -112,11 +112,11 @@ function settle(d: Draft, group: string, end: number, fresh: Message[], anew: bo
 }
 
 /** The newest reply that is left when one goes, as far as is kept here. */
-async function newestBut(d: Draft, group: string, root: Entry, id: number, lines: ReadonlyMap<number, Entry>): Promise<number> {
-  if (root.last_reply_id !== id) return root.last_reply_id ?? 0;
+async function newestBut(d: Draft, group: string, root: Entry, id: number, lines: ReadonlyMap<number, Entry>): Promise<Entry | undefined> {
+  if (root.last_reply_id !== id) return { ...root, id: root.last_reply_id ?? 0, sent_at: root.lastReplyAt ?? root.sent_at };
   const kept = (await d.store.range(keyOf.entry(group, root.id + 1), keyOf.entry(group, id), { limit: PRUNE, reverse: true })).map(([, e]) => e as unknown as Entry);
   const left = [...kept.map((e) => lines.get(e.id) ?? e), ...lines.values()].filter((e) => e.thread === root.id && e.id !== id && !e.deleted_at);
-  return left.reduce((newest, e) => Math.max(newest, e.id), 0);
+  return left.sort((a, b) => a.id - b.id).at(-1);
 }
 
 function withoutThreads({ threads, ...record }: GroupRecord): GroupRecord {
@@ -135,7 +135,7 @@ function counted(record: GroupRecord, b: Batch, { fresh, anew, gap }: Step, d: D
   if (b.first !== undefined) g.first = b.first;
   const { me } = d.s;
   for (const m of fresh) {
-    const said = m.kind === "text" || m.kind === "data";
+    const said = !m.thread && (m.kind === "text" || m.kind === "data"); // replies count in their threads alone
     if (said && m.id > (g.last_message?.id ?? 0)) g.last_message = m;
     if (g.last_message && m.target === g.last_message.id) g.last_message = revised(g.last_message, m, m.sent_at);
     if (m.notice === "renamed" && m.name !== undefined) g.name = m.name;
@@ -146,7 +146,7 @@ function counted(record: GroupRecord, b: Batch, { fresh, anew, gap }: Step, d: D
     if (m.notice === "left" || m.notice === "removed") g.members -= Math.max(1, concerned(m).length);
     const mine = m.from === me;
     if (mine && g.read === m.id - 1) g.read = m.id; // as the server does
-    if (said && !m.thread && !mine && !m.deleted_at && m.id > g.read) {
+    if (said && !mine && !m.deleted_at && m.id > g.read) {
       g.unread++;
       if (mentions(m, me)) g.mentions_unread++;
     }
@@ -190,6 +190,11 @@ export async function paged(d: Draft, page: Batch, asked: Asked, life: number): 
       const root = m.thread && lines.get(m.thread);
       if (root) lines.set(root.id, changed(root, m, d.s.me));
     }
+  }
+  for (const e of [...lines.values()]) {
+    const newest = e.last_reply_id;
+    const reply = newest && !e.lastReplyAt && (lines.get(newest) ?? (around(held, newest) && (await d.entry(page.group, newest))));
+    if (reply) lines.set(e.id, { ...e, lastReplyAt: reply.sent_at });
   }
   for (const [id, e] of lines) d.put(keyOf.entry(page.group, id), e);
   const g = { ...was.g, epoch: page.epoch, last: Math.max(was.g.last, last), first: page.first ?? was.g.first };

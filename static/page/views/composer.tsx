@@ -3,12 +3,12 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Draft as Content } from "@chatd/client";
 import { lineOf } from "../format.ts";
-import { draftOf, onDraft, setDraft, targetOf } from "../drafts.ts";
+import { draftOf, inThread, onDraft, setDraft, targetOf } from "../drafts.ts";
 import { useComing } from "../hooks.ts";
 import { useMembers } from "../members.ts";
 import { textOf, usePeople, withLabels } from "../people.ts";
 import { prefs } from "../prefs.ts";
-import { go, openPanel } from "../route.ts";
+import { go, openPanel, useRoute } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { lazy } from "../ui/lazy.tsx";
@@ -30,7 +30,11 @@ const WhenDialog = lazy(() => import("./places.tsx").then((m) => m.WhenDialog));
 const BODY_BYTES_MAX = 16 * 1024;
 const BODY_BYTES_SHOWN = 14 * 1024;
 
-type Props = { group: Written; title: string; about: About; onAbout: (about: About) => void; input: RefObject<HTMLTextAreaElement | null> };
+type Props = {
+  group: Written; title: string; about: About; onAbout: (about: About) => void; input: RefObject<HTMLTextAreaElement | null>;
+  /** The root of the thread that it writes in. */
+  thread?: number;
+};
 
 export const Composer = memo((props: Props) => {
   const { post, slow_s, muted_until } = props.group;
@@ -49,15 +53,17 @@ export const Composer = memo((props: Props) => {
 
 const Closed = ({ children }: { children: string }) => <p class="write-closed quiet" role="status">{children}</p>;
 
-function Write({ group, title, about, onAbout, input }: Props) {
+function Write({ group, title, about, onAbout, input, thread }: Props) {
+  const draft = thread ? inThread(group.id, thread) : group.id; // by which name it is kept
+  const covered = useRoute().view === "group" && !thread && document.querySelector('[data-panel="thread"]') !== null;
   const session = useSession();
   const { chat, me, toast } = session;
   const people = usePeople();
-  const [text, setText] = useState(() => draftOf(me, group.id)?.text ?? "");
+  const [text, setText] = useState(() => draftOf(me, draft)?.text ?? "");
   const [caret, setCaret] = useState(text.length);
   const [choosing, setChoosing] = useState(false); // the time to send at
   const [max, setMax] = useState(0);
-  const [uploads, store] = useUploads(group.id);
+  const [uploads, store] = useUploads(draft);
   const members = useMentionable(group, text.includes("@"));
   const completion = useCompletion(input, text, caret, members, about?.kind !== "edit");
   const editing = about?.kind === "edit" ? about.item : null;
@@ -68,25 +74,25 @@ function Write({ group, title, about, onAbout, input }: Props) {
   const strangers = members?.complete && text.includes("@") ? strangersIn(text, caret, people, members.all ? [...members.users, "all"] : members.users) : [];
 
   useEffect(() => {
-    // A finger should not open the keyboard by opening a group.
-    if (matchMedia("(pointer: fine)").matches) input.current?.focus();
+    // A finger should not open the keyboard by opening a group. A thread is opened to reply.
+    if (thread ? !matchMedia("(pointer: coarse)").matches : matchMedia("(pointer: fine)").matches) input.current?.focus();
     fileMax(chat, group.id).then(setMax, () => {});
   }, []);
   const restored = useRef(false);
   useLayoutEffect(() => {
-    const reply = restored.current ? undefined : draftOf(me, group.id)?.reply;
+    const reply = restored.current ? undefined : draftOf(me, draft)?.reply;
     restored.current = true;
     if (reply && !about) onAbout({ kind: "reply", item: reply });
-    else if (!editing) setDraft(me, group.id, { reply: about ? targetOf(about.item) : undefined });
+    else if (!editing) setDraft(me, draft, { reply: about ? targetOf(about.item) : undefined });
   }, [about]);
   useLayoutEffect(() => {
     if (!editing) return;
     show(withLabels(editing.body ?? "", session.people.now(), [...(editing.mentions ?? [])]));
-    return () => show(draftOf(me, group.id)?.text ?? "");
+    return () => show(draftOf(me, draft)?.text ?? "");
   }, [editing?.id]);
   const leaving = useRef(0); // messages that this device does not have yet: their text is begun until then
   useEffect(() => onDraft((g, taken) => {
-    if (!taken || g !== group.id || editing || leaving.current) return;
+    if (!taken || g !== draft || editing || leaving.current) return;
     const { text: now = "", reply } = draftOf(me, g) ?? {};
     if (now !== input.current?.value) show(now);
     if (reply?.id !== about?.item.id) onAbout(reply ? { kind: "reply", item: reply } : null);
@@ -101,16 +107,16 @@ function Write({ group, title, about, onAbout, input }: Props) {
     setText(area.value);
     setCaret(area.selectionStart);
     if (editing) return;
-    setDraft(me, group.id, { text: area.value });
-    if (area.value) chat.group(group.id).typing();
+    setDraft(me, draft, { text: area.value });
+    if (area.value && !thread) chat.group(group.id).typing();
   }
   function submit(deliverAt?: Date): void {
     if (!sendable) return;
     const said = text.trim();
-    const command = editing || deliverAt ? null : commandOf(said);
+    const command = editing || deliverAt || thread ? null : commandOf(said);
     if (command) {
       show(command.rest);
-      setDraft(me, group.id, { text: command.rest });
+      setDraft(me, draft, { text: command.rest });
       if (command.name === "invite") openPanel("members");
       else setChoosing(true);
       return;
@@ -126,29 +132,29 @@ function Write({ group, title, about, onAbout, input }: Props) {
       });
       return;
     }
-    const begun = draftOf(me, group.id);
-    const files = store.take(group.id);
-    const draft = { ...content, ...(files.length > 0 && { files }), ...(about && { replyTo: about.item.id }) };
-    setDraft(me, group.id, { files }); // begun until this device has the message
+    const begun = draftOf(me, draft);
+    const files = store.take(draft);
+    const message = { ...content, ...(thread && { thread }), ...(files.length > 0 && { files }), ...(about && { replyTo: about.item.id }) };
+    setDraft(me, draft, { files }); // begun until this device has the message
     show("");
     onAbout(null);
     leaving.current++;
-    (deliverAt ? chat.group(group.id).send({ ...draft, deliverAt }) : chat.group(group.id).send(draft)).finally(() => leaving.current--).then(() => {
-      const now = draftOf(me, group.id);
-      setDraft(me, group.id, { text: now && now.text !== begun?.text ? now.text : "", files: store.list(group.id).flatMap((u) => u.info ?? []) });
+    (deliverAt ? chat.group(group.id).send({ ...message, deliverAt }) : chat.group(group.id).send(message)).finally(() => leaving.current--).then(() => {
+      const now = draftOf(me, draft);
+      setDraft(me, draft, { text: now && now.text !== begun?.text ? now.text : "", files: store.list(draft).flatMap((u) => u.info ?? []) });
       if (deliverAt) toast(say(`Will be sent ${whenText(deliverAt)}`, `将于 ${whenText(deliverAt)} 发送`), { action: { label: say("Scheduled", "定时消息"), run: () => go({ view: "scheduled" }) } });
     }, (err) => {
       const since = input.current?.value ?? "";
       const back = since ? `${said}\n${since}` : said;
-      setDraft(me, group.id, { text: back });
-      store.restore(group.id, files);
+      setDraft(me, draft, { text: back });
+      store.restore(draft, files);
       show(back);
       onAbout(about);
       toast(err.message, { bad: true });
     });
   }
   function attach(list: Iterable<File>): void {
-    const problem = store.attach(group.id, list, max);
+    const problem = store.attach(draft, list, max);
     if (problem) toast(problem, { bad: true });
     input.current?.focus();
   }
@@ -175,7 +181,7 @@ function Write({ group, title, about, onAbout, input }: Props) {
     const shortcut = ctrl && !e.shiftKey && !e.altKey && ({ b: "bold", i: "italic", e: "code" } as const)[e.key.toLowerCase()];
     if (e.key === "Enter" && (ctrl || (prefs().enterSends && !e.shiftKey && !inFence(text, caret)))) submit();
     else if (e.key === "Escape" && about) onAbout(null);
-    else if (e.key === "ArrowUp" && text === "" && !about) void editLast();
+    else if (e.key === "ArrowUp" && text === "" && !about && !thread) void editLast();
     else if (shortcut) look(shortcut);
     else return;
     e.preventDefault();
@@ -191,7 +197,7 @@ function Write({ group, title, about, onAbout, input }: Props) {
     else return;
     e.preventDefault();
   }
-  const over = useDrop(attaches, attach);
+  const over = useDrop(attaches && !covered, attach);
   const latest = useRef({ attach, look, pick, later: submit });
   latest.current = { attach, look, pick, later: submit };
   const [tools] = useState(() => ({
@@ -206,11 +212,11 @@ function Write({ group, title, about, onAbout, input }: Props) {
       {completion.view}
       <div class="write" data-code={text.includes("```") || undefined}>
         {about && <AboutBar about={about} onCancel={() => onAbout(null)} />}
-        {!editing && <Attached group={group.id} uploads={uploads} store={store} />}
+        {!editing && <Attached group={draft} uploads={uploads} store={store} />}
         <textarea ref={input} rows={1} dir="auto" value={text} enterkeyhint={prefs().enterSends ? "send" : "enter"} {...completion.described}
-          aria-label={say(`Message to ${title}`, `发消息到 ${title}`)} placeholder={say("Write a message", "输入消息")}
+          aria-label={thread ? say("Reply in this thread", "在此消息列中回复") : say(`Message to ${title}`, `发消息到 ${title}`)} placeholder={thread ? say("Reply…", "回复…") : say("Write a message", "输入消息")}
           onInput={(e) => change(e.currentTarget)} onKeyDown={onKeyDown} onKeyUp={moved} onClick={moved} onPaste={onPaste} />
-        <WriteTools attaches={attaches} editing={!!editing} sendable={sendable} delays={uploads.length === 0} {...tools} />
+        <WriteTools attaches={attaches} editing={!!editing} sendable={sendable} delays={uploads.length === 0 && !thread} {...tools} />
       </div>
       {over && <p class="drop-here">{say("Drop files to attach them", "松开以添加文件")}</p>}
       {strangers.length > 0 && <p class="write-note" role="status">{say(`Not a member: ${strangers.map((w) => `@${w}`).join(", ")}`, `不是群成员：${strangers.map((w) => `@${w}`).join("、")}`)}</p>}

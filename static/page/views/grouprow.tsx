@@ -56,6 +56,8 @@ function Last({ group: g }: { group: GroupState }) {
   return <span class="group-last" dir="auto">{who && <><bdi>{who}</bdi>{say(": ", "：")}</>}{text}</span>;
 }
 
+const threadsText = (n: number) => counted(n, "unread reply in threads", "unread replies in threads", "条未读的消息列回复");
+
 /** What waits, was refused, or is unread. */
 function Marks({ group: g, current }: { group: GroupState; current: boolean }) {
   const draft = useHasDraft(g.id) && !current;
@@ -65,6 +67,7 @@ function Marks({ group: g, current }: { group: GroupState; current: boolean }) {
       {g.failed > 0 && <span class="mark failed" role="img" aria-label={counted(g.failed, "message not sent", "messages not sent", "条消息未发送")}><Icon name="again" /></span>}
       {g.queued > 0 && <span class="mark" role="img" aria-label={counted(g.queued, "message waits to be sent", "messages wait to be sent", "条消息等待发送")}><Icon name="clock" /></span>}
       {g.mentions_unread > 0 && <span class="badge at" aria-label={counted(g.mentions_unread, "unread mention", "unread mentions", "条未读提及")}>@</span>}
+      {g.unread === 0 && !!g.threads_unread && <span class="mark threads" role="img" data-threads={g.threads_unread} title={threadsText(g.threads_unread)} aria-label={threadsText(g.threads_unread)}><Icon name="thread" />{g.threads_unread > 99 ? "99+" : g.threads_unread}</span>}
       {g.unread > 0 && <span class="badge" data-unread={g.unread} aria-label={counted(g.unread, "unread message", "unread messages", "条未读消息")}>{g.unread > 999 ? "999+" : g.unread}</span>}
     </>
   );

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { GroupState, Wire } from "@chatd/client";
 import { shortTime, timeOf } from "../format.ts";
 import { load, save } from "../saved.ts";
-import { draftsOf } from "../drafts.ts";
+import { draftsOf, placeOfDraft } from "../drafts.ts";
 import { useGroups, useKnown, useNarrow, useSnapshot, useTimeline } from "../hooks.ts";
 import { titleOf } from "../groups.ts";
 import { useOpenItems } from "../inbox.ts";
@@ -84,16 +84,17 @@ function Unread({ group: g }: { group: GroupState }) {
 function Drafts({ groups }: { groups: readonly GroupState[] }) {
   const { me } = useSession();
   const people = usePeople();
-  const drafts = draftsOf(me).flatMap(({ group, draft }) => {
+  const drafts = draftsOf(me).flatMap(({ group: name, draft }) => {
+    const { group, root } = placeOfDraft(name);
     const g = groups.find((one) => one.id === group);
-    return g ? [{ g, draft }] : [];
+    return g ? [{ g, draft, name, path: root ? pathOf({ view: "group", group, panel: "thread", root }) : groupPath(group) }] : [];
   });
   if (drafts.length === 0) return null;
   return (
     <section>
       <h2>{counted(drafts.length, "draft", "drafts", "份草稿")}</h2>
-      <ul class="home-card">{drafts.slice(0, DRAFTS_MAX).map(({ g, draft }) => (
-        <li key={g.id} data-draft={g.id}><a class="due" href={groupPath(g.id)}><Icon name="pencil" /><bdi>{titleOf(g, me, people)}</bdi>
+      <ul class="home-card">{drafts.slice(0, DRAFTS_MAX).map(({ g, draft, name, path }) => (
+        <li key={name} data-draft={name}><a class="due" href={path}><Icon name="pencil" /><bdi>{titleOf(g, me, people)}</bdi>
           <span class="group-last" dir="auto">{draft.text.trim() || say("Attachment", "附件")}</span></a></li>
       ))}</ul>
     </section>

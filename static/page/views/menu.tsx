@@ -3,7 +3,7 @@ import "../whole.ts";
 import type { MessageItem } from "@chatd/client";
 import { useBlocked } from "../blocked.ts";
 import { useSnapshot } from "../hooks.ts";
-import { openPanel, pathOf } from "../route.ts";
+import { openPanel, pathOf, placeOf } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import type { IconName } from "../ui/icons.ts";
@@ -25,12 +25,13 @@ export function Menu({ item, mine, manages, on, anchor, onClose }: {
   const choices: Choice[] = [
     { icon: "smile", label: say("Add reaction", "添加回应"), key: "+", run: () => on.show(item.key, "picker") },
     { icon: "reply", label: say("Reply", "回复"), key: "r", run: () => on.reply(item) },
+    ...(on.thread ? [{ icon: "thread" as const, label: say("Reply in thread", "在消息列中回复"), key: "t", run: () => on.thread!(item) }] : []),
     ...(mine && item.kind === "text" ? [{ icon: "pencil" as const, label: say("Edit", "编辑"), key: "e", run: () => on.edit(item) }] : []),
     ...(item.body ? [{ icon: "copy" as const, label: say("Copy text", "复制文本"), run: () => copy(item.body!) }] : []),
-    { icon: "link", label: say("Copy link", "复制链接"), run: () => copy(location.origin + pathOf({ view: "group", group: item.group, id: item.id })) },
+    { icon: "link", label: say("Copy link", "复制链接"), run: () => copy(location.origin + pathOf(placeOf(item))) },
     ...(item.body !== undefined || item.data !== undefined || item.files ? [{ icon: "forward" as const, label: say("Forward…", "转发…"), run: () => on.ask({ item, what: "forward" }) }] : []),
     ...(features.includes("schedules") ? [{ icon: "clock" as const, label: say("Remind me…", "提醒我…"), run: () => on.ask({ item, what: "remind" }) }] : []),
-    { icon: "bell", label: say("Mark unread from here", "从此处标为未读"), key: "u", run: () => on.unread(item) },
+    ...(on.unread ? [{ icon: "bell" as const, label: say("Mark unread from here", "从此处标为未读"), key: "u", run: () => on.unread!(item) }] : []),
     ...(manages || pins === "members" ? [{ icon: "pin" as const, label: say("Pin to the group", "在群组中置顶"), run: pin }] : []),
     { icon: "eye", label: say("View read receipts", "查看已读情况"), run: () => openPanel("receipts", item.id) },
     ...(mine || !item.from || item.via ? [] : [{ icon: "shield" as const, label: blocked ? say("Unblock…", "取消屏蔽…") : say("Block…", "屏蔽…"), run: () => on.show(item.key, "block") }]),

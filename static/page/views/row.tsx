@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { MessageItem } from "@chatd/client";
 import { blockQuestion, useBlocked } from "../blocked.ts";
-import { fullTime, timeOf } from "../format.ts";
+import { fullTime, shortTime, timeOf } from "../format.ts";
 import { isFor } from "../mentions.ts";
 import { plain } from "../markdown.ts";
 import { listOf } from "../notices.ts";
@@ -36,7 +36,9 @@ export type RowActions = {
   remove(item: MessageItem): void;
   /** Takes a deletion back. */
   restore(item: MessageItem): void;
-  unread(item: MessageItem): void;
+  /** Of a group's own messages: opens the thread, and marks as unread from there on. */
+  thread?(item: MessageItem): void;
+  unread?(item: MessageItem): void;
   jump(id: number): void;
   ask(what: Asked): void;
 };
@@ -54,6 +56,8 @@ export type RowProps = {
   /** It is about to be deleted. */
   leaving: boolean;
   manages: boolean;
+  /** There are replies to read in its thread, which the person follows. */
+  unreadReplies?: boolean;
   on: RowActions;
   /** What it answers; undefined: it is no reply. quoteFrom is "" where that is not known. */
   quoteFrom?: string | undefined;
@@ -118,6 +122,7 @@ export const MessageRow = memo((props: RowProps) => {
           ))}
         </div>
       )}
+      {on.thread && !!item.replies && <RepliesLine item={item} tab={tab} unread={!!props.unreadReplies} onOpen={() => on.thread!(item)} />}
       {item.actions && item.id > 0 && <Buttons item={item} tab={tab} />}
       {item.state === "failed" && <Unsent item={item} tab={tab} />}
       {open === "delete" && <Ask text={say("Delete this message for everyone?", "为所有人删除此消息？")} button={say("Delete", "删除")} onYes={() => on.remove(item)} onCancel={() => on.show(item.key, "")} />}
@@ -127,6 +132,17 @@ export const MessageRow = memo((props: RowProps) => {
     </li>
   );
 });
+
+/** Leads to the thread: how many replies there are, and since when. */
+function RepliesLine({ item, tab, unread, onOpen }: { item: MessageItem; tab: number; unread: boolean; onOpen: () => void }) {
+  return (
+    <button type="button" class="replies" tabIndex={tab} data-replies={item.replies} onClick={onOpen}>
+      <Icon name="thread" /><span>{counted(item.replies!, "reply", "replies", "条回复")}</span>
+      {item.lastReplyAt && <small>{say(`last ${shortTime(item.lastReplyAt)}`, `最近 ${shortTime(item.lastReplyAt)}`)}</small>}
+      {unread && <i class="dot" role="img" aria-label={say("Unread", "未读")} />}
+    </button>
+  );
+}
 
 /** One line of what a message answers. */
 function Quote({ from, text, tab, onJump }: { from: string; text: string; tab: number; onJump: () => void }) {

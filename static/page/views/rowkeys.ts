@@ -59,7 +59,8 @@ export function useRowKeys({ lines, open, on, me }: { lines: readonly Line[]; op
       } else if (item.state !== "sent") return;
       else if (e.key === "r") on.reply(item);
       else if (e.key === "e" && item.from === held.current.me && item.kind === "text") on.edit(item);
-      else if (e.key === "u") on.unread(item);
+      else if (e.key === "t" && on.thread) on.thread(item);
+      else if (e.key === "u" && on.unread) on.unread(item);
       else if (e.key === ".") on.show(line.key, "menu");
       else if (e.key === "+") on.show(line.key, "picker");
       else return;

@@ -9,7 +9,7 @@ import { useGroups } from "../hooks.ts";
 import { titleOf } from "../groups.ts";
 import { labelOf, nameIn, usePeople } from "../people.ts";
 import { FILTERS, filterText, hasAll, parametersOf, parseQuery, without, type FilterName } from "../query.ts";
-import { go, pathOf, route } from "../route.ts";
+import { go, pathOf, placeOf, route } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { partsOf } from "../snippet.ts";
@@ -150,7 +150,8 @@ function HitLine({ hit: { message: m, snippet }, named, onOpen }: { hit: Hit; na
     const now = route();
     const panel = now.view === "group" && now.panel === "search";
     if (panel && now.group !== m.group) inPanel = { group: m.group, text: inPanel.text };
-    go({ view: "group", group: m.group, id: m.id, ...(panel && { panel: "search" as const }) }, panel ? "replace" : "push");
+    if (m.thread) go(placeOf(m), panel ? "over" : "push"); // Back leads to what was found
+    else go({ view: "group", group: m.group, id: m.id, ...(panel && { panel: "search" as const }) }, panel ? "replace" : "push");
   }
   return (
     <li>

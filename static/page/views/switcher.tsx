@@ -57,6 +57,7 @@ const SHORTCUTS: readonly (readonly [keys: string, what: string])[] = [
 const OF_MESSAGES: typeof SHORTCUTS = [
   ["J K", say("Message below, above", "下一条、上一条消息")],
   ["R", say("Reply", "回复")],
+  ["T", say("Reply in thread", "在消息列中回复")],
   ["E", say("Edit, if it is your own", "编辑（自己的消息）")],
   ["+", say("React", "添加回应")],
   ["U", say("Mark unread from here", "从此处标为未读")],

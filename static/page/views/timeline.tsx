@@ -10,6 +10,7 @@ import { isolated, textOf, usePeople } from "../people.ts";
 import { manages, useMembers, useReads } from "../members.ts";
 import { removeSoon, takeBack, useRemovals } from "../removals.ts";
 import { counted, say } from "../say.ts";
+import { go, openThread, placeOf } from "../route.ts";
 import { NEAR_PX, useNear, useScroll } from "../scroll.ts";
 import { closed, useSession } from "../session.ts";
 import { lazy } from "../ui/lazy.tsx";
@@ -41,6 +42,7 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
   const removals = useRemovals(group.id);
   const [target, setTarget] = useState(at ?? 0);
   const newFrom = useNewFrom(group, state.unread?.id ?? 0);
+  const here = useRef(true);
   const held = useRef(false); // what was marked as unread stays so while it is looked at
   const scroller = useRef<HTMLDivElement>(null);
   const top = useRef<HTMLDivElement>(null);
@@ -74,8 +76,14 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
   useEffect(() => {
     if (!target || !ready) return; // it would have arrived by now
     setTarget(0);
-    toast(say("This message is no longer here.", "此消息已不存在。"));
+    const gone = () => here.current && toast(say("This message is no longer here.", "此消息已不存在。"));
+    // A reply is shown in its thread.
+    chat.request("GET", `/v1/groups/${encodeURIComponent(group.id)}/messages?after=${target - 1}&limit=1`).then(({ messages: [m] }) => {
+      if (m?.id !== target || !m.thread) gone();
+      else if (here.current) go(placeOf(m), "replace");
+    }, gone);
   }, [target, ready]);
+  useEffect(() => () => { here.current = false; }, []);
 
   async function jump(id: number): Promise<void> {
     if (!state.items.some((i) => i.id === id)) await timeline?.jump(id).catch(failed);
@@ -128,6 +136,7 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
       else void api.delete(item.id).catch(failed);
     },
     restore: (item) => takeBack(me, group.id, item.id),
+    thread: (item) => openThread(group.id, item.id),
     unread: (item) => void latest.current.unread(item.id).catch(failed),
     jump: (id) => void latest.current.jump(id),
     ask,
@@ -144,7 +153,7 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
 
   const row = (l: Line) => {
     switch (l.type) {
-      case "message": return <MessageRow key={l.key} item={l.item} head={l.head} readers={(marks.get(l.key) ?? []).join(" ")} manages={manages(mine)} on={on} {...keys.of(l.key)}
+      case "message": return <MessageRow key={l.key} item={l.item} head={l.head} readers={(marks.get(l.key) ?? []).join(" ")} manages={manages(mine)} unreadReplies={!!l.item.replies && !!group.unreadThreads?.includes(l.item.id)} on={on} {...keys.of(l.key)}
         leaving={removals.has(l.item.id)} open={open.key === l.key ? open.what : ""} {...quoteOf(l.item)} />;
       case "day": return <DayLine key={l.key} at={l.at} />;
       case "new": return <NewLine key={l.key} />;

@@ -20,20 +20,20 @@ const newest = new Map<string, number>();
 const windows = (): Promise<readonly WindowClient[]> => self.clients.matchAll({ type: "window", includeUncontrolled: true });
 
 /** Whether a person has this conversation before them. */
-async function isLookedAt(group: string): Promise<boolean> {
+async function isLookedAt(group: string, thread?: number): Promise<boolean> {
   const visible = (await windows()).filter((w) => w.visibilityState === "visible");
-  return (await Promise.all(visible.map((w) => answerOf(w, { looking: group }, ANSWER_MS)))).includes(true);
+  return (await Promise.all(visible.map((w) => answerOf(w, { looking: group, thread }, ANSWER_MS)))).includes(true);
 }
 
-async function show({ group, id, title, body, path, loud, test }: Alert): Promise<void> {
+async function show({ group, id, title, body, path, thread, loud, test }: Alert): Promise<void> {
   const tag = test ? "chatd test" : tagOf(group);
   if (!test) {
     const [shown] = await self.registration.getNotifications({ tag });
-    if (id <= Math.max(shown?.data.id ?? 0, newest.get(tag) ?? 0) || (await isLookedAt(group))) return;
+    if (id <= Math.max(shown?.data.id ?? 0, newest.get(tag) ?? 0) || (await isLookedAt(group, thread))) return;
     newest.set(tag, id);
   }
   const options: NotificationOptions & { renotify: boolean } = {
-    body, tag, dir: "auto", icon: "/icons/192.png", renotify: !!loud || !!test, data: { group, id, path },
+    body, tag, dir: "auto", icon: "/icons/192.png", renotify: !!loud || !!test, data: { group, id, path, thread },
   };
   await self.registration.showNotification(title, options);
 }
