@@ -169,6 +169,25 @@ export interface GroupCalls {
         /** Unpin a message. */
         delete(id: number): Promise<null>;
     };
+    readonly threads: {
+        /** List the threads of a group. */
+        list(query?: {
+            following?: "1";
+            unread?: "1";
+            limit?: number;
+            cursor?: string;
+        }): Promise<ThreadPage>;
+        /** Read the replies in a thread. */
+        messages(id: number, query?: {
+            after?: number;
+            before?: number;
+            limit?: number;
+        }): Promise<ReplyPage>;
+        /** Mark a thread as read. */
+        read(id: number, body: ThreadRead): Promise<ThreadStanding>;
+        /** Follow a thread, or not any longer. */
+        follow(id: number, body: ThreadFollow): Promise<ThreadStanding>;
+    };
     readonly draft: {
         /** Keep what the caller has begun to write. */
         put(body: Draft): Promise<Draft>;
@@ -215,7 +234,7 @@ export interface GroupCalls {
         answer(user: string, body: JoinAnswer): Promise<null>;
     };
 }
-export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|presence GET /presence|stream.write PATCH /messages/{}/stream|stream.cancel POST /messages/{}/stream/cancel|pins.list GET /pins|pins.put PUT /pins/{}|pins.delete DELETE /pins/{}|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|actions.press POST /messages/{}/actions|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
+export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|presence GET /presence|stream.write PATCH /messages/{}/stream|stream.cancel POST /messages/{}/stream/cancel|pins.list GET /pins|pins.put PUT /pins/{}|pins.delete DELETE /pins/{}|threads.list GET /threads|threads.messages GET /threads/{}/messages|threads.read POST /threads/{}/read|threads.follow PUT /threads/{}|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|actions.press POST /messages/{}/actions|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
 export type AuditPage = {
     entries: AuditEntry[];
     /** The `cursor` of the next page; null at the end. */
@@ -568,6 +587,13 @@ export type Receipts = {
         user: string;
     })[];
 };
+export type ReplyPage = ThreadStanding & {
+    /** Compared byte for byte. */
+    group: string;
+    /** There are further replies, in the direction that was asked for. */
+    has_more: boolean;
+    messages: Message[];
+};
 export type Report = {
     at: string;
     /** Who reports it. */
@@ -722,6 +748,30 @@ export type StreamState = {
     /** How many bytes stand. */
     length: number;
 };
+export type ThreadFollow = {
+    following: boolean;
+};
+export type ThreadPage = {
+    /** The `cursor` of the next page; null at the end. */
+    next: string | null;
+    threads: Thread[];
+};
+export type ThreadRead = {
+    id: number;
+};
+/** A thread, and how the caller stands to it. */
+export type ThreadStanding = {
+    following: boolean;
+    /** Of the root. */
+    id: number;
+    /** Of the newest reply; 0 without any. */
+    last_id: number;
+    /** Up to which id the caller has read it; 0 for who does not follow it. */
+    read: number;
+    replies: number;
+    /** Replies of others above `read`; 0 for who does not follow it. */
+    unread: number;
+};
 export type User = {
     data?: {
         [key: string]: Json;
@@ -782,6 +832,8 @@ export type Content = {
     reply_to?: number;
     /** Of a text, `true` while it is being written: its author goes on with `PATCH …/stream`. `cut`: they fell silent before it was done. In the entry that ends it `done` or `cut`. */
     stream?: boolean | string;
+    /** The message whose thread it is in: a text or data that is in none itself. */
+    thread?: number;
 };
 export type DraftOf = {
     body: string;
@@ -829,6 +881,11 @@ export type Review = {
     to?: string;
     /** Id of the key by which a program sent it. */
     via?: string;
+};
+export type Thread = ThreadStanding & {
+    /** The newest reply. */
+    last_message: Message | null;
+    root: Message;
 };
 export type UserPresence = {
     since: string;

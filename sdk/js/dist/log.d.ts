@@ -119,7 +119,7 @@ export declare function revised<M extends Content & {
     deleted_at?: string;
 }>(m: M, change: Change, at: string): M;
 /** The root of a thread after one of its replies was deleted. */
-export declare const unreplied: (e: Entry, m: Message, newest: number) => Entry;
+export declare const unreplied: (e: Entry, m: Message, newest: Entry | undefined) => Entry;
 /** A line after a change of the log that is about it. */
 export declare function changed(e: Entry, m: Message, me: string): Entry;
 /** The reactions after one more, or one less. One emoji may be spelled in two ways: it keeps the one that is shown. */

@@ -44,6 +44,8 @@ export type Message = {
     /** Of a message with a thread: how many replies there are, and the newest one. */
     readonly replies?: number;
     readonly last_reply_id?: number;
+    /** When the newest reply was sent, as far as the device has it. */
+    readonly lastReplyAt?: string;
     readonly via?: string;
     readonly target?: number;
     readonly emoji?: string;
@@ -152,6 +154,8 @@ export type GroupState = {
     readonly mentions_unread: number;
     /** Replies by others, not read, in threads that the person follows: they count here alone. */
     readonly threads_unread?: number;
+    /** The roots of these threads, as far as the device has asked for them; absent: none. */
+    readonly unreadThreads?: readonly number[];
     readonly last_message: Message | null;
     readonly typing: readonly string[];
     /** Messages of one's own that wait for the server, and that it refused; without replies in threads. */
