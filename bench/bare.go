@@ -27,13 +27,16 @@ type bareServer struct {
 	in   io.Closer
 }
 
-func startBare(ctx context.Context) (*bareServer, error) {
+func startBare(ctx context.Context) (*bareServer, error) { return startSelf(ctx, bareVariable+"=1") }
+
+// startSelf starts this program as the server that a variable of its environment makes it.
+func startSelf(ctx context.Context, variable string) (*bareServer, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, self)
-	cmd.Env = append(os.Environ(), bareVariable+"=1")
+	cmd.Env = append(os.Environ(), variable)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -43,7 +43,7 @@ var sections = []struct {
 }{
 	{"sending", sending}, {"batches", batches}, {"reading", reading}, {"counting", counting}, {"memory", memory}, {"embedded", embeddedStore},
 	{"tasks", tasks}, {"features", features}, {"options", options}, {"river", besideRiver}, {"waiting", waiting}, {"priorities", priorities}, {"schedules", schedules},
-	{"announcements", announcements}, {"readers", readers}, {"cluster", cluster}, {"overload", overload}, {"hooks", hooks}, {"archiving", archiving}, {"history", histories},
+	{"announcements", announcements}, {"readers", readers}, {"back", back}, {"deliveries", deliveries}, {"cluster", cluster}, {"overload", overload}, {"hooks", hooks}, {"archiving", archiving}, {"history", histories},
 	{"files", transfers}, {"browser", inBrowser}, {"growth", growth},
 }
 
@@ -71,6 +71,8 @@ func otherProcess() bool {
 		err = generate(os.Stdin, os.Stdout)
 	case os.Getenv(bareVariable) != "":
 		err = holdClients(os.Stdin, os.Stdout)
+	case os.Getenv(hubVariable) != "":
+		err = deliver(os.Getenv(hubVariable), os.Stdin, os.Stdout)
 	default:
 		return false
 	}
