@@ -57,7 +57,7 @@ function createMembers(chat: Chatd, me: string, id: string) {
     if (mine !== life) return;
     if (anew) [all, reads] = [new Map(), nobody];
     for (const { user, role, muted_until } of answer.members) all.set(user, { user, role, ...(muted_until && { muted_until }) });
-    if (anew) reads = new Map(answer.members.map((m) => [m.user, Math.max(m.read, moved.get(m.user) ?? 0)]));
+    if (anew) reads = new Map(answer.members.map((m) => [m.user, Math.max(m.read ?? 0, moved.get(m.user) ?? 0)]));
     cursor = answer.next;
     show();
   }
