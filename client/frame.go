@@ -74,9 +74,8 @@ func (r reply) err() *Error {
 	return &Error{Code: r.Code, Detail: r.Detail, RetryAfter: time.Duration(r.RetryMS) * time.Millisecond, Blockers: r.Blockers, Until: r.Until, Reason: r.Reason}
 }
 
-// decodeFrame parses a frame of the server: welcome, reply, batch, Inbox, CursorMoved, Typing, Here, DraftChanged, Streamed, StreamCancelled, Joined or
-// Left. For an
-// op that this client does not know it returns nil, so that newer servers can add some.
+// decodeFrame parses a frame of the server: welcome, reply, batch, Inbox, CursorMoved, Typing, Here, DraftChanged, Streamed,
+// StreamCancelled, Joined or Left. For an op that this client does not know it returns nil, so that newer servers can add some.
 func decodeFrame(data []byte) (any, error) {
 	op, err := opOf(data)
 	if err != nil {

@@ -280,6 +280,12 @@ var streamTests = map[string]func(*fixture){
 		body, is := w.body("g", end)
 		w.equal([]any{body, is}, []any{"ab", chat.StreamDone})
 		w.noStreams("g")
+		// An erasure, which finds what the log has, takes the rest.
+		w.opens("g", "bot", "secret")
+		w.say("g", "bot", "plain")
+		w.trims("g", "alice", "bot", "ann")
+		w.ok(w.DropTraces(w.ctx, "g", "bot"))
+		w.noStreams("g")
 	},
 }
 

@@ -37,8 +37,9 @@ type Writer struct {
 	ended     chan struct{}
 
 	mu     sync.Mutex
-	rest   []byte // not sent yet
-	length int64  // bytes that stand
+	moved  sync.Cond // something of the below has changed
+	rest   []byte    // not sent yet
+	length int64     // bytes that stand
 	closed bool
 	err    error
 }
@@ -52,6 +53,7 @@ func Open(ctx context.Context, c *client.Client, group string, draft client.Draf
 	}
 	sent.Group = cmp.Or(sent.Group, group)
 	w := &Writer{Message: sent, c: c, ctx: ctx, cancelled: make(chan struct{}), wake: make(chan struct{}, 1), ended: make(chan struct{}), length: int64(len(draft.Body))}
+	w.moved.L = &w.mu
 	go w.run()
 	return w, nil
 }
@@ -76,6 +78,16 @@ func (w *Writer) signal() {
 	case w.wake <- struct{}{}:
 	default:
 	}
+}
+
+// Flush waits until the server has what was written, but for the beginning of a character.
+func (w *Writer) Flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.err == nil && whole(w.rest) > 0 {
+		w.moved.Wait()
+	}
+	return w.err
 }
 
 // Cancelled is closed once somebody has asked to stop. Close the writer then.
@@ -183,6 +195,7 @@ func (w *Writer) stands(p client.Piece, state client.Written) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.rest, w.length = w.rest[len(p.Append):], w.length+int64(len(p.Append))
+	w.moved.Broadcast()
 	if state.Cancelled {
 		select {
 		case <-w.cancelled:
@@ -202,6 +215,7 @@ func (w *Writer) resume(p client.Piece, length int64) (ok bool) {
 	}
 	w.rest, w.length = w.rest[skip:], length
 	w.signal()
+	w.moved.Broadcast()
 	return true
 }
 
@@ -209,4 +223,5 @@ func (w *Writer) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.err = err
+	w.moved.Broadcast()
 }

@@ -17,7 +17,7 @@ var packages = []struct {
 	name    string
 	bundles []string // by name of what is made
 }{
-	{"js", []string{"chatd=src/index.ts", "indexeddb=src/indexeddb.ts", "file=src/file.ts", "widget=src/widget.ts"}},
+	{"js", []string{"chatd=src/index.ts", "indexeddb=src/indexeddb.ts", "file=src/file.ts", "writing=src/writing.ts", "widget=src/widget.ts"}},
 	{"react", []string{"index=src/index.ts"}},
 }
 

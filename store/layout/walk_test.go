@@ -402,6 +402,8 @@ func (f filler) features() {
 	f.Must(err)
 	chattest.Done(f.T, service.Handlers()[announce.TaskRun], announce.RunTask{Announcement: a.ID, Run: 1})
 	f.Say("bob", "g", hello) // somebody wants to know of it
+	_, err = f.Service.Send(f.Ctx, chattest.As("bob"), "g", chat.Content{Stream: chat.StreamOpen, Body: &hello}, "")
+	f.Must(err)
 	for _, id := range []string{"kept", "removed"} {
 		version, err := f.Store.Put(f.Ctx, "keys", table.Row{ID: id, Text: "{}"}, 10)
 		f.Must(err)

@@ -22,6 +22,8 @@ export type Events = {
   draft: { group: string; body?: string; data?: Json; reply_to?: number; thread?: number; rev?: number; deleted?: true };
   /** Who has the group open that `focus` named, of all devices, with one's own; users are five at most. */
   here: { group: string; count: number; users: string[] };
+  /** `user` asks to stop writing a message of one's own. */
+  stream_cancel: { group: string; id: number; user: string };
   joined: { group: string };
   left: { group: string };
   /** Something to send was refused, or discarded. A message stays as `failed`; a change is given up. */

@@ -4,6 +4,7 @@ import type { Lists } from "./lists.js";
 import type { Batch } from "./log.js";
 import type { Clock, Frame, Link } from "./parts.js";
 import type { State } from "./state.js";
+import { streamed } from "./streams.js";
 import * as sync from "./sync.js";
 
 /** How long one sign of typing holds, ms. */
@@ -79,7 +80,10 @@ export class Frames {
       case "typing":
         if (f.user !== state.me) state.type(f.group, f.user, clock.now() + TYPING_MS);
         return this.#expire();
+      case "stream":
+        return commit((d) => streamed(d, f as any));
       case "here":
+      case "stream_cancel":
       case "draft": {
         const { op, ...draft } = f;
         return commit((d) => d.tell(op, draft));

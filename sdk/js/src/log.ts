@@ -194,11 +194,11 @@ export function entry(m: Message & { reactions?: Record<string, Reaction> }, at:
 }
 
 type Content = { body?: string | undefined; data?: Json | undefined; mentions?: readonly string[] | undefined; files?: readonly FileInfo[] | undefined; actions?: readonly unknown[] | undefined };
-type Change = Content & { kind: string };
+type Change = Content & { kind: string; stream?: Message["stream"] };
 const FIELDS = ["body", "data", "mentions", "files"] as const;
 
 /** A message after an edit or a deletion; after any other change it is as before. An edit replaces the fields that it has. */
-export function revised<M extends Content & { edited_at?: string; deleted_at?: string }>(m: M, change: Change, at: string): M {
+export function revised<M extends Content & { stream?: Message["stream"]; edited_at?: string; deleted_at?: string }>(m: M, change: Change, at: string): M {
   if (change.kind === "delete") {
     const { body, data, mentions, files, actions, ...bare } = m;
     return { ...bare, deleted_at: at } as unknown as M;
@@ -206,7 +206,11 @@ export function revised<M extends Content & { edited_at?: string; deleted_at?: s
   // The entry of an edit whose message was deleted later has no content; the deletion follows.
   if (change.kind !== "edit" || m.deleted_at) return m;
   const given = FIELDS.filter((f) => change[f] !== undefined).map((f) => [f, change[f]]);
-  return given.length > 0 ? { ...m, ...Object.fromEntries(given), edited_at: at } : m;
+  if (given.length === 0) return m;
+  const { stream, ...rest } = m;
+  // The end of a stream is no edit: the text is whole now.
+  const how = change.stream ? change.stream === "cut" && { stream: "cut" } : { edited_at: at };
+  return { ...rest, ...Object.fromEntries(given), ...how } as unknown as M;
 }
 
 /** A root after one more reply, or one less; newest: the newest one then. */

@@ -19,6 +19,7 @@ import { Body } from "./body.tsx";
 import { Tools, type Open } from "./tools.tsx";
 import { Remaining } from "./remaining.tsx";
 
+const Writing = lazy(() => import("./writing.tsx").then((m) => m.Writing));
 const Buttons = lazy(() => import("./buttons.tsx").then((m) => m.Buttons));
 const Unsent = lazy(() => import("./places.tsx").then((m) => m.Unsent));
 
@@ -106,6 +107,7 @@ export const MessageRow = memo((props: RowProps) => {
       {isForwarded(item) && <p class="forward-note"><Icon name="forward" />{say("Forwarded", "转发")}</p>}
       {item.files && <Files group={item.group} files={item.files} />}
       <Body item={item} me={me} tab={tab} />
+      {item.stream && item.deleted_at === undefined && <Writing item={item} mine={mine} tab={tab} />}
       {(item.via || item.edited_at || item.expires_at || waits) && (
         <span class="meta">
           {item.via && <span title={say(`Written by a program, with the key ${item.via}`, `由程序以密钥 ${item.via} 发送`)}>{say("via key", "由程序发送")}</span>}

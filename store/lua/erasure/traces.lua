@@ -1,12 +1,13 @@
 -- Removes what a group keeps about a user besides its log. A user who is a member again keeps what counts their unread messages.
 --
--- KEYS  meta members senders sent by at levels notified slow bans requests asked invites invited pins pinned threads replies pressed
+-- KEYS  meta members senders sent by at levels notified slow bans requests asked invites invited pins pinned threads replies streams streamed pressed
 -- ARGV  user
 -- Returns {OK}
 -- include: invitation
 -- include: asked
 -- include: pins
 -- include: threads_change
+-- include: stream
 redis.call('UNLINK', sent, pressed)
 -- A ban stays, without why somebody was banned, and without whom they have banned.
 local bans_of = redis.call('HEXISTS', meta, 'banned') == 1 and redis.call('HGETALL', bans) or {}
@@ -25,6 +26,11 @@ for n = 1, #pins_of, 2 do
     p.by = ''
     redis.call('HSET', pins, pins_of[n], pin_text(p))
   end
+end
+-- What is being written, and the log has trimmed, goes.
+local has_streams, hold = unpack(redis.call('HMGET', meta, 'streams', 'hold'))
+for _, id in ipairs(has_streams and not hold and redis.call('HKEYS', streams) or {}) do
+  if stream_of(id).author == user then stream_drop(has_streams, id) end
 end
 if redis.call('HEXISTS', members, user) == 1 then return {'OK'} end
 redis.call('UNLINK', by, at)
