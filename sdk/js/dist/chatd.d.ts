@@ -41,6 +41,12 @@ export type Events = {
         count: number;
         users: string[];
     };
+    /** `user` asks to stop writing a message of one's own. */
+    stream_cancel: {
+        group: string;
+        id: number;
+        user: string;
+    };
     joined: {
         group: string;
     };

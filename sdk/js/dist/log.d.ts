@@ -112,9 +112,11 @@ type Content = {
 };
 type Change = Content & {
     kind: string;
+    stream?: Message["stream"];
 };
 /** A message after an edit or a deletion; after any other change it is as before. An edit replaces the fields that it has. */
 export declare function revised<M extends Content & {
+    stream?: Message["stream"];
     edited_at?: string;
     deleted_at?: string;
 }>(m: M, change: Change, at: string): M;

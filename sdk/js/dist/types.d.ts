@@ -25,6 +25,8 @@ export type Message = {
     readonly from: string;
     readonly kind: "text" | "data" | "edit" | "delete" | "reaction" | "notice";
     readonly sent_at: string;
+    /** true: it is being written, see group.stream; cut: its author fell silent before it was whole; done: of the entry that ends it. */
+    readonly stream?: true | "cut" | "done";
     readonly body?: string;
     readonly data?: Json;
     readonly mentions?: readonly string[];
