@@ -31,7 +31,7 @@ func (h meHandlers) UpdateMe(ctx context.Context, r api.UpdateMeRequestObject) (
 	}
 	c := profiles.Change{Name: r.Body.Name, Picture: r.Body.Picture, Data: r.Body.Data, Status: r.Body.Status, Settings: r.Body.Settings, Presence: shown}
 	if r.Body.Receipts != nil {
-		if err := h.profiles.SetReceipts(ctx, callerOf(ctx).User, *r.Body.Receipts); err != nil {
+		if err := h.profiles.Receipts.Set(ctx, callerOf(ctx).User, *r.Body.Receipts); err != nil {
 			return nil, err
 		}
 	}

@@ -3,6 +3,7 @@ package profiles
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/table"
@@ -20,33 +21,40 @@ const (
 	ReceiptsHidden = "hidden"
 )
 
-// Hiding is the table of those who hide; it has to be followed.
-func (s *Service) Hiding() *table.Table[struct{}] { return s.hiding }
-
-func (s *Service) newHiding() *table.Table[struct{}] {
-	return table.New(HidingTable, hidingMax, func(string, string) (struct{}, error) { return struct{}{}, nil }, nil, s.opt.Log)
+// Receipts knows who hides what they have seen and read.
+type Receipts struct {
+	rows   table.Rows
+	hiding *table.Table[struct{}]
 }
 
+func newReceipts(rows table.Rows, log *slog.Logger) *Receipts {
+	decode := func(string, string) (struct{}, error) { return struct{}{}, nil }
+	return &Receipts{rows, table.New(HidingTable, hidingMax, decode, nil, log)}
+}
+
+// Table is the table of those who hide; it has to be followed.
+func (r *Receipts) Table() *table.Table[struct{}] { return r.hiding }
+
 // Hides tells whether a user hides what they have seen and read. It asks nobody.
-func (s *Service) Hides(user string) bool {
-	_, hides := s.hiding.Get(user)
+func (r *Receipts) Hides(user string) bool {
+	_, hides := r.hiding.Get(user)
 	return hides
 }
 
-// receipts is what a user says of their receipts.
-func (s *Service) receipts(user string) string {
-	if s.Hides(user) {
+// of is what a user says of their receipts.
+func (r *Receipts) of(user string) string {
+	if r.Hides(user) {
 		return ReceiptsHidden
 	}
 	return ReceiptsShown
 }
 
-// SetReceipts has a user hide what they have seen and read, or show it. It holds on every node within a second.
-func (s *Service) SetReceipts(ctx context.Context, user, word string) error {
+// Set has a user hide what they have seen and read, or show it. It holds on every node within a second.
+func (r *Receipts) Set(ctx context.Context, user, word string) error {
 	if err := chat.CheckWord("receipts", &word, ReceiptsShown, ReceiptsHidden); err != nil {
 		return err
 	}
-	_, err := s.hiding.Change(ctx, s.store, user, func(string) (string, error) {
+	_, err := r.hiding.Change(ctx, r.rows, user, func(string) (string, error) {
 		if word == ReceiptsHidden {
 			return word, nil
 		}
@@ -56,8 +64,8 @@ func (s *Service) SetReceipts(ctx context.Context, user, word string) error {
 }
 
 // Erase has an erased user hide nothing: whoever gets the name next begins anew.
-func (s *Service) Erase(ctx context.Context, user string) error {
-	if err := s.SetReceipts(ctx, user, ReceiptsShown); err != nil && !errors.Is(err, chat.ErrNotFound) {
+func (r *Receipts) Erase(ctx context.Context, user string) error {
+	if err := r.Set(ctx, user, ReceiptsShown); err != nil && !errors.Is(err, chat.ErrNotFound) {
 		return err
 	}
 	return nil

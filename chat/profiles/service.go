@@ -50,20 +50,21 @@ type Users interface {
 
 // Service keeps profiles. It is safe for concurrent use.
 type Service struct {
+	Receipts *Receipts
+
 	store     Store
 	users     Users
 	opt       Options
 	published *table.Published
 	known     *known
 	seen      *seen
-	hiding    *table.Table[struct{}]
 	filled    *cache.Cache[string, Claims] // what their tokens said last of users whose profile is like that
 }
 
 // New makes a Service. Its Published has to be followed.
 func New(store Store, decided Users, opt Options) *Service {
 	s := &Service{store: store, users: decided, opt: opt, known: newKnown(), seen: newSeen(), filled: cache.New[string, Claims](filledMax)}
-	s.hiding = s.newHiding()
+	s.Receipts = newReceipts(store, opt.Log)
 	s.published = table.NewPublished(TableName, s.known.drop, s.known.dropAll)
 	return s
 }
@@ -143,7 +144,7 @@ func (s *Service) own(user string, stored Stored) (Own, error) {
 		return Own{}, chat.AsError(err)
 	}
 	r, err := stored.read()
-	return Own{View: v, Settings: json.RawMessage(stored.Settings), Receipts: s.receipts(user), Presence: cmp.Or(r.Presence, PresenceShown)}, chat.AsError(err)
+	return Own{View: v, Settings: json.RawMessage(stored.Settings), Receipts: s.Receipts.of(user), Presence: cmp.Or(r.Presence, PresenceShown)}, chat.AsError(err)
 }
 
 // Patch changes the caller's own profile. match tells whether it may be changed as it is, by its version; nil: in any case. ErrConflict:

@@ -119,7 +119,7 @@ func (s *Service) endAs(ctx context.Context, group, epoch string, o chat.OpenStr
 		final.Body = new(string) // the log has trimmed it: only its text is left to be withdrawn
 	}
 	entry := chat.Entry{Group: group, From: o.Author, Via: was.Via, SentAt: chat.TimeMs(s.core.Options().Now()),
-		Content: chat.Content{Kind: chat.Edit, Stream: state, Target: o.ID, Body: final.Body, Data: final.Data}}
+		Content: chat.Content{Kind: chat.Edit, Stream: state, Target: o.ID, Body: final.Body, Data: final.Data}, ExpiresAt: was.ExpiresAt}
 	e := End{Group: group, Epoch: epoch, Of: o, SentAtMs: entry.SentAt.UnixMilli(), Was: chat.Encode(was), JSON: chat.Encode(was.Ended(entry)),
 		Mentions: was.Mentions, Cut: by == nil, Longest: s.longest}
 	e.Mark, e.Rest = chat.NewEntry(entry)

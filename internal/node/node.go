@@ -215,7 +215,7 @@ func (n *Node) openServices() {
 	hooks := n.hookMetrics.hooks(n)
 	listed := words.New(n.store.Tables, n.store.Groups, hooks, n.log)
 	core := chat.New(groups, chat.Options{Before: listed, Limits: n.set.limits, Direct: chat.DirectPolicy(n.set.Direct), Add: chat.AddPolicy(n.set.Add), StoreNow: n.clock.NowMs,
-		Hides: func(user string) bool { return n.services.Profiles.Hides(user) }, Log: n.log})
+		Hides: func(user string) bool { return n.services.Profiles.Receipts.Hides(user) }, Log: n.log})
 	listed.Core = core
 	n.retention = retention.New(retainedStore{n.store, groups}, aging, retention.Options{Days: int64(n.set.RetainDays.value()), Log: n.log})
 	webhooks := webhook.New(core, n.store.Webhooks, n.sender)
@@ -237,7 +237,7 @@ func (n *Node) openServices() {
 	invites, decisions := n.openInvites(core, shown), rules.New(core, ruleStore{n.store.Groups, n.store.Pins, n.store.Tasks}, groups, webhooks)
 	reported, reviewed := reports.New(core, n.store.Reports, groups, decisions, webhooks), reviews.New(core, n.store.Reviews, schedules, webhooks)
 	n.services = web.Services{
-		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups, n.store.Audits, n.store.Pins}, stored, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, shown.Erase, blocked.Erase, reviewed.Erase, n.endLogins),
+		Erasures:      erase.New(core, eraseStore{n.store.Erasures, n.store.Files, n.store.Groups, n.store.Audits, n.store.Pins}, stored, authors, n.store.Schedules, webhooks, invites.Erase, decided.Erase, shown.Receipts.Erase, blocked.Erase, reviewed.Erase, n.endLogins),
 		Directory:     directory.New(core, directoryStore{n.store.Directory, n.store.Groups, n.store.Index, n.store.Tasks}),
 		Exports:       exports,
 		Chat:          core,
@@ -273,7 +273,7 @@ func (n *Node) openServices() {
 	schedules.Failed, schedules.Failures, schedules.Waiting = n.noteFailed, n.failedSchedules, n.waitingSchedules
 	n.gate = &auth.Gate{Tokens: n.verifier, Keys: n.services.Keys, Users: n.services.Users, Profiles: shown}
 	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks(),
-		shown.Published(), shown.Hiding(), n.services.Invites.Table(), hooks.Table(), listed.Table(), listed.Groups())
+		shown.Published(), shown.Receipts.Table(), n.services.Invites.Table(), hooks.Table(), listed.Table(), listed.Groups())
 	n.openAccounts()
 	n.services.Persons = person.New(core, person.Sources{Exports: exports, MemberData: noted, Blocks: blocked, Drafts: n.services.Drafts, Reports: reported, Reviews: reviewed, Schedules: schedules, Notifications: notifications,
 		Profiles: shown, Accounts: n.services.Accounts, Invites: invites, Users: decided, Archive: written})
