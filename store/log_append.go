@@ -45,7 +45,7 @@ func (s *Logs) append(ctx context.Context, a chat.Append) (chat.Appended, error)
 func (s *Logs) appendAlone(ctx context.Context, a chat.Append) (chat.Appended, error) {
 	k := s.keys.group(a.Group)
 	if a.Stream {
-		return s.open(ctx, k, a)
+		return openStream(ctx, s, k, a)
 	}
 	if len(a.Files) > 0 || a.Release != nil {
 		return s.appendNaming(ctx, k, a)

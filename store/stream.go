@@ -27,8 +27,8 @@ var (
 // Streams are the messages that are being written.
 type Streams struct{ *base }
 
-// open appends a message that is still being written.
-func (s *Logs) open(ctx context.Context, k groupKeys, a chat.Append) (chat.Appended, error) {
+// openStream appends a message that is still being written.
+func openStream(ctx context.Context, s *Logs, k groupKeys, a chat.Append) (chat.Appended, error) {
 	c := streamOpenScript.Sized(k, rowArgs+len(a.Mentions)+1).Arg("text", a.Body).Arg("streams_max", chat.StreamsOpenMax).
 		Arg("silence_ms", int(chat.StreamSilence.Milliseconds()))
 	return s.runAppend(ctx, s.appendCall(c, k, &a), a)
