@@ -24,6 +24,7 @@ const (
 	ItemAnnouncement   = "announcement"
 	ItemScheduleFailed = "schedule_failed"
 	ItemReview         = "review"
+	ItemQuorum         = "quorum" // a reminder of message ID in Group, or that too few have read it
 )
 
 // systemSender is the sender of the server's own inbox items. It is not a valid user id.
@@ -241,12 +242,21 @@ func (it Item) expireS() int64 {
 // full, it displaces the oldest item of the server. If its sender has caused too many unacked items, or has mentioned or added
 // someone who blocks them, it is dropped.
 func (s *inboxes) PutItem(ctx context.Context, to string, it Item, key string) error {
+	return s.putItem(ctx, to, it, key, "")
+}
+
+// PutUrgentItem is PutItem with a notification for a user who is offline.
+func (s *inboxes) PutUrgentItem(ctx context.Context, to string, it Item, key string) error {
+	return s.putItem(ctx, to, it, key, PriorityHigh)
+}
+
+func (s *inboxes) putItem(ctx context.Context, to string, it Item, key string, notify Priority) error {
 	var author string
 	if it.Kind == ItemMention || it.Kind == ItemAdded {
 		author = it.From
 	}
 	_, _, _, err := s.store.InboxAppend(ctx, NewItem{To: to, From: systemSender, Rest: it.Rest(), SentAtMs: it.SentAt.UnixMilli(),
-		Key: key, Content: it.Kind, System: true, Cause: it.From, Author: author, Mention: it.Kind == ItemMention})
+		Key: key, Content: it.Kind, System: true, Notify: notify, Cause: it.From, Author: author, Mention: it.Kind == ItemMention})
 	return err
 }
 

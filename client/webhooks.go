@@ -16,6 +16,8 @@ const (
 	EventMessageUnpinned = "message.unpinned"
 	EventMessageReported = "message.reported"
 	EventMessageAction   = "message.action"
+	EventQuorumMet       = "quorum.met"
+	EventQuorumMissed    = "quorum.missed"
 	EventMemberJoined    = "member.joined"
 	EventMemberRequested = "member.requested"
 	EventMemberBanned    = "member.banned"

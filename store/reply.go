@@ -63,6 +63,8 @@ var refusals = map[string]error{
 	"SPLIT":         stream.ErrSplit,
 	"TOOLONG":       &chat.Error{Code: chat.CodeTooLarge, Message: fmt.Sprintf("a stream has at most %d bytes", chat.StreamBytesMax)},
 	"PINS":          &chat.Error{Code: chat.CodeConflict, Message: "the group has the maximum number of pins: unpin some"},
+	"QUORUMS":       &chat.Error{Code: chat.CodeQuotaFull, Message: "the group has the maximum number of open quorums"},
+	"QUORUMUSER":    &chat.Error{Code: chat.CodeInvalid, Message: "need.users, escalate: want members, and of need.users those who joined before the message and did not send it"},
 	"INVITEGONE":    invite.ErrGone,
 	"QUOTA":         files.ErrQuota,
 	"UPLOADS":       files.ErrUploads,

@@ -497,7 +497,7 @@ var whereaboutsTests = map[string]func(*fixture){
 		w.equal(hidden, false)
 	},
 	"who has a group open": func(w *fixture) {
-		w.group("g", []string{"alice", "bob"})
+		w.group("g", []string{"bob"})
 		open := func(node string, came, went []string) live.Here {
 			w.Helper()
 			list, err := w.Open(w.ctx, node, []live.Opening{{Group: "g", Came: came, Went: went}}, time.Minute)

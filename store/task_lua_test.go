@@ -21,6 +21,7 @@ import (
 	"github.com/chatd/chatd/chat/expiry"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/quorum"
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/reviews"
@@ -46,6 +47,7 @@ var luaTasks = map[string]struct {
 	"enqueue_trim":  {"trim", `id, 'e', 1`, chat.TaskTrim, chat.PriorityLow, &chat.GroupTask{}, nil},
 	"enqueue_reported": {"report", `id, '{"id":"r","group":"g","target":7,"reason":"spam","at":"2026-01-02T03:04:05.678Z"}', 1`, reports.TaskReported,
 		chat.PriorityNormal, &reports.ReportedTask{}, nil},
+	"enqueue_quorum": {"quorum", `id, 'e', 7, 0, 1`, quorum.TaskQuorum, chat.PriorityNormal, &quorum.Task{}, nil},
 	"enqueue_pressed": {"pressed", `id, '{"id":"r","group":"g","message":7,"from":"bot","user":"bob","action":"ok","at":"2026-01-02T03:04:05.678Z"}', 1`, buttons.TaskPressed,
 		chat.PriorityNormal, &buttons.PressedTask{}, nil},
 	"enqueue_reports_end": {"report", `id, 5, 1`, reports.TaskEnd, chat.PriorityLow, &reports.EndTask{}, nil},

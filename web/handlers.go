@@ -18,6 +18,7 @@ type handlers struct {
 	draftHandlers
 	pinHandlers
 	presenceHandlers
+	quorumHandlers
 	streamHandlers
 	buttonHandlers
 	cursorHandlers
@@ -57,6 +58,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		blockHandlers:        blockHandlers{of.Blocks},
 		draftHandlers:        draftHandlers{of.Drafts},
 		pinHandlers:          pinHandlers{of.Pins},
+		quorumHandlers:       quorumHandlers{of.Quorums, s.polls},
 		presenceHandlers:     presenceHandlers{of.Presence},
 		streamHandlers:       streamHandlers{of.Chat, of.Streams},
 		threadHandlers:       threadHandlers{of.Threads},
@@ -75,7 +77,7 @@ func newHandlers(of Services, s *Server, verify auth.Verify) handlers {
 		keyHandlers:          keyHandlers{of.Chat, of.Keys},
 		meHandlers:           meHandlers{of.Profiles},
 		memberHandlers:       memberHandlers{of.MemberData, of.Rules, of.Chat, of.Members},
-		messageHandlers:      messageHandlers{of.Chat, of.Schedules, of.Profiles, s.opt.Durability, &s.opt.Meter.Messages},
+		messageHandlers:      messageHandlers{of.Chat, of.Schedules, of.Profiles, s.opt.Durability, &s.opt.Meter.Messages, of.Quorums},
 		reportHandlers:       reportHandlers{of.Reports},
 		reviewHandlers:       reviewHandlers{of.Reviews},
 		scheduleHandlers:     scheduleHandlers{of.Chat, of.Schedules},

@@ -68,6 +68,7 @@ var bodies = map[string]string{
 	"POST /v1/schedules":                                  `{"user":"bob","body":"hi","cron":"0 9 * * *"}`,
 	"PATCH /v1/schedules/{schedule}":                      `{"paused":true}`,
 	"POST /v1/schedules/{schedule}/run":                   "",
+	"PUT /v1/groups/{group}/messages/{id}/quorum":         `{"need":{"percent":50},"until":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `","remind":[{"after_s":60,"via":"push"}],"escalate":["alice"]}`,
 	"POST /v1/groups/{group}/messages/{id}/reports":       `{"reason":"spam"}`,
 	"PATCH /v1/groups/{group}/messages/{id}/stream":       `{"offset":0,"append":"x"}`,
 	"POST /v1/groups/{group}/messages/{id}/actions":       `{"id":"ok","value":{"n":1}}`,

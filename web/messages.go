@@ -7,6 +7,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/profiles"
+	"github.com/chatd/chatd/chat/quorum"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/wire"
@@ -18,6 +19,7 @@ type messageHandlers struct {
 	profiles   *profiles.Service
 	durability chat.Durability // that every send waits for; empty: none
 	sent       *atomic.Int64
+	quorums    *quorum.Service
 }
 
 // SendMessage serves POST /v1/groups/{group}/messages.
@@ -25,6 +27,20 @@ func (h messageHandlers) SendMessage(ctx context.Context, r api.SendMessageReque
 	b := r.Body
 	b.ClientID = cmp.Or(b.ClientID, deref(r.Params.IdempotencyKey))
 	ctx = asking(ctx, h.core, r.Group)
+	var asked *quorum.Draft
+	if b.Quorum != nil {
+		if b.DeliverAt != nil {
+			return nil, chat.Invalid("quorum: not with deliver_at")
+		}
+		d, err := quorumOf(b.Quorum)
+		if err == nil {
+			err = h.quorums.Check(d)
+		}
+		if err != nil {
+			return nil, err
+		}
+		asked = &d
+	}
 	if b.DeliverAt != nil {
 		at, err := wire.Instant("deliver_at", b.DeliverAt)
 		if err != nil {
@@ -48,6 +64,11 @@ func (h messageHandlers) SendMessage(ctx context.Context, r api.SendMessageReque
 		sent.Durability = ""
 	}
 	h.sent.Add(1)
+	if asked != nil { // a retry asks again
+		if _, _, err := h.quorums.Put(ctx, callerOf(ctx), r.Group, sent.ID, *asked); err != nil && (!sent.Duplicate || chat.CodeOf(err) != chat.CodeConflict) {
+			return nil, err
+		}
+	}
 	return sentAnswer{sent}, nil
 }
 

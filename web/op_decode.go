@@ -51,7 +51,7 @@ func (h batchHandlers) decodeSend(o *op, raw json.RawMessage, key string) error 
 		draft.ClientID = key
 	}
 	o.in("sendMessage", body.Group)
-	if draft.DeliverAt == nil {
+	if draft.DeliverAt == nil && draft.Quorum == nil {
 		o.send = draft
 		return nil
 	}

@@ -36,6 +36,7 @@ import (
 	"github.com/chatd/chatd/chat/pins"
 	"github.com/chatd/chatd/chat/presence"
 	"github.com/chatd/chatd/chat/profiles"
+	"github.com/chatd/chatd/chat/quorum"
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/rules"
@@ -112,6 +113,7 @@ type Services struct {
 	Reviews       *reviews.Service
 	Drafts        *drafts.Service
 	Pins          *pins.Service
+	Quorums       *quorum.Service
 	Presence      *presence.Service
 	Streams       *stream.Service
 	Threads       *threads.Service

@@ -140,7 +140,7 @@ func TestBodiesOfWebhooksAreDescribed(t *testing.T) {
 	defer receiver.Close()
 	s := start(t, func(c *node.Config) { c.EgressAllow, c.NotifyDelay = []string{"127.0.0.0/8"}, "1ms" })
 	described := map[string]string{
-		"message.created": "MessageEvent", "message.edited": "MessageEvent", "message.deleted": "MessageEvent", "message.pinned": "MessageEvent", "message.unpinned": "MessageEvent", "message.reported": "MessageReportedEvent", "message.action": "MessageActionEvent", "member.joined": "MessageEvent",
+		"message.created": "MessageEvent", "message.edited": "MessageEvent", "message.deleted": "MessageEvent", "message.pinned": "MessageEvent", "message.unpinned": "MessageEvent", "message.reported": "MessageReportedEvent", "quorum.met": "QuorumEvent", "quorum.missed": "QuorumEvent", "message.action": "MessageActionEvent", "member.joined": "MessageEvent",
 		"member.left": "MessageEvent", "member.muted": "MessageEvent", "member.banned": "MessageEvent", "member.requested": "MemberRequestedEvent", "group.created": "MessageEvent", "group.deleted": "GroupDeletedEvent",
 		"schedule.failed": "ScheduleFailedEvent", "notification": "NotificationEvent",
 	}
@@ -161,6 +161,9 @@ func TestBodiesOfWebhooksAreDescribed(t *testing.T) {
 	asked := s.do(request{user: "root", role: "admin", method: "POST", path: "/v1/groups/g/messages", body: `{"body":"Deploy?","actions":[{"id":"yes","label":"Yes"}]}`})
 	s.must("bob", "POST", fmt.Sprintf("/v1/groups/g/messages/%v/actions", asked.field("id")), `{"id":"yes","value":[1]}`)
 	s.must("alice", "DELETE", "/v1/groups/g/pins/4", "")
+	s.must("alice", "PUT", "/v1/groups/g/messages/4/quorum", `{"need":{"users":["bob"]},"until":"`+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+`"}`)
+	s.must("bob", "POST", "/v1/groups/g/read", `{"id":4}`)
+	s.must("root", "PUT", fmt.Sprintf("/v1/groups/g/messages/%v/quorum", asked.field("id")), `{"need":{"count":100},"until":"`+time.Now().Add(2*time.Second).UTC().Format(time.RFC3339)+`"}`)
 	at := time.Now().Add(2 * time.Second).UTC().Format("2006-01-02T15:04:05.000Z")
 	s.must("carl", "POST", "/v1/schedules", `{"group":"g","body":"x","at":"`+at+`"}`)
 	s.must("alice", "PATCH", "/v1/groups/g/members/carl", `{"muted_until":"9999-12-31T00:00:00.000Z"}`)

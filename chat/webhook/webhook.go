@@ -23,6 +23,8 @@ const (
 	EventMessageDeleted  EventType = "message.deleted"
 	EventMessageReported EventType = "message.reported"
 	EventMessageAction   EventType = "message.action"
+	EventQuorumMet       EventType = "quorum.met"
+	EventQuorumMissed    EventType = "quorum.missed"
 	EventMessagePinned   EventType = "message.pinned"
 	EventMessageUnpinned EventType = "message.unpinned"
 	EventMemberJoined    EventType = "member.joined"
@@ -36,7 +38,7 @@ const (
 	EventMessageHeld     EventType = "message.held"
 )
 
-var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessageDeleted, EventMessagePinned, EventMessageUnpinned, EventMessageReported, EventMessageAction, EventMemberJoined, EventMemberLeft, EventMemberMuted, EventMemberBanned, EventMemberRequested,
+var eventTypes = []EventType{EventMessageCreated, EventMessageEdited, EventMessageDeleted, EventMessagePinned, EventMessageUnpinned, EventMessageReported, EventMessageAction, EventQuorumMet, EventQuorumMissed, EventMemberJoined, EventMemberLeft, EventMemberMuted, EventMemberBanned, EventMemberRequested,
 	EventGroupCreated, EventGroupDeleted, EventScheduleFailed, EventMessageHeld}
 
 // Bounds of webhooks.

@@ -35,6 +35,7 @@ import (
 	"github.com/chatd/chatd/chat/pins"
 	"github.com/chatd/chatd/chat/presence"
 	"github.com/chatd/chatd/chat/profiles"
+	"github.com/chatd/chatd/chat/quorum"
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/reviews"
@@ -249,6 +250,7 @@ func (n *Node) openServices() {
 		Streams:       stream.New(core, n.store.Streams, groups, n.set.StreamLongest.value()),
 		Buttons:       buttons.New(core, n.store.Buttons, groups, webhooks),
 		Pins:          pins.New(core, n.store.Pins, groups),
+		Quorums:       quorum.New(core, n.store.Quorums, groups, webhooks),
 		Presence:      presence.New(core, presenceStore{n.store.Notifications, n.store.Profiles}, shown),
 		Threads:       threads.New(core, n.store.Threads, groups),
 		Rules:         decisions,

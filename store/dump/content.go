@@ -82,6 +82,10 @@ var contents = map[string]content{
 		id, n, _ := strings.Cut(name, " ")
 		return whole(id) && whole(n) && utf8.ValidString(value)
 	}},
+	"quorum": {"the id of a message, and the words of a quorum", func(_, name, value string) bool {
+		_, err := store.ReadQuorum(name + " " + value)
+		return whole(name) && err == nil
+	}},
 	"pinned": {"the id of a message of the group, and that as it is stored", func(group, name, value string) bool {
 		e, err := store.ReadEntry(value)
 		return err == nil && entryOf(e, e.ID, group) && scores(name, e.ID)

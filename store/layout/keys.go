@@ -67,7 +67,7 @@ var Keys = slices.Concat(
 	keys("", Anew, "hash wants retention grown=number erased=number a:<id>:part"),
 	keys("", ByElement, "hash files=grouped invited=grouped avatars=owned", "zset public=listed named=listed reviewed=reviewed reported=listed audit=audited audit:server=audited users=sender last_seen=sender names=word", "set reachable=sender unused=sender hidden=sender"),
 	keys("g:<id>:", WithOwner, "string id",
-		"hash meta=group members=member data=custom bans=ban requests=request levels=user sent:<user>=sent invites=invite reviews=review reports=report reporters=reporter pins=pin pinned=pinned streams=stream streamed=streamed erasures=held files=file gone:files=file import=import",
+		"hash meta=group members=member data=custom bans=ban requests=request levels=user sent:<user>=sent invites=invite reviews=review reports=report reporters=reporter pins=pin quorums=quorum pinned=pinned streams=stream streamed=streamed erasures=held files=file gone:files=file import=import",
 		"zset joined=user managers=user seen=reader read=user told=user mutes=user slow=user banned=user asked=user waiting=user gone:members=user senders=sender gone:senders=sender",
 		"zset msgs=entry skip=id by:<user>=id at:<user>=id reacted=reacted reactions=reactions kept=change files:unused=name files:named=named expires=id threads=thread replies=reply",
 		"zset import:msgs=entry import:skip=id import:reacted=reacted import:reactions=reactions"),

@@ -11,6 +11,7 @@ import (
 	"github.com/chatd/chatd/chat/expiry"
 	"github.com/chatd/chatd/chat/files"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/quorum"
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/retention"
 	"github.com/chatd/chatd/chat/reviews"
@@ -78,6 +79,7 @@ var Tasks = map[string]Task{
 	files.TaskRemoved:    {chat.QueueCore, "chat/files", WithGroup},
 	files.TaskExpire:     {chat.QueueCore, "chat/files", WithGroup},
 	files.TaskGone:       {chat.QueueCore, "chat/files", WithGroup},
+	quorum.TaskQuorum:    {chat.QueueCore, "chat/quorum", WithGroup},
 	buttons.TaskPressed:  {chat.QueueCore, "chat/buttons", WithGroup},
 	reports.TaskReported: {chat.QueueCore, "chat/reports", WithGroup},
 	reports.TaskEnd:      {chat.QueueCore, "chat/reports", WithGroup},

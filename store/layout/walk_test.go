@@ -28,6 +28,7 @@ import (
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/pins"
 	"github.com/chatd/chatd/chat/profiles"
+	"github.com/chatd/chatd/chat/quorum"
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
@@ -49,7 +50,7 @@ string blobs push_key g:*:id u:*:erasing u:*:files:bytes u:*:account q:*:paused
 list u:*:inbox a:*:to:* q:*:ready:critical q:*:ready:high q:*:ready:normal q:*:ready:low
 set reachable unused hidden e:*:groups e:*:held
 hash layout health present wants grown erased files invited avatars retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
-hash g:*:reviews u:*:reviews g:*:meta g:*:members g:*:bans g:*:requests g:*:data g:*:invites g:*:reports g:*:reporters g:*:pins g:*:pinned g:*:streams g:*:streamed g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
+hash g:*:reviews u:*:reviews g:*:meta g:*:members g:*:bans g:*:requests g:*:data g:*:invites g:*:reports g:*:reporters g:*:pins g:*:quorums g:*:pinned g:*:streams g:*:streamed g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
 hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:drafts u:*:profile u:*:avatar u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
 zset reviewed public named reported audit audit:server users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
@@ -249,6 +250,8 @@ func (f filler) groups() {
 	_, _, err := reports.New(f.Service, f.Store, f.Store, decided, f.webhooks).Put(f.Ctx, chattest.As("bob"), "g", id, reports.Draft{Reason: "spam"})
 	f.Must(err)
 	f.Must(pins.New(f.Service, f.Store, f.Store).Pin(f.Ctx, chattest.As("alice"), "g", id))
+	_, err = f.Store.PutQuorum(f.Ctx, chattest.As("alice"), quorum.Quorum{Group: "g", ID: id, Need: quorum.Need{Count: 100}, Author: "alice", By: "alice", Until: chat.TimeMs(time.Now().Add(time.Hour).UnixMilli())})
+	f.Must(err)
 	f.Must(f.Store.Press(f.Ctx, g.Epoch, buttons.Press{Group: "g", Message: id, User: "bob", Action: "ok"}))
 	chattest.Done(f.T, f.Handlers()[chat.TaskMention], chat.MentionTask{Group: "g", Epoch: g.Epoch, ID: id, From: "alice", Users: []string{"bob"}})
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/accounts"
@@ -157,6 +158,7 @@ const (
 	ItemKindAnnouncement   ItemKind = "announcement"
 	ItemKindDirect         ItemKind = "direct"
 	ItemKindMention        ItemKind = "mention"
+	ItemKindQuorum         ItemKind = "quorum"
 	ItemKindRemoved        ItemKind = "removed"
 	ItemKindRequest        ItemKind = "request"
 	ItemKindReview         ItemKind = "review"
@@ -173,6 +175,8 @@ func (e ItemKind) Valid() bool {
 	case ItemKindDirect:
 		return true
 	case ItemKindMention:
+		return true
+	case ItemKindQuorum:
 		return true
 	case ItemKindRemoved:
 		return true
@@ -304,6 +308,66 @@ const (
 func (e MessageReportedEventType) Valid() bool {
 	switch e {
 	case MessageReported:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for QuorumState.
+const (
+	Cancelled QuorumState = "cancelled"
+	Met       QuorumState = "met"
+	Missed    QuorumState = "missed"
+	Open      QuorumState = "open"
+)
+
+// Valid indicates whether the value is a known member of the QuorumState enum.
+func (e QuorumState) Valid() bool {
+	switch e {
+	case Cancelled:
+		return true
+	case Met:
+		return true
+	case Missed:
+		return true
+	case Open:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for QuorumEventType.
+const (
+	QuorumMet    QuorumEventType = "quorum.met"
+	QuorumMissed QuorumEventType = "quorum.missed"
+)
+
+// Valid indicates whether the value is a known member of the QuorumEventType enum.
+func (e QuorumEventType) Valid() bool {
+	switch e {
+	case QuorumMet:
+		return true
+	case QuorumMissed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for QuorumSentVia.
+const (
+	Inbox QuorumSentVia = "inbox"
+	Push  QuorumSentVia = "push"
+)
+
+// Valid indicates whether the value is a known member of the QuorumSentVia enum.
+func (e QuorumSentVia) Valid() bool {
+	switch e {
+	case Inbox:
+		return true
+	case Push:
 		return true
 	default:
 		return false
@@ -1865,6 +1929,81 @@ type QueueList struct {
 	Queues []Queue `json:"queues"`
 }
 
+// Quorum defines model for Quorum.
+type Quorum struct {
+	// By Who asked; empty: somebody who is erased.
+	By string `json:"by"`
+
+	// DecidedAt Absent while it is open.
+	DecidedAt *time.Time `json:"decided_at,omitempty"`
+	Escalate  []UserId   `json:"escalate"`
+
+	// Group Compared byte for byte.
+	Group GroupId `json:"group"`
+	Id    int64   `json:"id"`
+
+	// Need Exactly one of them.
+	Need QuorumNeed `json:"need"`
+
+	// Next The `cursor` of the next page; null at the end.
+	Next *Next `json:"next"`
+
+	// Of How many members count.
+	Of      int64    `json:"of"`
+	Pending []UserId `json:"pending"`
+
+	// Read How many of them have read the message.
+	Read      int64        `json:"read"`
+	Reminders []QuorumSent `json:"reminders"`
+	State     QuorumState  `json:"state"`
+	Until     time.Time    `json:"until"`
+}
+
+// QuorumState defines model for Quorum.State.
+type QuorumState string
+
+// QuorumDraft defines model for QuorumDraft.
+type QuorumDraft = wire.Quorum
+
+// QuorumEvent Enough members have read a message in time, or too few have.
+type QuorumEvent struct {
+	Data struct {
+		At Time `json:"at"`
+
+		// From Who sent the message.
+		From string `json:"from"`
+
+		// Group Compared byte for byte.
+		Group GroupId `json:"group"`
+		Id    int64   `json:"id"`
+		Of    int64   `json:"of"`
+		Read  int64   `json:"read"`
+		Until Time    `json:"until"`
+	} `json:"data"`
+	Timestamp Time            `json:"timestamp"`
+	Type      QuorumEventType `json:"type"`
+}
+
+// QuorumEventType defines model for QuorumEvent.Type.
+type QuorumEventType string
+
+// QuorumNeed Exactly one of them.
+type QuorumNeed = wire.QuorumNeed
+
+// QuorumReminder defines model for QuorumReminder.
+type QuorumReminder = wire.QuorumReminder
+
+// QuorumSent defines model for QuorumSent.
+type QuorumSent struct {
+	AfterS int64         `json:"after_s"`
+	At     time.Time     `json:"at"`
+	Sent   bool          `json:"sent"`
+	Via    QuorumSentVia `json:"via"`
+}
+
+// QuorumSentVia defines model for QuorumSent.Via.
+type QuorumSentVia string
+
 // ReactionCount defines model for ReactionCount.
 type ReactionCount = chat.ReactionCount
 
@@ -2892,6 +3031,18 @@ type SendMessage202JSONResponseBody struct {
 	union json.RawMessage
 }
 
+// GetQuorumParams defines parameters for GetQuorum.
+type GetQuorumParams struct {
+	// Limit Maximum number of entries.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the previous page; empty for the first page.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// WaitS Seconds to wait for a decision; more than 50 is taken as 50.
+	WaitS *int64 `form:"wait_s,omitempty" json:"wait_s,omitempty"`
+}
+
 // ListReceiptsParams defines parameters for ListReceipts.
 type ListReceiptsParams struct {
 	// Limit Maximum number of entries.
@@ -3275,6 +3426,9 @@ type SendMessageJSONRequestBody = MessageDraft
 
 // PressActionJSONRequestBody defines body for PressAction for application/json ContentType.
 type PressActionJSONRequestBody = Press
+
+// PutQuorumJSONRequestBody defines body for PutQuorum for application/json ContentType.
+type PutQuorumJSONRequestBody = QuorumDraft
 
 // CreateReportJSONRequestBody defines body for CreateReport for application/json ContentType.
 type CreateReportJSONRequestBody = ReportDraft
@@ -3775,6 +3929,15 @@ type ServerInterface interface {
 	// PressAction Press an action of a message
 	// (POST /v1/groups/{group}/messages/{id}/actions)
 	PressAction(ctx echo.Context, group GroupParam, id int64) error
+	// DeleteQuorum Cancel a quorum
+	// (DELETE /v1/groups/{group}/messages/{id}/quorum)
+	DeleteQuorum(ctx echo.Context, group GroupParam, id int64) error
+	// GetQuorum Tell whether enough members have read a message
+	// (GET /v1/groups/{group}/messages/{id}/quorum)
+	GetQuorum(ctx echo.Context, group GroupParam, id int64, params GetQuorumParams) error
+	// PutQuorum Ask that a message be read
+	// (PUT /v1/groups/{group}/messages/{id}/quorum)
+	PutQuorum(ctx echo.Context, group GroupParam, id int64) error
 	// ListReceipts List who has seen and read a message
 	// (GET /v1/groups/{group}/messages/{id}/receipts)
 	ListReceipts(ctx echo.Context, group GroupParam, id int64, params ListReceiptsParams) error
@@ -5246,6 +5409,101 @@ func (w *ServerInterfaceWrapper) PressAction(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PressAction(ctx, group, id)
+	return err
+}
+
+// DeleteQuorum converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteQuorum(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id int64
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteQuorum(ctx, group, id)
+	return err
+}
+
+// GetQuorum converts echo context to params.
+func (w *ServerInterfaceWrapper) GetQuorum(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id int64
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetQuorumParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "wait_s" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait_s", ctx.QueryParams(), &params.WaitS, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter wait_s: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetQuorum(ctx, group, id, params)
+	return err
+}
+
+// PutQuorum converts echo context to params.
+func (w *ServerInterfaceWrapper) PutQuorum(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id int64
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutQuorum(ctx, group, id)
 	return err
 }
 
@@ -7472,6 +7730,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/groups/:group/messages", wrapper.ListMessages, options.OperationMiddlewares["listMessages"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/messages", wrapper.SendMessage, options.OperationMiddlewares["sendMessage"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/messages/:id/actions", wrapper.PressAction, options.OperationMiddlewares["pressAction"]...)
+	router.DELETE(options.BaseURL+"/v1/groups/:group/messages/:id/quorum", wrapper.DeleteQuorum, options.OperationMiddlewares["deleteQuorum"]...)
+	router.GET(options.BaseURL+"/v1/groups/:group/messages/:id/quorum", wrapper.GetQuorum, options.OperationMiddlewares["getQuorum"]...)
+	router.PUT(options.BaseURL+"/v1/groups/:group/messages/:id/quorum", wrapper.PutQuorum, options.OperationMiddlewares["putQuorum"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/messages/:id/receipts", wrapper.ListReceipts, options.OperationMiddlewares["listReceipts"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/messages/:id/reports", wrapper.CreateReport, options.OperationMiddlewares["createReport"]...)
 	router.PATCH(options.BaseURL+"/v1/groups/:group/messages/:id/stream", wrapper.WriteStream, options.OperationMiddlewares["writeStream"]...)
@@ -10162,6 +10423,166 @@ type PressActiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PressActiondefaultApplicationProblemPlusJSONResponse) VisitPressActionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteQuorumRequestObject struct {
+	Group GroupParam `json:"group"`
+	Id    int64      `json:"id"`
+}
+
+type DeleteQuorumResponseObject interface {
+	VisitDeleteQuorumResponse(w http.ResponseWriter) error
+}
+
+type DeleteQuorum204Response struct {
+}
+
+func (response DeleteQuorum204Response) VisitDeleteQuorumResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteQuorumdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteQuorumdefaultApplicationProblemPlusJSONResponse) VisitDeleteQuorumResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuorumRequestObject struct {
+	Group  GroupParam `json:"group"`
+	Id     int64      `json:"id"`
+	Params GetQuorumParams
+}
+
+type GetQuorumResponseObject interface {
+	VisitGetQuorumResponse(w http.ResponseWriter) error
+}
+
+type GetQuorum200JSONResponse Quorum
+
+func (response GetQuorum200JSONResponse) VisitGetQuorumResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuorumdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetQuorumdefaultApplicationProblemPlusJSONResponse) VisitGetQuorumResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuorumRequestObject struct {
+	Group GroupParam `json:"group"`
+	Id    int64      `json:"id"`
+	Body  *PutQuorumJSONRequestBody
+}
+
+type PutQuorumResponseObject interface {
+	VisitPutQuorumResponse(w http.ResponseWriter) error
+}
+
+type PutQuorum200JSONResponse Quorum
+
+func (response PutQuorum200JSONResponse) VisitPutQuorumResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuorum201JSONResponse Quorum
+
+func (response PutQuorum201JSONResponse) VisitPutQuorumResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutQuorumdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PutQuorumdefaultApplicationProblemPlusJSONResponse) VisitPutQuorumResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15419,6 +15840,15 @@ type StrictServerInterface interface {
 	// PressAction Press an action of a message
 	// (POST /v1/groups/{group}/messages/{id}/actions)
 	PressAction(ctx context.Context, request PressActionRequestObject) (PressActionResponseObject, error)
+	// DeleteQuorum Cancel a quorum
+	// (DELETE /v1/groups/{group}/messages/{id}/quorum)
+	DeleteQuorum(ctx context.Context, request DeleteQuorumRequestObject) (DeleteQuorumResponseObject, error)
+	// GetQuorum Tell whether enough members have read a message
+	// (GET /v1/groups/{group}/messages/{id}/quorum)
+	GetQuorum(ctx context.Context, request GetQuorumRequestObject) (GetQuorumResponseObject, error)
+	// PutQuorum Ask that a message be read
+	// (PUT /v1/groups/{group}/messages/{id}/quorum)
+	PutQuorum(ctx context.Context, request PutQuorumRequestObject) (PutQuorumResponseObject, error)
 	// ListReceipts List who has seen and read a message
 	// (GET /v1/groups/{group}/messages/{id}/receipts)
 	ListReceipts(ctx context.Context, request ListReceiptsRequestObject) (ListReceiptsResponseObject, error)
@@ -17365,6 +17795,108 @@ func (sh *strictHandler) PressAction(ctx echo.Context, group GroupParam, id int6
 		return err
 	} else if validResponse, ok := response.(PressActionResponseObject); ok {
 		return validResponse.VisitPressActionResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteQuorum operation middleware
+func (sh *strictHandler) DeleteQuorum(ctx echo.Context, group GroupParam, id int64) error {
+	var request DeleteQuorumRequestObject
+
+	request.Group = group
+	request.Id = id
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteQuorum(ctx.Request().Context(), request.(DeleteQuorumRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteQuorum")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteQuorumResponseObject); ok {
+		return validResponse.VisitDeleteQuorumResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetQuorum operation middleware
+func (sh *strictHandler) GetQuorum(ctx echo.Context, group GroupParam, id int64, params GetQuorumParams) error {
+	var request GetQuorumRequestObject
+
+	request.Group = group
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetQuorum(ctx.Request().Context(), request.(GetQuorumRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetQuorum")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetQuorumResponseObject); ok {
+		return validResponse.VisitGetQuorumResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutQuorum operation middleware
+func (sh *strictHandler) PutQuorum(ctx echo.Context, group GroupParam, id int64) error {
+	var request PutQuorumRequestObject
+
+	request.Group = group
+	request.Id = id
+
+	var body PutQuorumJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutQuorum(ctx.Request().Context(), request.(PutQuorumRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutQuorum")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutQuorumResponseObject); ok {
+		return validResponse.VisitPutQuorumResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -21,7 +21,7 @@ var (
 		"drafts.list listDrafts", "push.key getPushKey", "push.list listDevices", "push.put putDevice", "push.delete deleteDevice",
 	}
 	groupCalls = []string{"members listMembers", "updateMember updateMember", "receipts listReceipts", "notify putNotify", "notifies getNotify",
-		"presence getPresence", "stream.write writeStream", "stream.cancel cancelStream", "pins.list listPins", "pins.put putPin", "pins.delete deletePin",
+		"presence getPresence", "quorum.put putQuorum", "quorum.get getQuorum", "quorum.delete deleteQuorum", "stream.write writeStream", "stream.cancel cancelStream", "pins.list listPins", "pins.put putPin", "pins.delete deletePin",
 		"threads.list listThreads", "threads.messages listReplies", "threads.read readThread", "threads.follow followThread",
 		"draft.put putDraft", "draft.get getDraft", "draft.delete deleteDraft",
 		"bans.list listBans", "bans.put putBan", "bans.delete deleteBan", "actions.press pressAction", "reports.create createReport", "reports.list listGroupReports",

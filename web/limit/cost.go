@@ -71,7 +71,10 @@ var costs = map[string]Cost{
 	"testWebhook":      {User: 20}, // another server is asked
 	"putDevice":        {User: 2},
 	"putDraft":         {User: 2},
-	"pressAction":      {User: 2, Send: 1},    // the message is read
+	"pressAction":      {User: 2, Send: 1}, // the message is read
+	"putQuorum":        {User: 4},          // the message and its readers are read
+	"getQuorum":        {User: 2},
+	"deleteQuorum":     {User: 2},
 	"getPresence":      {User: 10, page: 100}, // reads all members, or all who are there
 	"listPresence":     {User: 3},             // more for each twenty
 	"focus":            {User: 2},

@@ -394,6 +394,9 @@ func (s *session) renew(ctx context.Context, args *authArgs) error {
 }
 
 func (s *session) send(ctx context.Context, by chat.Caller, args *sendArgs) (func(*bytes.Buffer), error) {
+	if args.Quorum != nil {
+		return nil, chat.Invalid("quorum: not over the websocket; ask by HTTP")
+	}
 	if args.DeliverAt != nil {
 		return s.sendLater(ctx, by, args)
 	}

@@ -100,6 +100,14 @@ export interface GroupCalls {
   notifies(): Promise<Notify>;
   /** Tell who of a group is there. */
   presence(query?: { limit?: number; cursor?: string; }): Promise<GroupPresence>;
+  readonly quorum: {
+    /** Ask that a message be read. */
+    put(id: number, body: QuorumDraft): Promise<Quorum>;
+    /** Tell whether enough members have read a message. */
+    get(id: number, query?: { limit?: number; cursor?: string; wait_s?: number; }): Promise<Quorum>;
+    /** Cancel a quorum. */
+    delete(id: number): Promise<null>;
+  };
   readonly stream: {
     /** Write on at a message. */
     write(id: number, body: StreamPiece): Promise<StreamState>;
@@ -523,6 +531,38 @@ export type PushKey = {
   key: string;
 };
 
+export type Quorum = {
+  /** Who asked; empty: somebody who is erased. */
+  by: string;
+  /** Absent while it is open. */
+  decided_at?: string;
+  escalate: string[];
+  /** Compared byte for byte. */
+  group: string;
+  id: number;
+  /** Exactly one of them. */
+  need: QuorumNeed;
+  /** The `cursor` of the next page; null at the end. */
+  next: string | null;
+  /** How many members count. */
+  of: number;
+  pending: string[];
+  /** How many of them have read the message. */
+  read: number;
+  reminders: QuorumSent[];
+  state: "open" | "met" | "missed" | "cancelled";
+  until: string;
+};
+
+export type QuorumDraft = {
+  escalate?: string[];
+  /** Exactly one of them. */
+  need: QuorumNeed;
+  remind?: QuorumReminder[];
+  /** Within the next 366 days. */
+  until: string;
+};
+
 export type Receipts = {
   id: number;
   members: number;
@@ -836,6 +876,26 @@ export type Pin = {
   /** Who pinned it; empty where they are erased. */
   by: string;
   message: Message;
+};
+
+/** Exactly one of them. */
+export type QuorumNeed = {
+  count?: number;
+  percent?: number;
+  users?: string[];
+};
+
+export type QuorumReminder = {
+  /** Seconds after it was asked. */
+  after_s: number;
+  via?: "inbox" | "push";
+};
+
+export type QuorumSent = {
+  after_s: number;
+  at: string;
+  sent: boolean;
+  via: "inbox" | "push";
 };
 
 export type Review = {

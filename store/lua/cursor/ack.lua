@@ -1,6 +1,6 @@
 -- Moves a member's cursors forward, never back, and trims what that frees.
 --
--- KEYS  last_id meta members msgs seen read skip by reactions reacted joined files_named core:enqueue wants
+-- KEYS  last_id meta members msgs seen read skip by reactions reacted joined files_named quorums core:enqueue wants
 -- ARGV  user id with_read:flag at_epoch at_mark channel group task_id origin
 --   with_read          moves read too
 --   at_epoch, at_mark  of a cursor, else ''
@@ -11,8 +11,9 @@
 --         cursor of another log, or of one that lost its end
 -- include: not_member
 -- include: unread
-local epoch, visibility, keep, backlog_max, pruned, history, last_mark, archived_from, trimmed, named_bytes, receipts = unpack(redis.call(
-  'HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'floor', 'history', 'mark', 'archived_from', 'trimmed', 'named_bytes', 'receipts'))
+local epoch, visibility, keep, backlog_max, pruned, history, last_mark, archived_from, trimmed, named_bytes, receipts, open_quorums = unpack(
+  redis.call('HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'floor', 'history', 'mark', 'archived_from', 'trimmed', 'named_bytes',
+    'receipts', 'quorums'))
 if not epoch then return {'NOTFOUND'} end
 if redis.call('HEXISTS', members, user) == 0 then return not_member(visibility) end
 local last = tonumber(redis.call('GET', last_id))
@@ -38,6 +39,10 @@ if changed > 0 then
   local signal = cursor_word(receipts) .. ' ' .. user .. ' ' .. int(s) .. ' ' .. int(r)
   if origin ~= '' then signal = signal .. ' ' .. origin end
   redis.call(PUBLISH, channel, signal)
+  if open_quorums and with_read then
+    -- include: quorum
+    quorum_each(r, true)
+  end
 end
 
 -- Even if nothing moved: the member's own sends may have brought the cursor here, and they do not trim every time.

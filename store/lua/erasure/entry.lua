@@ -3,7 +3,7 @@
 -- step, if the target reads as it did.
 --
 -- KEYS  last_id meta msgs seen read skip reactions reacted author_by wants files_named files_unused
---       erased_counts reports reporters reported pins pinned streams streamed threads replies members core:enqueue at...
+--       erased_counts reports reporters reported pins pinned streams streamed threads replies members quorums joined core:enqueue at...
 -- ARGV  user epoch kind mark rest sent_ms channel group trim_id below target emoji head edits json new_json unreact_id erasure_id
 --       erased(entry_id entry)...
 --   author_by  by: of the user
@@ -69,6 +69,10 @@ elseif kind == 'delete' and (stored or below ~= '' or head ~= '') then
     -- include: threads_change
     thread_deleted(target, json)
   end
+end
+if kind == 'delete' and redis.call('HEXISTS', meta, 'quorums') == 1 then
+  -- include: quorum
+  quorum_gone(target)
 end
 if kind == 'delete' and stored then
   replaced[1] = head .. ' x ' .. new_json

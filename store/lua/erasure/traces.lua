@@ -1,6 +1,6 @@
 -- Removes what a group keeps about a user besides its log. A user who is a member again keeps what counts their unread messages.
 --
--- KEYS  meta members senders sent by at levels notified slow bans requests asked invites invited pins pinned threads replies streams streamed pressed
+-- KEYS  meta members senders sent by at levels notified slow bans requests asked invites invited pins pinned threads replies streams streamed pressed quorums
 -- ARGV  user
 -- Returns {OK}
 -- include: invitation
@@ -31,6 +31,20 @@ end
 local has_streams, hold = unpack(redis.call('HMGET', meta, 'streams', 'hold'))
 for _, id in ipairs(has_streams and not hold and redis.call('HKEYS', streams) or {}) do
   if stream_of(id).author == user then stream_drop(has_streams, id) end
+-- Quorums stay without whom they name: who asked, who had to read, and who would hear of it.
+local asked_of = redis.call('HGETALL', quorums)
+for n = 1, #asked_of, 2 do
+  local words = {}
+  for word in string.gmatch(asked_of[n + 1], '%S+') do words[#words + 1] = word end
+  for _, i in ipairs({4, 5, 6, 10}) do
+    local left = {}
+    for name in string.gmatch(words[i], '[^,]+') do
+      if name ~= user then left[#left + 1] = name end
+    end
+    words[i] = #left > 0 and table.concat(left, ',') or '-'
+  end
+  local kept = table.concat(words, ' ')
+  if kept ~= asked_of[n + 1] then redis.call('HSET', quorums, asked_of[n], kept) end
 end
 if redis.call('HEXISTS', members, user) == 1 then return {'OK'} end
 redis.call('UNLINK', by, at)

@@ -2,7 +2,7 @@
 --
 -- KEYS  last_id meta members member_data joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public named
 --       core:enqueue wants levels notified mutes slow expires bans banned requests asked invites invited reviews reviewed waiting files files_unused files_named gone_files reports reporters
---       reported pins pinned streams streamed threads replies pressed here at_all audit
+--       reported pins pinned streams streamed threads replies pressed here quorums at_all audit
 -- ARGV  caller operator:flag was_epoch was_version channel task_id group audit_id audited audits_max:int
 --   was_epoch, was_version  what the deletion was decided by; '': by nothing
 --   audit_id, audited       what the audit gets of it

@@ -7,7 +7,7 @@
 -- include: named
 -- include: drop_reports
 -- needs: last_id meta members member_data joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public named
--- needs: levels notified at_all mutes slow expires bans banned requests asked invites invited reviews reviewed waiting files files_unused files_named gone_files reports reporters reported pins pinned streams streamed threads replies pressed here group channel
+-- needs: levels notified at_all mutes slow expires bans banned requests asked invites invited reviews reviewed waiting files files_unused files_named gone_files reports reporters reported pins pinned streams streamed threads replies pressed here quorums group channel
 -- without_content returns the JSON of an entry without what its author wrote, if that is all that there was: see chat.Entry for the
 -- order of its fields. No brace or bracket stands behind sent_at, so one inside of data is not taken for it.
 local function without_content(json)
@@ -48,7 +48,7 @@ local function remove_group(task_id, caller, now_ms)
   for i, review in ipairs(held) do held[i] = review .. '\0' .. group end
   if #held > 0 then redis.call('ZREM', reviewed, unpack(held)) end
   redis.call('UNLINK', last_id, meta, members, member_data, managers, seen, read, msgs, skip, reactions, reacted, levels, notified,
-    waiting, at_all, invites, reviews, mutes, slow, expires, bans, banned, requests, asked, pins, pinned, streams, streamed, threads, replies, pressed, here)
+    waiting, at_all, invites, reviews, mutes, slow, expires, bans, banned, requests, asked, pins, pinned, streams, streamed, threads, replies, pressed, here, quorums)
   enqueue_cleanup(task_id, epoch, now_ms)
   if generation then
     enqueue_ended(string.match(meta, '{(p%d+)}') .. '-ended:' .. group .. ':' .. epoch, epoch, caller, now_ms, entries, missed)

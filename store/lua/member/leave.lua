@@ -2,7 +2,7 @@
 -- the longest-standing admin, else member, becomes the owner; the last member who leaves deletes the group.
 --
 -- KEYS  last_id meta members member_data joined managers seen read msgs skip senders reactions reacted gone_members gone_senders public named
---       core:enqueue wants levels notified mutes slow expires bans banned requests asked invites invited reviews reviewed waiting files files_unused files_named gone_files reports reporters reported pins pinned streams streamed threads replies pressed here audit at at_all
+--       core:enqueue wants levels notified mutes slow expires bans banned requests asked invites invited reviews reviewed waiting files files_unused files_named gone_files reports reporters reported pins pinned streams streamed threads replies pressed here quorums audit at at_all
 -- ARGV  user caller operator:flag at_ms mark rest heir_mark heir_head heir_tail channel task_id trim_id group what audit_id audited audited_gone audits_max:int
 --   at                    of the user
 --   mark, rest            of the notice

@@ -2,7 +2,7 @@
 -- when the change was prepared.
 --
 -- KEYS  last_id meta members msgs seen read skip senders sent reactions reacted author_by wants files_named files_unused
---       kept erasures mutes pins pinned streams streamed threads replies expires reviews reviewed audit core:enqueue at...
+--       kept erasures mutes pins pinned streams streamed threads replies expires reviews reviewed quorums joined audit core:enqueue at...
 -- ARGV  from kind mark rest sent_ms key content as_manager:flag decided:flag durable:flag channel keys_max:int edits_max:int group
 --       below target head edits json new_json bare:flag unreact_id review report audit_id audited audits_max:int
 --       erased(entry_id was entry)...
@@ -110,6 +110,10 @@ if kind == 'delete' then
   if has_threads then
     -- include: threads_change
     thread_deleted(target, json)
+  end
+  if redis.call('HEXISTS', meta, 'quorums') == 1 then
+    -- include: quorum
+    quorum_gone(target)
   end
 end
 if hold then keep_held(target, id, json) end
