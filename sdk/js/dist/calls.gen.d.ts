@@ -152,6 +152,18 @@ export interface GroupCalls {
         limit?: number;
         cursor?: string;
     }): Promise<GroupPresence>;
+    readonly quorum: {
+        /** Ask that a message be read. */
+        put(id: number, body: QuorumDraft): Promise<Quorum>;
+        /** Tell whether enough members have read a message. */
+        get(id: number, query?: {
+            limit?: number;
+            cursor?: string;
+            wait_s?: number;
+        }): Promise<Quorum>;
+        /** Cancel a quorum. */
+        delete(id: number): Promise<null>;
+    };
     readonly stream: {
         /** Write on at a message. */
         write(id: number, body: StreamPiece): Promise<StreamState>;
@@ -234,7 +246,7 @@ export interface GroupCalls {
         answer(user: string, body: JoinAnswer): Promise<null>;
     };
 }
-export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|presence GET /presence|stream.write PATCH /messages/{}/stream|stream.cancel POST /messages/{}/stream/cancel|pins.list GET /pins|pins.put PUT /pins/{}|pins.delete DELETE /pins/{}|threads.list GET /threads|threads.messages GET /threads/{}/messages|threads.read POST /threads/{}/read|threads.follow PUT /threads/{}|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|actions.press POST /messages/{}/actions|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
+export declare const groupCalls = "members GET /members|updateMember PATCH /members/{}|receipts GET /messages/{}/receipts|notify PUT /notify|notifies GET /notify|presence GET /presence|quorum.put PUT /messages/{}/quorum|quorum.get GET /messages/{}/quorum|quorum.delete DELETE /messages/{}/quorum|stream.write PATCH /messages/{}/stream|stream.cancel POST /messages/{}/stream/cancel|pins.list GET /pins|pins.put PUT /pins/{}|pins.delete DELETE /pins/{}|threads.list GET /threads|threads.messages GET /threads/{}/messages|threads.read POST /threads/{}/read|threads.follow PUT /threads/{}|draft.put PUT /draft|draft.get GET /draft|draft.delete DELETE /draft|bans.list GET /bans|bans.put PUT /bans/{}|bans.delete DELETE /bans/{}|actions.press POST /messages/{}/actions|reports.create POST /messages/{}/reports|reports.list GET /reports|requests.list GET /requests|requests.put PUT /requests/me|requests.delete DELETE /requests/me|requests.answer PUT /requests/{}";
 export type AuditPage = {
     entries: AuditEntry[];
     /** The `cursor` of the next page; null at the end. */
@@ -572,6 +584,36 @@ export type PushKey = {
     /** The point of P-256, uncompressed, in base64url. */
     key: string;
 };
+export type Quorum = {
+    /** Who asked; empty: somebody who is erased. */
+    by: string;
+    /** Absent while it is open. */
+    decided_at?: string;
+    escalate: string[];
+    /** Compared byte for byte. */
+    group: string;
+    id: number;
+    /** Exactly one of them. */
+    need: QuorumNeed;
+    /** The `cursor` of the next page; null at the end. */
+    next: string | null;
+    /** How many members count. */
+    of: number;
+    pending: string[];
+    /** How many of them have read the message. */
+    read: number;
+    reminders: QuorumSent[];
+    state: "open" | "met" | "missed" | "cancelled";
+    until: string;
+};
+export type QuorumDraft = {
+    escalate?: string[];
+    /** Exactly one of them. */
+    need: QuorumNeed;
+    remind?: QuorumReminder[];
+    /** Within the next 366 days. */
+    until: string;
+};
 export type Receipts = {
     id: number;
     members: number;
@@ -862,6 +904,23 @@ export type Pin = {
     /** Who pinned it; empty where they are erased. */
     by: string;
     message: Message;
+};
+/** Exactly one of them. */
+export type QuorumNeed = {
+    count?: number;
+    percent?: number;
+    users?: string[];
+};
+export type QuorumReminder = {
+    /** Seconds after it was asked. */
+    after_s: number;
+    via?: "inbox" | "push";
+};
+export type QuorumSent = {
+    after_s: number;
+    at: string;
+    sent: boolean;
+    via: "inbox" | "push";
 };
 export type Review = {
     at: string;
