@@ -31,6 +31,7 @@ end
 local has_streams, hold = unpack(redis.call('HMGET', meta, 'streams', 'hold'))
 for _, id in ipairs(has_streams and not hold and redis.call('HKEYS', streams) or {}) do
   if stream_of(id).author == user then stream_drop(has_streams, id) end
+end
 -- Quorums stay without whom they name: who asked, who had to read, and who would hear of it.
 local asked_of = redis.call('HGETALL', quorums)
 for n = 1, #asked_of, 2 do
