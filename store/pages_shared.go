@@ -47,7 +47,9 @@ type sharedPage struct {
 }
 
 func (s *Logs) joinShared(server conn.Server) *sharedReads {
-	read := func(ctx context.Context, asked []sharedPull) []sharedPage { return s.readShared(ctx, server, asked) }
+	read := func(ctx context.Context, asked []sharedPull) []sharedPage {
+		return togetherReader{s}.read(ctx, server, asked)
+	}
 	return &sharedReads{Run: read, Calls: 1, Size: pipelineMax, Pause: sharedPause}
 }
 
@@ -67,12 +69,15 @@ func (s *Logs) pullWithOthers(ctx context.Context, user string, p chat.Pull) (ch
 	return got.page, got.err
 }
 
-// readShared answers pulls of many users, with a step for those of a group that ask for about the same entries.
-func (s *Logs) readShared(ctx context.Context, server conn.Server, asked []sharedPull) []sharedPage {
+// togetherReader reads logs for many users at once.
+type togetherReader struct{ *Logs }
+
+// read answers pulls of many users, with a step for those of a group that ask for about the same entries.
+func (s togetherReader) read(ctx context.Context, server conn.Server, asked []sharedPull) []sharedPage {
 	together := sharers(asked)
 	calls := make([]call, len(together))
 	for i, indexes := range together {
-		calls[i] = s.sharedCall(asked, indexes)
+		calls[i] = s.call(asked, indexes)
 	}
 	answers := s.runAt(ctx, server, calls)
 	if i := slices.IndexFunc(answers, func(a laneAnswer) bool { return conn.Broken(a.err) }); i >= 0 && ctx.Err() == nil {
@@ -80,13 +85,13 @@ func (s *Logs) readShared(ctx context.Context, server conn.Server, asked []share
 	}
 	pages := make([]sharedPage, len(asked))
 	for c, answer := range answers {
-		s.sharePages(ctx, asked, together[c], answer, pages)
+		s.share(ctx, asked, together[c], answer, pages)
 	}
 	return pages
 }
 
-// sharePages makes the pages of the users that one step answers.
-func (s *Logs) sharePages(ctx context.Context, asked []sharedPull, them []int, answer laneAnswer, pages []sharedPage) {
+// share makes the pages of the users that one step answers.
+func (s togetherReader) share(ctx context.Context, asked []sharedPull, them []int, answer laneAnswer, pages []sharedPage) {
 	if answer.err != nil {
 		for _, i := range them {
 			pages[i].err, pages[i].refused = answer.err, answer.refused
@@ -150,7 +155,7 @@ func sharers(asked []sharedPull) (together [][]int) {
 	return together
 }
 
-func (s *Logs) sharedCall(asked []sharedPull, indexes []int) call {
+func (s togetherReader) call(asked []sharedPull, indexes []int) call {
 	first, to, unread := asked[indexes[0]].pull, int64(0), false
 	k := s.keys.group(first.Group)
 	for _, i := range indexes {
