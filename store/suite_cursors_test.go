@@ -165,7 +165,7 @@ var cursorTests = map[string]func(*fixture){
 		w.markRead("g", "dora", id)
 		got, err := w.Receipts(w.ctx, "g", "alice", id, "", 10)
 		w.ok(err)
-		w.equal(got, chat.Receipts{ID: id, Members: 3, Seen: 2, Read: 1, Pending: []string{"alice"},
+		w.equal(got, chat.Receipts{ID: id, Members: 3, Seen: 2, Read: 1, Pending: []string{"alice"}, All: 4, Receipting: chat.ReceiptsOptional, LastUser: "dora",
 			SeenBy: []chat.Receipt{{User: "carl", Seen: 5}, {User: "dora", Seen: 5, Read: 5}}})
 		page, err := w.Receipts(w.ctx, "g", "alice", id, "", 2)
 		w.ok(err)
@@ -194,7 +194,7 @@ var cursorTests = map[string]func(*fixture){
 		w.equal(w.info("g", "bob").Held > id, true)
 		got, err := w.Receipts(w.ctx, "g", "alice", id, "", 10)
 		w.ok(err)
-		w.equal(got, chat.Receipts{ID: id, Members: 3, Seen: 2, Read: 1, Pending: []string{"carl"},
+		w.equal(got, chat.Receipts{ID: id, Members: 3, Seen: 2, Read: 1, Pending: []string{"carl"}, All: 3, Receipting: chat.ReceiptsOptional, LastUser: "carl",
 			SeenBy: []chat.Receipt{{User: "alice", Seen: 7}, {User: "bob", Seen: 7, Read: 7}}})
 		w.join("g", "dora", "alice") // who came later does not stand behind what was trimmed before
 		got, err = w.Receipts(w.ctx, "g", "dora", id, "", 10)

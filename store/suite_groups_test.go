@@ -16,6 +16,7 @@ var groupTests = map[string]func(*fixture){
 		in := w.info("g", "bob")
 		want := chat.Info{Group: g.Group, Role: chat.Ordinary, Joined: 2, ActiveMs: 1000, LastMark: g.Notices[1].Mark}
 		want.First, want.Held, want.Last, want.Group.Members, want.Join, want.Pins = 1, 1, 2, 3, chat.JoinOpen, chat.PinManagers
+		want.Receipts = chat.ReceiptsOptional
 		w.equal(in, want)
 		w.equal(w.info("g", "alice").Role, chat.Owner)
 		w.equal(w.info("g", "dora").Role, chat.Role(""))

@@ -252,6 +252,9 @@ func (f filler) groups() {
 	f.Must(pins.New(f.Service, f.Store, f.Store).Pin(f.Ctx, chattest.As("alice"), "g", id))
 	_, err = f.Store.PutQuorum(f.Ctx, chattest.As("alice"), quorum.Quorum{Group: "g", ID: id, Need: quorum.Need{Count: 100}, Author: "alice", By: "alice", Until: chat.TimeMs(time.Now().Add(time.Hour).UnixMilli())})
 	f.Must(err)
+	reply := "reply"
+	_, inThread := f.Service.Send(f.Ctx, chattest.As("bob"), "g", chat.Content{Thread: id, Body: &reply}, "")
+	f.Must(inThread)
 	f.Must(f.Store.Press(f.Ctx, g.Epoch, buttons.Press{Group: "g", Message: id, User: "bob", Action: "ok"}))
 	chattest.Done(f.T, f.Handlers()[chat.TaskMention], chat.MentionTask{Group: "g", Epoch: g.Epoch, ID: id, From: "alice", Users: []string{"bob"}})
 
