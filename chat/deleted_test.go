@@ -63,7 +63,7 @@ func TestDeletionLeaves(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := slices.Sorted(maps.Keys(fields))
-		if names := []string{"deleted_at", "from", "group", "id", "kind", "reply_to", "sent_at", "target"}; !slices.Equal(got, names) || fields["from"] != want {
+		if names := []string{"deleted_at", "from", "group", "id", "kind", "reply_to", "sent_at", "target", "thread"}; !slices.Equal(got, names) || fields["from"] != want {
 			t.Errorf("a deletion by %q leaves %s", from, left.JSON)
 		}
 	}

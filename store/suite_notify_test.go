@@ -463,7 +463,9 @@ var whereaboutsTests = map[string]func(*fixture){
 			w.ok(err)
 			left += n
 		}
-		w.equal(left, int64(3)) // where n1 has users nothing of the dead node is left, and dora lies with one of them or not at all
+		if left != 3 && (left != 4 || w.Partitions() == 1) { // dora is dropped with what lies in a partition of n1's users
+			w.Errorf("%d stand as present, want 3, or 4 if dora lies in a partition where n1 has nobody", left)
+		}
 	},
 	"who hides": func(w *fixture) {
 		w.ok(w.Arrive(w.ctx, "n1", []string{"alice", "bob"}, time.Minute))

@@ -37,7 +37,7 @@ func TestServerSaysWhatItHas(t *testing.T) {
 	}
 	origins := []string{"https://app.example.com"}
 	full := ask(func(c *node.Config) { c.Origins = origins })
-	if want := []string{"announcements", "archive", "batch", "blocks", "direct", "files", "hooks", "invites", "keys", "push", "reports", "schedules", "search", "users", "webhooks"}; !slices.Equal(full.Features, want) {
+	if want := []string{"announcements", "archive", "batch", "blocks", "direct", "files", "hooks", "invites", "keys", "push", "reports", "schedules", "search", "streams", "users", "webhooks"}; !slices.Equal(full.Features, want) {
 		t.Errorf("got the features %v, want %v", full.Features, want)
 	}
 	for name, want := range map[string]int64{
@@ -52,7 +52,7 @@ func TestServerSaysWhatItHas(t *testing.T) {
 	small := ask(func(c *node.Config) {
 		c.Origins, c.Archive, c.Files, c.Dev, c.MaxBody, c.MaxPage = origins, "off", "off", "on", "100", "7"
 	})
-	if want := []string{"announcements", "batch", "blocks", "dev", "direct", "hooks", "invites", "keys", "push", "reports", "schedules", "users", "webhooks"}; !slices.Equal(small.Features, want) {
+	if want := []string{"announcements", "batch", "blocks", "dev", "direct", "hooks", "invites", "keys", "push", "reports", "schedules", "streams", "users", "webhooks"}; !slices.Equal(small.Features, want) {
 		t.Errorf("got the features %v, want %v", small.Features, want)
 	}
 	if _, files := small.Limits["file"]; files || small.Limits["body"] != 100 || small.Limits["page"] != 7 {

@@ -160,7 +160,7 @@ func TestBadAvatar(t *testing.T) {
 		checkProblem(t, name, s.uploads("alice", bad.body, bad.kind), bad.status, bad.code)
 	}
 	checkProblem(t, "compressed", s.do(request{method: "PUT", path: "/v1/me/avatar", user: "alice", body: good, header: map[string]string{"Content-Type": "image/png", "Content-Encoding": "gzip"}}), 415, "invalid_request")
-	same(t, "nothing came of it", s.must("alice", "GET", "/v1/me", "").fields(), `{"user":"alice","version":0}`)
+	same(t, "nothing came of it", s.must("alice", "GET", "/v1/me", "").fields(), `{"presence":"shown","receipts":"shown","user":"alice","version":0}`)
 	for _, kind := range []string{"image/png", "image/jpeg", "application/octet-stream"} { // the content tells
 		if a := s.uploads("alice", good, kind); a.status != 200 {
 			t.Errorf("as %s: got %d %s", kind, a.status, a.body)

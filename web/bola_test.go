@@ -51,8 +51,8 @@ var matrix = map[string]struct{ private, public string }{
 	"POST /v1/groups/{group}/unread":                      {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"GET /v1/groups/{group}/messages/{id}/receipts":       {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"PUT /v1/groups/{group}/messages/{id}/quorum":         {"401 404 404 400 400 400 400", "401 403 403 400 400 400 400"}, // of a notice
-	"GET /v1/groups/{group}/messages/{id}/quorum":         {"401 404 404 404 404 404 404", "401 403 403 404 404 404 404"},
-	"DELETE /v1/groups/{group}/messages/{id}/quorum":      {"401 404 404 404 404 404 404", "401 403 403 404 404 404 404"},
+	"GET /v1/groups/{group}/messages/{id}/quorum":         {"401 404 404 404 404 404 403", "401 403 403 404 404 404 403"},
+	"DELETE /v1/groups/{group}/messages/{id}/quorum":      {"401 404 404 404 404 404 403", "401 403 403 404 404 404 403"},
 	"POST /v1/groups/{group}/messages/{id}/reports":       {"401 404 404 400 400 400 403", "401 403 403 400 400 400 403"}, // of a notice
 	"POST /v1/groups/{group}/messages/{id}/actions":       {"401 404 404 404 404 404 403", "401 403 403 404 404 404 403"}, // of a notice, which has none
 	"GET /v1/groups/{group}/reports":                      {"401 404 404 403 200 200 200", "401 403 403 403 200 200 200"},

@@ -29,7 +29,7 @@ func same(t *testing.T, what string, got any, want string) {
 func TestOwnProfile(t *testing.T) {
 	s := start(t, nil)
 	none := s.must("alice", "GET", "/v1/me", "")
-	same(t, "nothing yet", none.fields(), `{"user":"alice","version":0}`)
+	same(t, "nothing yet", none.fields(), `{"presence":"shown","receipts":"shown","user":"alice","version":0}`)
 	if tag := none.header.Get("ETag"); tag != `"0"` {
 		t.Errorf("got the tag %s", tag)
 	}
@@ -41,7 +41,7 @@ func TestOwnProfile(t *testing.T) {
 		t.Errorf("got the tag %s of version %s", tag, version)
 	}
 	delete(got, "version")
-	same(t, "all fields", got, `{"data":{"a":1,"b":{"c":2}},"name":"Alicé م`+"\u200c"+`ی","picture":"https://example.com/a.png","settings":{"theme":"dark"},`+
+	same(t, "all fields", got, `{"data":{"a":1,"b":{"c":2}},"name":"Alicé م`+"\u200c"+`ی","picture":"https://example.com/a.png","presence":"shown","receipts":"shown","settings":{"theme":"dark"},`+
 		`"status":{"emoji":"🚂","text":"away","until":"2999-01-01T00:00:00.000Z"},"user":"alice"}`)
 
 	ifMatch := func(tag, body string) answer {
@@ -67,7 +67,7 @@ func TestOwnProfile(t *testing.T) {
 		t.Errorf("got version %v after %v", got["version"], before)
 	}
 	delete(got, "version")
-	same(t, "cleared", got, `{"user":"alice"}`)
+	same(t, "cleared", got, `{"presence":"shown","receipts":"shown","user":"alice"}`)
 
 	for _, bad := range []string{
 		`{"name":""}`, `{"name":"  "}`, `{"name":"` + strings.Repeat("x", 65) + `"}`, `{"name":"a\u202eb"}`, `{"name":"a\u061cb"}`, `{"name":"a\u200eb"}`, `{"name":"a\u2066b"}`,

@@ -238,7 +238,7 @@ var reaches = map[string]func(s *bounded){
 	// What is about a user, or about the whole server.
 	"POST /v1/users/{user}/messages": nil, "PUT /v1/direct/{user}": nil, "GET /v1/inbox": nil, "GET /v1/blocks": nil, "PUT /v1/blocks/{user}": nil, "GET /v1/blocks/{user}": nil, "DELETE /v1/blocks/{user}": nil, "POST /v1/inbox/ack": nil,
 	"GET /v1/devices": nil, "PUT /v1/devices/{device}": nil, "GET /v1/devices/{device}": nil, "DELETE /v1/devices/{device}": nil, "GET /v1/push/key": nil,
-	"PATCH /v1/me": nil, "PUT /v1/me/avatar": nil, "DELETE /v1/me/avatar": nil, "GET /v1/users": nil, "GET /v1/users/{user}": nil,
+	"PATCH /v1/me": nil, "PUT /v1/me/avatar": nil, "DELETE /v1/me/avatar": nil, "GET /v1/users": nil, "GET /v1/users/{user}": nil, "POST /v1/presence": nil,
 	"DELETE /v1/me": nil, "GET /v1/me/export": nil, "DELETE /v1/users/{user}": nil, "GET /v1/erasures/{erasure}": nil,
 	"GET /v1/accounts": nil, "PUT /v1/me/password": nil, "GET /v1/me/logins": nil, "DELETE /v1/me/logins": nil, "DELETE /v1/me/logins/{login}": nil, "POST /v1/users/{user}/codes": nil, "GET /v1/users/{user}/logins": nil, "DELETE /v1/users/{user}/logins/{login}": nil,
 	"PUT /v1/users": nil, "POST /v1/users/{user}/revoke": nil, "POST /v1/users/{user}/disconnect": nil, "GET /v1/users/{user}/sessions": nil,
@@ -330,6 +330,8 @@ var commands = map[string]struct{ inside, beyond string }{
 	"ack":       {`{"op":"ack","group":"in:0","id":1}`, `{"op":"ack","group":"b-beyond0","id":1}`},
 	"read":      {`{"op":"read","group":"in:0","id":1}`, `{"op":"read","group":"b-beyond0","id":1}`},
 	"typing":    {`{"op":"typing","group":"in:0"}`, `{"op":"typing","group":"b-beyond0"}`},
+	"focus":     {`{"op":"focus","group":"in:0"}`, `{"op":"focus","group":"b-beyond0"}`},
+	"stream":    {``, `{"op":"stream","group":"b-beyond0","id":4,"offset":0,"append":"x"}`},
 	"inbox_ack": {``, `{"op":"inbox_ack","seq":1}`},
 	"auth":      {`{"op":"auth","token":KEY}`, `{"op":"auth","token":TOKEN}`},
 	"hello":     {``, ``}, // begins the session

@@ -175,7 +175,7 @@ func TestLongTokens(t *testing.T) {
 		return f
 	}
 	cookies := strings.Repeat("c", 8<<10)
-	if a := s.do(request{method: "GET", path: "/v1/me", user: "alice"}); a.status != 200 || a.body != `{"user":"alice","version":0}`+"\n" {
+	if a := s.do(request{method: "GET", path: "/v1/me", user: "alice"}); a.status != 200 || a.body != `{"user":"alice","version":0,"receipts":"shown","presence":"shown"}`+"\n" {
 		t.Errorf("a user without a role: got %d %s", a.status, a.body)
 	}
 	for fits, signed := range tokens {

@@ -21,6 +21,8 @@ export const frames: Schema["ClientFrame"][] = [
   { op: "read", group: "general", cursor: "9f2c.44.k3" },
   { op: "inbox_ack", seq: 7 },
   { op: "typing", group: "general" },
+  { op: "focus", group: null },
+  { op: "stream", group: "general", id: 42, offset: 0, append: "Hello" },
   { op: "auth", token: "t" },
 ];
 
@@ -43,6 +45,12 @@ export function read(frame: Schema["ServerFrame"]): string | number {
     case "cursor":
       return frame.seen + frame.read;
     case "typing":
+      return frame.user;
+    case "here":
+      return frame.count;
+    case "stream":
+      return frame.append ?? frame.id;
+    case "stream_cancel":
       return frame.user;
     case "draft":
       return frame.body ?? frame.group;
