@@ -67,7 +67,8 @@ func deliveries(b *bench) {
 func deliverThrough(b *bench, hub string, sockets, size int) (d delivered) {
 	server := redistest.Start(b.tb)
 	defer server.Kill()
-	kind, addr, pid := "chatd", "", 0
+	kind, addr := "chatd", ""
+	var pid int
 	if hub == "chatd" {
 		readerGroups(b, server, deliveryReaders(sockets, size))
 		node := harness.StartNode(b.tb, harness.Config{Redis: server.URL(), Env: map[string]string{

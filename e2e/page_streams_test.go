@@ -27,8 +27,13 @@ func TestPageStreams(t *testing.T) {
 	bob.see(body + `?.includes("a monoid in the category of")`)
 	bob.picture(picturesDir(t), "streams.png")
 	bob.click(`[name=stop-writing]`)
-	<-answer.Cancelled()
-	must(io.WriteString(answer, "functors**."))(t)
+	bob.see(`document.body.innerText.includes("Asked to stop")`)
+	must(io.WriteString(answer, "functors**."))(t) // the answer to this says so
+	select {
+	case <-answer.Cancelled():
+	case <-ctx.Done():
+		t.Fatal("the writer was not asked to stop")
+	}
 	if err := answer.Close(); err != nil {
 		t.Fatal(err)
 	}

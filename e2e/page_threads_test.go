@@ -151,6 +151,7 @@ func TestPageThreadLinks(t *testing.T) {
 	alice.click(".replies")
 	alice.see(inThread("the lighthouse, @alice"))
 
+	alice.refused(true)
 	alice.online(false)
 	alice.fill(".panel textarea", "later")
 	alice.click(".panel .send")

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
 )
 
 // TestSDKWidgetList picks conversations from the list, wide and narrow, by keys.
@@ -87,20 +89,26 @@ func TestSDKWidgetActs(t *testing.T) {
 	peel := "Can somebody bring the long peel?"
 	id := ask[string](ada, in(row(peel)+`.dataset.id`))
 	tool := func(id string, n int) string { return fmt.Sprintf(".row[data-id='%s'] .tool:nth-child(%d)", id, n) }
-	over := func(id string) {
-		t.Helper()
-		at := ask[[]float64](ada, in(fmt.Sprintf(`((r) => [r.x + 8, r.y + r.height / 2])($(".row[data-id='%s'] .bubble").getBoundingClientRect())`, id)))
-		ada.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]))
-		ada.see(in(fmt.Sprintf(`getComputedStyle($(".row[data-id='%s'] .tools")).visibility === "visible"`, id)))
+	// What can be done with a message shows under the mouse, and lines move while they are drawn.
+	over := func(id string) func() {
+		return func() {
+			t.Helper()
+			harness.Eventually(t, waitTimeout, "what can be done with a message shows", func() error {
+				at := ask[[]float64](ada, in(fmt.Sprintf(`((r) => [r.x + 8, r.y + r.height / 2])($(".row[data-id='%s'] .bubble").getBoundingClientRect())`, id)))
+				ada.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]))
+				if !ask[bool](ada, in(fmt.Sprintf(`getComputedStyle($(".row[data-id='%s'] .tools")).visibility === "visible"`, id))) {
+					return errors.New(ada.text())
+				}
+				return nil
+			})
+		}
 	}
 
-	over(id)
-	ada.within(tool(id, 1))
+	ada.within(tool(id, 1), over(id))
 	ada.within(tool(id, 2))
 	ada.see(in(row(peel) + `.querySelector(".reaction[aria-pressed=true]").textContent === "❤️1"`))
 
-	over(id)
-	ada.within(tool(id, 2))
+	ada.within(tool(id, 2), over(id))
 	ada.see(in(`$(".about").textContent === "Reply to Bob Lindgren" + ` + fmt.Sprintf("%q", peel)))
 	ada.inWidget("I have it")
 	ada.see(in(row("I have it") + `.querySelector(".quote").textContent === "Bob Lindgren" + ` + fmt.Sprintf("%q", peel)))
@@ -119,14 +127,12 @@ func TestSDKWidgetActs(t *testing.T) {
 	ada.press(kb.Escape)
 	ada.see(in(`$("textarea").value === "a draft" && $(".about").hidden`))
 	own := ask[string](ada, in(row("I have it")+`.dataset.id`))
-	over(own)
-	ada.within(tool(own, 3))
+	ada.within(tool(own, 3), over(own))
 	ada.press(" here")
 	ada.enter()
-	ada.see(in(row("I have it here") + ` && $("textarea").value === "a draft"`))
+	ada.see(in(row("I have it here") + `.querySelector(".foot").textContent.startsWith("edited") && $("textarea").value === "a draft"`))
 
-	over(own)
-	ada.within(tool(own, 4))
+	ada.within(tool(own, 4), over(own))
 	ada.see(in(`$(".tool.danger").textContent === "Delete for everyone"`))
 	// A line that is drawn anew meanwhile still asks.
 	thumb := client.Draft{Kind: client.KindReaction, Target: must(strconv.ParseInt(own, 10, 64))(t), Emoji: "👍"}

@@ -101,11 +101,19 @@ func (p *person) inWidget(text string) {
 	p.see(in(`$("textarea").value === ""`))
 }
 
-// within presses the middle of an element of the widget, as a mouse does, and again where it moved all the same.
-func (p *person) within(selector string) {
+// within presses the middle of an element of the widget, as a mouse does, and again where it moved all the same. What
+// comes first is done before each try.
+func (p *person) within(selector string, first ...func()) {
 	p.t.Helper()
 	element := in(fmt.Sprintf(`$(%q)`, selector))
+	tries := 0
 	for missed := true; missed; missed = ask[bool](p, `window.missed === true`) {
+		if tries++; tries > 20 {
+			p.t.Fatalf("%s: no press of %d reached %s\n%s", p.name, tries-1, selector, p.text())
+		}
+		for _, act := range first {
+			act()
+		}
 		p.see(still(element))
 		// What was drawn anew meanwhile, and lies where the press comes, is what was meant.
 		p.script(`window.missed = false, ["pointerdown", "click"].forEach((kind) =>

@@ -148,7 +148,6 @@ func (g groupKeys) reacted() string         { return g.base + ":reacted" }
 func (g groupKeys) waiting() string         { return g.base + ":waiting" }
 func (g groupKeys) reports() string         { return g.base + ":reports" }
 func (g groupKeys) reporters() string       { return g.base + ":reporters" }
-func (g groupKeys) expires() string         { return g.base + ":expires" }
 func (g groupKeys) pins() string            { return g.base + ":pins" }
 func (g groupKeys) pinned() string          { return g.base + ":pinned" }
 func (g groupKeys) invites() string         { return g.base + ":invites" }

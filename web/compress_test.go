@@ -100,11 +100,11 @@ func TestAnswersAreCompressed(t *testing.T) {
 
 	s.must("alice", "PATCH", "/v1/groups/g", `{"data":{"about":"`+words(1, 2000)+`"}}`)
 	tagged := s.fetch("gzip", "GET", "/v1/groups/g", "")
-	if tag := tagged.Header.Get("ETag"); tagged.StatusCode != 200 || tag == "" || tagged.is() || tagged.bytes < 2000 {
+	if tag := tagged.Header.Get("ETag"); tagged.StatusCode != http.StatusOK || tag == "" || tagged.is() || tagged.bytes < 2000 {
 		t.Errorf("an answer with a tag: %s, %d bytes", tagged.Header, tagged.bytes)
 	}
 	export := s.fetch("gzip", "GET", "/v1/me/export", "")
-	if export.is() || export.varies() || export.StatusCode != 200 || export.bytes < 2000 {
+	if export.is() || export.varies() || export.StatusCode != http.StatusOK || export.bytes < 2000 {
 		t.Errorf("an export: %d, %d bytes, %s", export.StatusCode, export.bytes, export.Header)
 	}
 	file := s.create(`{"name":"a.json","type":"application/json","size":3000}`)
@@ -112,7 +112,7 @@ func TestAnswersAreCompressed(t *testing.T) {
 	if got := s.fetch("gzip", "GET", file, ""); got.is() || got.bytes != 3000 || got.Header.Get("ETag") == "" {
 		t.Errorf("a file: %d bytes, %s", got.bytes, got.Header)
 	}
-	if wrong := s.fetch("gzip", "GET", page+"?after="+strings.Repeat("x", 3000), ""); wrong.is() || wrong.StatusCode != 400 {
+	if wrong := s.fetch("gzip", "GET", page+"?after="+strings.Repeat("x", 3000), ""); wrong.is() || wrong.StatusCode != http.StatusBadRequest {
 		t.Errorf("an error: %d, %s", wrong.StatusCode, wrong.Header)
 	}
 

@@ -39,7 +39,7 @@ export function Tools({ item, mine, manages, open, on }: { item: MessageItem; mi
           <button type="button" key={emoji} class="icon-button quick" aria-label={say(`React with ${emoji}`, `用 ${emoji} 回应`)} onClick={() => on.react(item, emoji)}>{emoji}</button>
         ))}
         <IconButton icon="smile" label={say("Add reaction", "添加回应")} {...toggle("picker")} />
-        {on.thread && <IconButton icon="thread" label={say("Reply in thread", "在消息列中回复")} onClick={() => on.thread!(item)} />}
+        {on.thread && <IconButton icon="thread" class="icon-button in-thread" label={say("Reply in thread", "在消息列中回复")} onClick={() => on.thread!(item)} />}
         <IconButton icon="reply" label={say("Reply", "回复")} onClick={() => on.reply(item)} />
         <IconButton icon="more" label={say("More actions", "更多操作")} {...toggle("menu")} />
       </div>
