@@ -23,7 +23,7 @@ import (
 // Files is the client as it is written, and what is made of it. Everything in it is public, and everything works under the
 // content security policy `default-src 'none'` with scripts, styles, images and connections from 'self' alone.
 //
-//go:embed index.html admin.html favicon.svg manifest.webmanifest icons page vendor dist
+//go:embed index.html admin.html favicon.svg manifest.webmanifest icons page vendor/*.js vendor/*.LICENSE vendor/README.md dist
 var Files embed.FS
 
 // AssetsPrefix begins the paths of a site that name their content: what is served below it never changes.
@@ -65,8 +65,11 @@ func Site(files fs.FS) (map[string][]byte, error) {
 // workerName is at the root: a service worker is for what lies beside and below its address, which must not change.
 const workerName = "sw.js"
 
+// emojiFace is loaded where the system has no emoji.
+const emojiFace = "noto-emoji.woff2"
+
 // serviceWorker tells the service worker which files the page is made of. Those of the admin page, which is for whoever has a
-// connection, and source maps are none of them.
+// connection, source maps, and the face for whoever has no emoji are none of them.
 func serviceWorker(script []byte, site map[string][]byte, folder string) ([]byte, error) {
 	shell := struct {
 		Version string   `json:"version"`
@@ -76,7 +79,7 @@ func serviceWorker(script []byte, site map[string][]byte, folder string) ([]byte
 	shell.Version = hashOf(map[string][]byte{"index.html": site["index.html"], workerName: script})
 	for _, name := range slices.Sorted(maps.Keys(site)) {
 		asset, is := strings.CutPrefix(name, folder)
-		if is && !strings.HasSuffix(asset, ".map") && !strings.HasPrefix(asset, "admin.") {
+		if is && !strings.HasSuffix(asset, ".map") && !strings.HasPrefix(asset, "admin.") && asset != emojiFace {
 			shell.Files = append(shell.Files, "/"+name)
 		}
 	}

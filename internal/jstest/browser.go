@@ -50,8 +50,9 @@ func chromium() (path string, err error) {
 	return path, err
 }
 
-// Chromium starts one with an empty profile. stop ends it, and waits for that.
-func Chromium(ctx context.Context) (browser context.Context, stop func(), err error) {
+// Chromium starts one with an empty profile, in the environment of the test and env ("NAME=value"). stop ends it, and waits
+// for that.
+func Chromium(ctx context.Context, env ...string) (browser context.Context, stop func(), err error) {
 	path, err := chromium()
 	if err != nil {
 		return ctx, func() {}, err
@@ -61,6 +62,7 @@ func Chromium(ctx context.Context) (browser context.Context, stop func(), err er
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-features", "Translate,SpareRendererForSitePerProcess"), // a spare renderer takes more than many a test
 		chromedp.Flag("lang", "en-US"), chromedp.WSURLReadTimeout(startTimeout),
+		chromedp.Env(env...),
 	)
 	ctx, release := chromedp.NewExecAllocator(ctx, options...)
 	ctx, end := chromedp.NewContext(ctx)
