@@ -56,6 +56,7 @@ type Notification struct {
 	Data      struct {
 		User     string `json:"user"`
 		Group    string `json:"group"`
+		Thread   int64  `json:"thread"` // the root of the thread whose replies it is about; 0: none
 		Count    int64  `json:"count"`
 		Mentions int64  `json:"mentions"`
 		LastID   int64  `json:"last_id"`

@@ -16,13 +16,15 @@ import (
 var _ notify.Store = (*Store)(nil)
 
 var (
-	wantNotifyScript  = newScript("notify/want", partNames)
-	pushKeyScript     = newScript("notify/push_key", partNames)
-	levelScript       = newScript("notify/set_level", groupNames)
-	levelOfScript     = newReader("notify/level", groupNames)
-	behindScript      = newReader("notify/behind", groupNames)
-	notifyUsersScript = newScript("notify/users", groupNames)
-	notifyInboxScript = newScript("notify/inbox", userNames)
+	wantNotifyScript    = newScript("notify/want", partNames)
+	pushKeyScript       = newScript("notify/push_key", partNames)
+	levelScript         = newScript("notify/set_level", groupNames)
+	levelOfScript       = newReader("notify/level", groupNames)
+	behindScript        = newReader("notify/behind", groupNames)
+	notifyUsersScript   = newScript("notify/users", groupNames)
+	followersScript     = newReader("notify/followers", groupNames)
+	notifyRepliesScript = newScript("notify/replies", groupNames)
+	notifyInboxScript   = newScript("notify/inbox", userNames)
 )
 
 // Notifications decide who gets notified of what: devices, levels, presence.
@@ -82,11 +84,33 @@ func (s *Notifications) Behind(ctx context.Context, group, epoch, after string, 
 	if err != nil {
 		return nil, "", err
 	}
-	users := make([]string, 0, len(r)-2)
+	return pageOfUsers(r)
+}
+
+// pageOfUsers reads what to continue after, and users.
+func pageOfUsers(r reply) (users []string, next string, err error) {
+	users = make([]string, 0, len(r)-2)
 	for i := 2; i < len(r); i++ {
 		users = append(users, r.text(i))
 	}
 	return users, r.text(1), nil
+}
+
+// Followers pages through who follows a thread and has neither read nor been notified of its newest reply.
+func (s *Notifications) Followers(ctx context.Context, group, epoch string, root int64, after string, limit int) ([]string, string, error) {
+	r, err := s.runSafe(ctx, followersScript.On(s.keys.group(group)).Arg("epoch", epoch).Arg("root", root).Arg("after", after).
+		Arg("limit", min(limit, rangeBatch)))
+	if err != nil {
+		return nil, "", err
+	}
+	return pageOfUsers(r)
+}
+
+// NotifyFollowers is NotifyUsers for the replies of a thread.
+func (s *Notifications) NotifyFollowers(ctx context.Context, group, epoch string, root int64, users []string) error {
+	k := s.keys.group(group)
+	return s.doSafe(ctx, notifyRepliesScript.Sized(k, 2*len(users)).Arg("group", group).Arg("epoch", epoch).Arg("root", root).
+		Arg("high_id", k.taskID()).Arg("normal_id", k.taskID()).List("users", users))
 }
 
 // NotifyUsers decides which of these offline users to notify, records how far, and enqueues the task that makes the deliveries.

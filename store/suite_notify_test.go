@@ -333,6 +333,77 @@ var notifyTests = map[string]func(*fixture){
 		w.ok(w.NotifyUsers(w.ctx, "g", epoch, []string{"bob"}))
 		w.equal(len(w.dispatches()), 0)
 	},
+	"who follows a thread": func(w *fixture) {
+		w.group("g", []string{"bob", "carl", "dora", "erin"})
+		epoch := w.info("g", "alice").Epoch
+		root := w.say("g", "alice", "x")
+		followers := func(after string, limit int) ([]string, string) {
+			w.Helper()
+			users, next, err := w.Followers(w.ctx, "g", epoch, root, after, limit)
+			w.ok(err)
+			return users, next
+		}
+		dispatch := func(users ...string) []notify.DispatchTask {
+			w.Helper()
+			w.ok(w.NotifyFollowers(w.ctx, "g", epoch, root, users))
+			return w.dispatches()
+		}
+		all := []string{"alice", "bob", "carl", "dora", "erin", "nobody"}
+		w.equal(len(dispatch(all...)), 0) // no thread yet
+		users, next := followers("", 10)
+		w.equal([]any{len(users), next}, []any{0, ""})
+		w.ok(w.SetLevel(w.ctx, "g", "erin", notify.Setting{Level: notify.Mentions}))
+		w.follow("g", "erin", root, true)
+		one := w.replies("g", "bob", root)
+		two := w.replies("g", "bob", root, "carl")
+		users, next = followers("", 3) // alice, bob, carl; bob has read
+		w.equal([]any{users, next}, []any{[]string{"alice", "carl"}, "carl"})
+		users, next = followers(next, 3)
+		w.equal([]any{users, next}, []any{[]string{"erin"}, ""})
+		w.equal(dispatch(all...), []notify.DispatchTask{
+			{Group: "g", Thread: root, Epoch: epoch, Last: two, Priority: chat.PriorityHigh, Users: []notify.Recipient{{User: "carl", Count: 1, Mentions: 1, Show: two}}},
+			{Group: "g", Thread: root, Epoch: epoch, Last: two, Priority: chat.PriorityNormal, Users: []notify.Recipient{{User: "alice", Count: 2, Show: two}}},
+		})
+		w.equal(len(dispatch(all...)), 0) // once
+		users, _ = followers("", 10)
+		w.equal(users, []string{"erin"})
+
+		// What is read in the thread ends it, and what is in the group goes its own way.
+		w.readThread("g", "alice", root, one)
+		three := w.replies("g", "bob", root, "erin")
+		w.readThread("g", "carl", root, three)
+		w.ok(w.SetLevel(w.ctx, "g", "alice", notify.Setting{Level: notify.None}))
+		w.equal(dispatch(all...), []notify.DispatchTask{{Group: "g", Thread: root, Epoch: epoch, Last: three, Priority: chat.PriorityHigh,
+			Users: []notify.Recipient{{User: "erin", Count: 3, Mentions: 1, Show: three}}}})
+		w.ok(w.NotifyUsers(w.ctx, "g", epoch, []string{"dora"}))
+		w.equal(w.dispatches()[0].Users, []notify.Recipient{{User: "dora", Count: 1, Show: root}})
+		w.follow("g", "erin", root, false)
+		w.follow("g", "erin", root, true)
+		w.replies("g", "bob", root)
+		w.removes("alice", root) // ends the thread
+		w.equal(len(dispatch(all...)), 0)
+		users, _ = followers("", 10)
+		w.equal(len(users), 0)
+		_, _, err := w.Followers(w.ctx, "g", "other", root, "", 10)
+		w.fails(err, chat.ErrNotFound)
+		w.fails(w.NotifyFollowers(w.ctx, "g", "other", root, all), chat.ErrNotFound)
+	},
+	"a reply has followers notified, and nobody else": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		root := w.say("g", "alice", "x")
+		w.ok(w.WantNotify(w.ctx, time.Hour, false))
+		w.replies("g", "bob", root)
+		w.replies("g", "bob", root)
+		tasks := w.takeTasks(notify.TaskFanOut)
+		w.equal(len(tasks), 1)
+		var task notify.FanOutTask
+		w.ok(json.Unmarshal(tasks[0].Payload, &task))
+		w.equal(task, notify.FanOutTask{GroupTask: chat.GroupTask{Group: "g", Epoch: w.info("g", "bob").Epoch}, Thread: root})
+		w.say("g", "bob", "y")
+		tasks = w.takeTasks(notify.TaskFanOut)
+		w.equal(len(tasks), 1)
+		w.equal(strings.Contains(string(tasks[0].Payload), "thread"), false)
+	},
 	"what a late member may see": func(w *fixture) {
 		w.group("g", nil, noHistory)
 		w.says("g", "alice", 3)

@@ -65,13 +65,19 @@ func (s *Service) unreadMessages(ctx context.Context, t PushTask) ([]shown, erro
 	if err != nil {
 		return nil, err
 	}
+	read := pages[0].Info.Read
+	if t.Thread > 0 {
+		if _, read, err = s.thread(ctx, t); err != nil {
+			return nil, err
+		}
+	}
 	var all []shown
 	for _, m := range pages[0].Messages {
 		var e chat.Entry
 		if err := json.Unmarshal(m.JSON, &e); err != nil {
 			return nil, err
 		}
-		if m.ID <= pages[0].Info.Read || e.From == t.User || e.DeletedAt != nil || e.Kind != chat.Text && e.Kind != chat.Data ||
+		if m.ID <= read || e.Thread != t.Thread || e.From == t.User || e.DeletedAt != nil || e.Kind != chat.Text && e.Kind != chat.Data ||
 			mentions && !slices.Contains(e.Mentions, t.User) && !slices.Contains(e.Mentions, chat.MentionAll) {
 			continue
 		}

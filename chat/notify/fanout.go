@@ -26,10 +26,11 @@ const (
 	TaskPush     = "push"         // PushTask: one delivery
 )
 
-// FanOutTask names one life of a group. Again: a second run, for members who seemed to be online in the first.
+// FanOutTask names one life of a group. Thread: only the replies of that thread, to its followers. Again: a second run, for members who seemed to be online in the first.
 type FanOutTask struct {
 	chat.GroupTask
-	Again bool `json:"again,omitempty"`
+	Thread int64 `json:"thread,omitempty"`
+	Again  bool  `json:"again,omitempty"`
 }
 
 // InboxTask names the owner of an inbox. Again: as in FanOutTask.
@@ -42,6 +43,7 @@ type InboxTask struct {
 // Show are seqs.
 type DispatchTask struct {
 	Group    string        `json:"group"`
+	Thread   int64         `json:"thread,omitempty"` // 0: what is in no thread
 	Epoch    string        `json:"epoch"`
 	Last     int64         `json:"last"` // the end of the log at that time
 	AtMs     int64         `json:"at_ms"`
@@ -65,14 +67,14 @@ func (s *Service) fanOut(ctx context.Context, t FanOutTask) error {
 	}
 	there := false
 	for after := ""; ; {
-		users, next, err := s.store.Behind(ctx, t.Group, t.Epoch, after, membersMax)
+		users, next, err := s.behind(ctx, t, after)
 		if errors.Is(err, chat.ErrNotFound) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		live, err := s.notifyOffline(ctx, t.GroupTask, users)
+		live, err := s.notifyOffline(ctx, t, users)
 		if err != nil {
 			return err
 		}
@@ -84,7 +86,19 @@ func (s *Service) fanOut(ctx context.Context, t FanOutTask) error {
 	if !there || t.Again {
 		return nil
 	}
-	return s.lookAgain(ctx, TaskFanOut, t.Group, t.Group+":"+t.Epoch, FanOutTask{GroupTask: t.GroupTask, Again: true})
+	name := t.Group + ":" + t.Epoch
+	if t.Thread > 0 {
+		name = fmt.Sprint(name, ":", t.Thread)
+	}
+	return s.lookAgain(ctx, TaskFanOut, t.Group, name, FanOutTask{GroupTask: t.GroupTask, Thread: t.Thread, Again: true})
+}
+
+// behind returns a page of the users that a fan-out is about.
+func (s *Service) behind(ctx context.Context, t FanOutTask, after string) (users []string, next string, err error) {
+	if t.Thread > 0 {
+		return s.store.Followers(ctx, t.Group, t.Epoch, t.Thread, after, membersMax)
+	}
+	return s.store.Behind(ctx, t.Group, t.Epoch, after, membersMax)
 }
 
 // lookAgain schedules a second fan-out for when the presence seen now has expired: a session may belong to a node that just
@@ -97,7 +111,7 @@ func (s *Service) lookAgain(ctx context.Context, kind, subject, name string, pay
 }
 
 // notifyOffline notifies the offline users, and reports whether others with a device are online.
-func (s *Service) notifyOffline(ctx context.Context, t chat.GroupTask, users []string) (there bool, err error) {
+func (s *Service) notifyOffline(ctx context.Context, t FanOutTask, users []string) (there bool, err error) {
 	if len(users) == 0 {
 		return false, nil
 	}
@@ -106,7 +120,12 @@ func (s *Service) notifyOffline(ctx context.Context, t chat.GroupTask, users []s
 		return false, err
 	}
 	for some := range slices.Chunk(away, usersMax) {
-		if err := s.store.NotifyUsers(ctx, t.Group, t.Epoch, some); err != nil && !errors.Is(err, chat.ErrNotFound) {
+		if t.Thread > 0 {
+			err = s.store.NotifyFollowers(ctx, t.Group, t.Epoch, t.Thread, some)
+		} else {
+			err = s.store.NotifyUsers(ctx, t.Group, t.Epoch, some)
+		}
+		if err != nil && !errors.Is(err, chat.ErrNotFound) {
 			return false, err
 		}
 	}
@@ -201,10 +220,14 @@ func (s *Service) dispatch(ctx context.Context, t DispatchTask) error {
 	var pushes []chat.NewTask
 	for i, recipient := range t.Users {
 		for _, d := range all[i] {
+			key := fmt.Sprint(recipient.User, " ", d.ID, " ", t.Group, " ", t.Epoch, " ", t.Last)
+			if t.Thread > 0 {
+				key = fmt.Sprint(key, " ", t.Thread)
+			}
 			pushes = append(pushes, chat.NewTask{
 				Queue: chat.QueueEgress, Kind: TaskPush, Subject: recipient.User, Priority: t.Priority,
-				Key: fmt.Sprint(recipient.User, " ", d.ID, " ", t.Group, " ", t.Epoch, " ", t.Last),
-				Payload: PushTask{User: recipient.User, Device: d.ID, Group: t.Group, Epoch: t.Epoch, Last: t.Last, AtMs: t.AtMs,
+				Key: key,
+				Payload: PushTask{User: recipient.User, Device: d.ID, Group: t.Group, Thread: t.Thread, Epoch: t.Epoch, Last: t.Last, AtMs: t.AtMs,
 					Count: recipient.Count, Mentions: recipient.Mentions, Show: recipient.Show, Priority: t.Priority},
 			})
 		}

@@ -123,6 +123,54 @@ func (r *bench) arrives(want int, err error) {
 	}
 }
 
+// TestAReplyReachesWhoFollows: from the reply to the device, and not once it was read in the thread.
+func TestAReplyReachesWhoFollows(t *testing.T) {
+	r := newBench(t)
+	root := r.Say("bob", "g", "root").ID
+	r.take(queue.Delayed, notify.TaskFanOut)
+	reply := func(body string) int64 {
+		t.Helper()
+		sent, err := r.Send(r.Ctx, chattest.As("alice"), "g", chat.Content{Thread: root, Body: &body}, "")
+		r.Must(err)
+		return sent.ID
+	}
+	fanOut := func() [][]byte {
+		t.Helper()
+		tasks := r.take(queue.Delayed, notify.TaskFanOut)
+		if len(tasks) != 1 {
+			t.Fatalf("got %d fan-outs of a reply, want 1", len(tasks))
+		}
+		r.run(notify.TaskFanOut, json.RawMessage(tasks[0]))
+		return r.waiting(notify.TaskDispatch)
+	}
+	one := reply("first")
+	tasks := fanOut()
+	if len(tasks) != 1 {
+		t.Fatalf("got %d dispatches, want 1", len(tasks))
+	}
+	ofThread := func(p *notify.PushTask, _ *chat.TaskRun) { p.Thread = root }
+	r.arrives(1, r.push(one, ofThread))
+	if d := r.receiver.Got("bob")[0].Data; d.From != "alice" || d.Preview != "first" || d.Thread != root {
+		t.Errorf("bob got %+v", d)
+	}
+	r.arrives(1, r.push(one, nil)) // in the group there is nothing for bob
+
+	// Of what bob blocks nothing is shown; the newest reply of others is.
+	r.blocked = map[string]bool{"alice": true}
+	r.arrives(1, r.push(one, ofThread))
+	r.blocked = nil
+
+	two := reply("second")
+	at := r.Ctx
+	if _, err := r.Store.ReadThread(at, chattest.As("bob"), "g", root, two); err != nil {
+		t.Fatal(err)
+	}
+	if tasks := fanOut(); len(tasks) != 0 {
+		t.Errorf("got %d dispatches of what was read, want none", len(tasks))
+	}
+	r.arrives(1, r.push(two, ofThread))
+}
+
 // TestADeliveryLooksAgain lets a delivery wait while things change: nobody gets notified of what is over by then.
 func TestADeliveryLooksAgain(t *testing.T) {
 	r := newBench(t)

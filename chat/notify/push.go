@@ -6,8 +6,10 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
+	"strconv"
 	"sync"
 	"time"
 
@@ -30,6 +32,7 @@ type PushTask struct {
 	User     string        `json:"user"`
 	Device   string        `json:"device"`
 	Group    string        `json:"group"` // empty: the inbox
+	Thread   int64         `json:"thread,omitempty"`
 	Epoch    string        `json:"epoch"`
 	Last     int64         `json:"last"`
 	AtMs     int64         `json:"at_ms"`
@@ -168,6 +171,7 @@ type notification struct {
 type notifiedData struct {
 	User     string `json:"user"`
 	Group    string `json:"group"` // empty: the inbox
+	Thread   int64  `json:"thread,omitempty"`
 	Count    int64  `json:"count"`
 	Mentions int64  `json:"mentions"`
 	LastID   int64  `json:"last_id"`
@@ -178,7 +182,7 @@ type notifiedData struct {
 
 func (t PushTask) notification() notification {
 	return notification{Type: "notification", Timestamp: chat.TimeMs(t.AtMs),
-		Data: notifiedData{User: t.User, Group: t.Group, Count: t.Count, Mentions: t.Mentions, LastID: t.Last}}
+		Data: notifiedData{User: t.User, Group: t.Group, Thread: t.Thread, Count: t.Count, Mentions: t.Mentions, LastID: t.Last}}
 }
 
 // show adds the sender and the start of the text. Items that the server itself put into an inbox have no sender.
@@ -206,7 +210,13 @@ func (s *Service) shownMessage(ctx context.Context, t PushTask) (n notification,
 		return n, false, err
 	}
 	page := pages[0]
-	if page.Info.Epoch != t.Epoch || page.Info.Role == "" || page.Info.Unread == 0 || t.Show > 0 && page.Info.Read >= t.Show {
+	unreadCount, read := page.Info.Unread, page.Info.Read
+	if t.Thread > 0 {
+		if unreadCount, read, err = s.thread(ctx, t); err != nil {
+			return n, false, err
+		}
+	}
+	if page.Info.Epoch != t.Epoch || page.Info.Role == "" || unreadCount == 0 || t.Show > 0 && read >= t.Show {
 		return n, false, nil
 	}
 	n = t.notification()
@@ -218,6 +228,16 @@ func (s *Service) shownMessage(ctx context.Context, t PushTask) (n notification,
 		n.show(e.From, e.Body)
 	}
 	return n, true, nil
+}
+
+// thread reads how many replies of the thread of a notification its user has not read, none of one that they do not follow any
+// longer, and up to where they have read it.
+func (s *Service) thread(ctx context.Context, t PushTask) (unread, read int64, err error) {
+	is, _, _, err := s.store.Thread(ctx, t.Group, t.User, t.Thread, 0, 0, 1)
+	if errors.Is(err, chat.ErrNotFound) || errors.Is(err, chat.ErrForbidden) {
+		return 0, 0, nil
+	}
+	return is.Unread, is.Read, err
 }
 
 // shownItem reads the inbox item to show, unless it is acked or gone.
@@ -248,9 +268,14 @@ func (s *Service) deliver(ctx context.Context, d Device, n notification, t PushT
 	return s.pusher.WebPush(ctx, WebPush{Owner: "user " + t.User, Device: d, Key: key, Body: body, Topic: pushTopic(t), Urgency: t.Priority, TTL: pushTTL}), nil
 }
 
-// pushTopic names what a newer notification replaces: the one of the same group, or of the inbox. At most 32 characters
+// pushTopic names what a newer notification replaces: the one of the same group or thread, or of the inbox. At most 32 characters
 // of base64url (RFC 8030, 5.4); a hash, because the push service does not need to know the group.
-func pushTopic(t PushTask) string { return chat.Hash([]byte(t.User), []byte(t.Group)) }
+func pushTopic(t PushTask) string {
+	if t.Thread > 0 {
+		return chat.Hash([]byte(t.User), []byte(t.Group), []byte(strconv.FormatInt(t.Thread, 10)))
+	}
+	return chat.Hash([]byte(t.User), []byte(t.Group))
+}
 
 // pushed decides what happens to the task. A device that is gone is removed, if it is still the one that was tried.
 func (s *Service) pushed(ctx context.Context, out webhook.Outcome, d Device, t PushTask, run chat.TaskRun) error {

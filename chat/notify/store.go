@@ -6,6 +6,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/presence"
+	"github.com/chatd/chatd/chat/threads"
 )
 
 // Store is what notifications need from a store. Every method is one atomic step unless it says otherwise, and may be
@@ -17,6 +18,8 @@ type Store interface {
 	Presence
 	PushKeys
 	chat.TaskStore
+	// Thread reads how user stands to a thread: see threads.Store.
+	Thread(ctx context.Context, group, user string, root, after, before int64, limit int) (t threads.Thread, ids []int64, more bool, err error)
 	// Pull and InboxPull read the content of a notification as the user may see it now: see chat.LogStore and
 	// chat.InboxStore.
 	Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error)
@@ -34,6 +37,11 @@ type FanOuts interface {
 	// NotifyUsers decides which of these offline users to notify, records up to which message they are notified, and
 	// enqueues the task that makes the deliveries, all in one step. Nobody is notified of the same message twice.
 	NotifyUsers(ctx context.Context, group, epoch string, users []string) error
+	// Followers returns who follows a thread and has neither read nor been notified of its newest reply, paged; next "": no more.
+	// ErrNotFound as of Behind.
+	Followers(ctx context.Context, group, epoch string, root int64, after string, limit int) (users []string, next string, err error)
+	// NotifyFollowers is NotifyUsers for the replies of a thread.
+	NotifyFollowers(ctx context.Context, group, epoch string, root int64, users []string) error
 	// InboxNotified returns the seq up to which user was notified of inbox items.
 	InboxNotified(ctx context.Context, user string) (int64, error)
 	// NotifyInbox records that user is notified of the inbox up to t.Last and enqueues t in the same step, unless a

@@ -223,7 +223,7 @@ func (n *Node) openServices() {
 	schedules := schedule.New(core, n.store.Schedules, webhooks)
 	exports, noted, blocked := exports.New(core, groups), memberdata.New(core, n.store.Groups), blocks.New(core, n.store.Blocks)
 	readers := live.New(core, logs)
-	notifications := notify.New(core, notifyStore{n.store.Notifications, n.store.Inboxes, n.store.Logs, n.store.Tasks, n.clock.NowMs}, notify.Options{
+	notifications := notify.New(core, notifyStore{n.store.Notifications, n.store.Inboxes, n.store.Logs, n.store.Threads, n.store.Tasks, n.clock.NowMs}, notify.Options{
 		Delay: n.set.NotifyDelay.value(), Pusher: n.sender, Disabled: func(user string) bool { return n.services.Users.Disabled(user) },
 		Name:    func(ctx context.Context, user string) string { return n.services.Profiles.Name(ctx, user) },
 		Blocked: blocked.Of, Opened: readers,

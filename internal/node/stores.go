@@ -63,6 +63,7 @@ type (
 		*store.Notifications
 		*store.Inboxes
 		*store.Logs
+		*store.Threads
 		*store.Tasks
 		nowMs func() int64 // by the clock of the store
 	}

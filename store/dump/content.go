@@ -23,7 +23,7 @@ import (
 )
 
 // replyPattern are the members of g:replies: see lib/threads.lua.
-var replyPattern = regexp.MustCompile(`^([ri]\d{16} \d{16} \S+|o\S+ \d{16} \d{16}|l\d{16} \d{16}|f\S+ \d{16})$`)
+var replyPattern = regexp.MustCompile(`^([ri]\d{16} \d{16} \S+|o\S+ \d{16} \d{16}|l\d{16} \d{16}|f\S+ \d{16}|t\d{16} \S+)$`)
 
 // server is the name under which the server itself sends items.
 const server = "$chat"
@@ -90,8 +90,8 @@ var contents = map[string]content{
 		e, err := store.ReadEntry(value)
 		return err == nil && entryOf(e, e.ID, group) && scores(name, e.ID)
 	}},
-	"thread": {"the id of a message, or a user and that, and the id of a message", func(_, name, score string) bool {
-		user, root, two := strings.Cut(name, " ")
+	"thread": {"the id of a message, or a user and that, also with an n, and the id of a message", func(_, name, score string) bool {
+		user, root, two := strings.Cut(strings.TrimSuffix(name, " n"), " ")
 		return whole(score) && (!two && whole(name) || chat.ValidUserID(user) && whole(root))
 	}},
 	"reply": {"a letter, and ids of messages and of a user", func(_, name, score string) bool {

@@ -8,7 +8,7 @@ import { plain } from "../markdown.ts";
 declare const self: ServiceWorkerGlobalScope;
 
 /** The body of a push: the notification of openapi.yaml. */
-type Pushed = { data: { user: string; group: string; mentions: number; last_id: number; from?: string; from_name?: string; preview: string } };
+type Pushed = { data: { user: string; group: string; thread?: number; mentions: number; last_id: number; from?: string; from_name?: string; preview: string } };
 
 const TEXT_MAX = 200;
 /** How long a window may take to say what it shows. One that says nothing shows no conversation: the door, or the admin page. */
@@ -42,15 +42,15 @@ async function names(): Promise<Names | undefined> {
   return (await caches.match("/names", { cacheName: NAMES }))?.json();
 }
 
-async function pushed({ data: { user, group, mentions, last_id, from, from_name, preview } }: Pushed): Promise<void> {
+async function pushed({ data: { user, group, thread, mentions, last_id, from, from_name, preview } }: Pushed): Promise<void> {
   const person = await names();
   if (person && person.user !== user) return; // of whoever was signed in here before
   const title = group ? person?.titles[group] ?? group : person?.inbox ?? "chatd";
   const who = from_name || from || title;
   await show({
-    group, id: last_id, title: who === title ? title : `${who} · ${title}`,
+    group, thread, id: last_id, title: who === title ? title : `${who} · ${title}`,
     body: plain(preview).replaceAll(/\s+/g, " ").slice(0, TEXT_MAX) || (person?.message ?? "New message"),
-    path: group ? `/c/${encodeURIComponent(group)}/${last_id}` : "/inbox", loud: mentions > 0,
+    path: group ? `/c/${encodeURIComponent(group)}/${thread ? `t/${thread}` : last_id}` : "/inbox", loud: mentions > 0,
   });
 }
 

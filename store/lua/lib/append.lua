@@ -150,11 +150,12 @@ if wanted then
   -- bind: enqueue at core
   local life = ':' .. group .. ':' .. epoch
   local notify, since, archive = unpack(call('HMGET', wants, 'notify', 'events', 'archive'))
-  local waiting = call('HMGET', unique, 'notify' .. life, 'events' .. life, 'archive' .. life)
+  local waiting = call('HMGET', unique, 'notify' .. life .. (in_thread and ':' .. in_thread.root or ''), 'events' .. life, 'archive' .. life)
   local counted = not since or waiting[2] and string.match(events or '', '^%d+') == string.match(since, '^%d+')
   if notify and not waiting[1] or archive and not waiting[3] or not counted then
     -- include: log_grew
-    log_grew(epoch, id, now_ms or clock_ms(), not reaction and not writing and not in_thread, first)
+    log_grew(epoch, id, now_ms or clock_ms(), not reaction and not writing and not in_thread, first,
+      in_thread and not writing and in_thread.root or nil)
   end
 end
 if number % 64 <= number - first then

@@ -11,14 +11,18 @@
 --
 -- id       of the newest entry of this step
 -- message  true if this step added a text or data
+-- root     of the thread that it added a reply to; nil: it added none
 -- first    id of the first entry of this step; optional if there is only one
-local function log_grew(epoch, id, now_ms, message, first)
+local function log_grew(epoch, id, now_ms, message, first, root)
   local notify_ms, events, archive_ms = unpack(redis.call('HMGET', wants, 'notify', 'events', 'archive'))
   if not notify_ms and not events and not archive_ms then return end
   local tag = string.match(wants, '{(p%d+)}')
   local subject = ':' .. group .. ':' .. epoch .. ':' .. id
   if message and notify_ms then
     enqueue_notify(tag .. '-notify' .. subject, epoch, now_ms + tonumber(notify_ms), now_ms)
+  end
+  if root and notify_ms then
+    enqueue_notify_thread(tag .. '-notify' .. subject, epoch, root, now_ms + tonumber(notify_ms), now_ms)
   end
   if events then
     local generation, evented = webhook_position()

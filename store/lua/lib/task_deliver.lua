@@ -7,9 +7,9 @@ local function delivery_to(user, count, mentions, show)
 end
 
 -- enqueue_deliveries makes the notifications of members of a group: users are built with delivery_to. The kind 'tell'
--- is stored with its tasks, so it keeps its name.
-local function enqueue_deliveries(id, group, epoch, last, priority, users, now_ms)
-  task_enqueue(core, id, 'tell', '{"group":"' .. group .. '","epoch":"' .. epoch .. '","last":' .. int(last) .. ',"at_ms":' ..
+-- is stored with its tasks, so it keeps its name. root is the thread that they are notified of, nil for the group.
+local function enqueue_deliveries(id, group, epoch, last, priority, users, now_ms, root)
+  task_enqueue(core, id, 'tell', '{"group":"' .. group .. '","epoch":"' .. epoch .. '","last":' .. int(last) .. (root and ',"thread":' .. int(root) or '') .. ',"at_ms":' ..
     int(now_ms) .. ',"priority":"' .. priority .. '","users":[' .. table.concat(users, ',') .. ']}', priority, 0, now_ms, '')
 end
 

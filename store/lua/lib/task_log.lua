@@ -6,6 +6,12 @@ local function enqueue_notify(id, epoch, due_ms, now_ms)
     'notify:' .. group .. ':' .. epoch)
 end
 
+-- enqueue_notify_thread decides which followers of a thread to notify of its new replies.
+local function enqueue_notify_thread(id, epoch, root, due_ms, now_ms)
+  task_enqueue(core, id, 'notify', '{"group":"' .. group .. '","epoch":"' .. epoch .. '","thread":' .. root .. '}', 'normal', due_ms, now_ms,
+    'notify:' .. group .. ':' .. epoch .. ':' .. root)
+end
+
 -- enqueue_behind makes the events of a webhook that is behind, a moment later: its waiting deliveries have to go first.
 -- since is the id at which it fell behind, so that there is one task for each time. It has the kind of enqueue_events:
 -- an older node, which does not know of webhooks that are behind, then makes the group's events instead, and the next

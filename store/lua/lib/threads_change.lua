@@ -2,14 +2,14 @@
 -- needs: meta members
 -- unfollow ends that a user follows a thread.
 local function unfollow(user, root)
-  redis.call('ZREM', threads, user .. ' ' .. int(root))
-  redis.call('ZREM', replies, 'f' .. user .. ' ' .. padded(root))
+  redis.call('ZREM', threads, user .. ' ' .. int(root), user .. ' ' .. int(root) .. ' n')
+  redis.call('ZREM', replies, 'f' .. user .. ' ' .. padded(root), 't' .. padded(root) .. ' ' .. user)
 end
 
 -- follow has a user follow a thread, all read up to an id. A user follows 1,000 threads of a group: the oldest one goes.
 local function follow(user, root, at)
   redis.call('ZADD', threads, int(at), user .. ' ' .. int(root))
-  redis.call('ZADD', replies, '0', 'f' .. user .. ' ' .. padded(root))
+  redis.call('ZADD', replies, '0', 'f' .. user .. ' ' .. padded(root), '0', 't' .. padded(root) .. ' ' .. user)
   local low, high = '[f' .. user .. ' ', '(f' .. user .. '!'
   if redis.call('ZLEXCOUNT', replies, low, high) <= 1000 then return end
   for _, entry in ipairs(redis.call('ZRANGEBYLEX', replies, low, high, 'LIMIT', 0, 2)) do

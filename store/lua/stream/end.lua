@@ -35,8 +35,8 @@ local id, member = write_entry(mark, 'x', rest)
 redis.call('ZADD', skip, id, id)
 redis.call('HSET', meta, 'mark', mark, 'active_ms', sent_ms, 'changed', id, late and 'late' or 'changed', id)
 -- A reply counts in its thread alone.
-local replies = string.find(new_json, '^{"id":%d+,"group":"[^"]*","from":"[^"]*","kind":"%a+","thread":')
-if not replies and tonumber(newest or 0) < tonumber(target) then redis.call('HSET', meta, 'newest', target) end
+local root = string.match(new_json, '^{"id":%d+,"group":"[^"]*","from":"[^"]*","kind":"%a+","thread":(%d+)')
+if not root and tonumber(newest or 0) < tonumber(target) then redis.call('HSET', meta, 'newest', target) end
 if hold then keep_held(target, id, was) end
 local now_reads = target .. ' ' .. s.mark .. ' ' .. id .. ' ' .. new_json
 if stored then
@@ -47,7 +47,7 @@ change_pin(has_pins, target, now_reads)
 stream_drop(has_streams, target)
 if not cut then task_cancel(core, stream_task(epoch, target)) end
 advance(from, id)
-log_grew(epoch, id, now_ms, not replies)
+log_grew(epoch, id, now_ms, not root, nil, root)
 if mentioned ~= '' then
   local users = {}
   for user in string.gmatch(mentioned, '%S+') do users[#users + 1] = user end
