@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -19,6 +20,35 @@ func RootOf(m Message) (Entry, error) {
 		return e, ErrNoRoot
 	}
 	return e, nil
+}
+
+// RootBelow is how the root of a thread stands that may be in the archive, for what sends there without being asked; nil: there is none
+// that may have a thread, and the store refuses it.
+func (s *sends) RootBelow(ctx context.Context, group string, root int64) (*Below, error) {
+	info, err := s.Info(ctx, "", group)
+	if err != nil {
+		return nil, notThere(err)
+	}
+	found, err := s.store.Entries(ctx, group, []int64{root})
+	if err != nil {
+		return nil, AsError(err)
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	e, err := RootOf(found[0])
+	if err != nil {
+		return nil, notThere(err)
+	}
+	return &Below{Epoch: info.Epoch, Late: info.Late, Author: e.From}, nil
+}
+
+// notThere is nil where an error says that a root cannot have a thread.
+func notThere(err error) error {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrNoRoot) {
+		return nil
+	}
+	return err
 }
 
 // ReplyCount is how many replies there are in a thread, and the newest of them.

@@ -199,6 +199,7 @@ func TestThreadsOfTheArchive(t *testing.T) {
 	})
 	s.must("alice", "POST", "/v1/groups", `{"id":"g","members":["bob"],"keep":0}`)
 	root, plain := s.says("alice", "g", "root"), s.says("alice", "g", "plain")
+	third := s.says("alice", "g", "third")
 	one := s.replies("bob", "g", root, "")
 	harness.Eventually(t, 30*time.Second, "the log is trimmed", func() error {
 		last, _ := s.must("alice", "GET", "/v1/groups/g", "").field("last").(float64)
@@ -218,6 +219,14 @@ func TestThreadsOfTheArchive(t *testing.T) {
 	if list := s.threads("alice", "g", "?following=1"); len(list) != 2 || list[0].Root["body"] != "plain" || list[0].LastID != first || list[0].Unread != 1 {
 		t.Errorf("got %+v", list)
 	}
+	// What is scheduled finds its root there, too.
+	s.must("bob", "POST", "/v1/groups/g/messages", fmt.Sprintf(`{"body":"later","thread":%d,"deliver_at":%q}`, third, in(400*time.Millisecond)))
+	harness.Eventually(t, 60*time.Second, "the thread has its reply", func() error {
+		if p := s.thread("alice", "g", third, ""); p.Replies != 1 || !p.Following || p.Unread != 1 {
+			return fmt.Errorf("got %+v", p)
+		}
+		return nil
+	})
 	for _, m := range s.messages("alice", "/v1/groups/g/messages?after=0") {
 		if m["id"] == float64(root) && m["replies"] != float64(2) {
 			t.Errorf("got %v", m)

@@ -34,6 +34,9 @@ func (s *Service) fire(ctx context.Context, t FireTask) error {
 		return err
 	}
 	done, err := s.store.Fire(ctx, f)
+	if errors.Is(err, chat.ErrConflict) { // the archive has changed since the root of the thread was read there
+		return chat.Postpone(time.Second, nil)
+	}
 	if err != nil {
 		return err
 	}
@@ -53,7 +56,12 @@ func (s *Service) newFiring(ctx context.Context, r Record, nowMs int64) (Firing,
 		a := chat.NewAppend(p.entry(), nowMs)
 		a.Operator = p.Operator
 		f.Append = &a
-		return f, nil
+		if a.Thread == 0 {
+			return f, nil
+		}
+		var err error
+		a.Below, err = s.core.RootBelow(ctx, a.Group, a.Thread)
+		return f, err
 	}
 	direct := chat.ItemOf(chat.ItemDirect, p.Owner, p.Content, nowMs)
 	direct.Via = p.Via

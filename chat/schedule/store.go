@@ -34,7 +34,8 @@ type Store interface {
 	// ended in another way.
 	CancelSchedule(ctx context.Context, id string) error
 	// Fire sends and records the outcome in one step. A refusal is an outcome, not an error, unless Run is set: then it
-	// is returned and nothing changes; ErrConflict if the schedule has ended.
+	// is returned and nothing changes; ErrConflict if the schedule has ended. ErrConflict also if the archive has changed since
+	// Append.Below was read.
 	Fire(ctx context.Context, f Firing) (Fired, error)
 	// ForgetSchedule removes an ended schedule and its index entry. It leaves any other alone.
 	ForgetSchedule(ctx context.Context, id string) error

@@ -11,7 +11,7 @@
 
 -- The API's codes for the refusals that a send may get.
 local fire_codes = {NOTFOUND = 'not_found', FORBIDDEN = 'forbidden', KEYREUSED = 'key_reused', OUTOFRANGE = 'out_of_range',
-  FULL = 'inbox_full', BLOCKED = 'backlog_full', MUTED = 'muted', SLOW = 'rate_limited'}
+  ARCHIVED = 'not_found', ROOT = 'out_of_range', FULL = 'inbox_full', BLOCKED = 'backlog_full', MUTED = 'muted', SLOW = 'rate_limited'}
 
 -- Those that may have passed by the next occurrence.
 local fire_passing = {missed = true, inbox_full = true, backlog_full = true, muted = true, rate_limited = true}
@@ -102,7 +102,8 @@ local function fire(send)
     return {'OK', 'sent', unpack(answer, 2)}
   end
   -- A send to a user who has never used the server is first counted against the owner, and then runs again.
-  if run ~= '' or answer[1] == 'STRANGER' then return answer end
+  -- Of a root in the archive, what was read there has changed: it is read again.
+  if run ~= '' or answer[1] == 'STRANGER' or answer[1] == 'CONFLICT' then return answer end
   fire_refused(record, fire_codes[answer[1]] or 'internal', now_ms)
   return {'OK', 'refused'}
 end

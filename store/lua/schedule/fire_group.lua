@@ -8,7 +8,8 @@
 --   channel      to mentions, see log/append.lua; one entry
 -- Returns {OK, sent, id, then as lib/append.lua from the epoch on, or nothing if the request was done before},
 --       {OK, refused}, {OK, stale} or {OK, early, ms to wait}
--- Refuses NOTFOUND; for a request also as lib/append.lua refuses an entry, and CONFLICT if the schedule has changed or ended
+-- Refuses NOTFOUND; for a request also as lib/append.lua refuses an entry, and CONFLICT if the schedule has changed or ended.
+--       CONFLICT also if the archive has changed since the root of the thread was read there
 local anyone, bytes_added = false, 0
 -- include: fire
 local function append()
