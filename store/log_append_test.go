@@ -317,6 +317,21 @@ func TestPlainSendsAreLean(t *testing.T) {
 	send("bob", "")
 	send("alice", "")
 	calls := regexp.MustCompile(`cmdstat_([^:]+):calls=(\d+)`)
+	runs := func(name string, want int64, does func()) {
+		t.Helper()
+		server.Do("CONFIG", "RESETSTAT")
+		does()
+		var got int64
+		stats, _ := server.Do("INFO", "commandstats").(string)
+		for _, found := range calls.FindAllStringSubmatch(stats, -1) {
+			if found[1] != "evalsha" && found[1] != "config|resetstat" {
+				got += number(found[2])
+			}
+		}
+		if got != want {
+			t.Errorf("%s: a send runs %d commands, want %d:\n%s", name, got, want, stats)
+		}
+	}
 	for _, c := range []struct {
 		name, from, key string
 		seen, read      bool // whether the sender's cursors are at the end, and move along
@@ -333,18 +348,32 @@ func TestPlainSendsAreLean(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		server.Do("CONFIG", "RESETSTAT")
-		send(c.from, c.key)
-		var got int64
-		stats, _ := server.Do("INFO", "commandstats").(string)
-		for _, found := range calls.FindAllStringSubmatch(stats, -1) {
-			if found[1] != "evalsha" && found[1] != "config|resetstat" {
-				got += number(found[2])
-			}
+		runs(c.name, c.want, func() { send(c.from, c.key) })
+	}
+
+	// A reply in a thread runs seven more than a plain send of who is behind, one of them because the group hides its history.
+	body := "x"
+	threaded := func(from string, root int64) int64 {
+		t.Helper()
+		a := chat.NewAppend(chat.Entry{Group: "g", From: from, Content: chat.Content{Kind: chat.Text, Body: &body, Thread: root}}, 5)
+		a.Mark = "bbbbbb"
+		done, err := s.Append(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got != c.want {
-			t.Errorf("%s: a send runs %d commands, want %d:\n%s", c.name, got, c.want, stats)
-		}
+		return done.ID
+	}
+	root := threaded("bob", 0)
+	for _, c := range []struct {
+		name string
+		from string
+		want int64
+	}{
+		{"the first reply in a thread", "alice", 26},
+		{"a reply of who has read the thread", "alice", 15},
+		{"a reply of who has not", "bob", 15},
+	} {
+		runs(c.name, c.want, func() { threaded(c.from, root) })
 	}
 }
 
