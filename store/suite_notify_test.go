@@ -334,7 +334,7 @@ var notifyTests = map[string]func(*fixture){
 		w.equal(len(w.dispatches()), 0)
 	},
 	"who follows a thread": func(w *fixture) {
-		w.group("g", []string{"bob", "carl", "dora", "erin"})
+		w.group("g", []string{"bob", "carl", "dora", "erin"}, func(g *chat.NewGroup) { g.MentionAll = chat.MentionMembers })
 		epoch := w.info("g", "alice").Epoch
 		root := w.say("g", "alice", "x")
 		followers := func(after string, limit int) ([]string, string) {
@@ -377,6 +377,18 @@ var notifyTests = map[string]func(*fixture){
 			Users: []notify.Recipient{{User: "erin", Count: 3, Mentions: 1, Show: three}}}})
 		w.ok(w.NotifyUsers(w.ctx, "g", epoch, []string{"dora"}))
 		w.equal(w.dispatches()[0].Users, []notify.Recipient{{User: "dora", Count: 1, Show: root}})
+
+		// A mention that was deleted is none, and one of all is, but not of its author.
+		w.removes("bob", w.replies("g", "bob", root, "erin"))
+		w.replies("g", "bob", root)
+		w.equal(len(dispatch("erin")), 0)
+		w.ok(w.SetLevel(w.ctx, "g", "bob", notify.Setting{Level: notify.Mentions}))
+		four := w.replies("g", "alice", root, chat.MentionAll)
+		w.replies("g", "carl", root)
+		w.equal(dispatch("erin", "bob", "dora")[0].Users, []notify.Recipient{{User: "erin", Count: 6, Mentions: 1, Show: four}, {User: "bob", Count: 2, Mentions: 1, Show: four}})
+		w.replies("g", "bob", root, chat.MentionAll)
+		w.equal(len(dispatch("bob")), 0)
+
 		w.follow("g", "erin", root, false)
 		w.follow("g", "erin", root, true)
 		w.replies("g", "bob", root)

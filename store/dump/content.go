@@ -90,9 +90,10 @@ var contents = map[string]content{
 		e, err := store.ReadEntry(value)
 		return err == nil && entryOf(e, e.ID, group) && scores(name, e.ID)
 	}},
-	"thread": {"the id of a message, or a user and that, also with an n, and the id of a message", func(_, name, score string) bool {
-		user, root, two := strings.Cut(strings.TrimSuffix(name, " n"), " ")
-		return whole(score) && (!two && whole(name) || chat.ValidUserID(user) && whole(root))
+	"thread": {"the id of a message, or a user and that, also with an n or m, and the id of a message", func(_, name, score string) bool {
+		of, mention := strings.CutSuffix(name, " m")
+		user, root, two := strings.Cut(strings.TrimSuffix(of, " n"), " ")
+		return whole(score) && (!two && whole(name) || (chat.ValidUserID(user) || mention && user == chat.MentionAll) && whole(root))
 	}},
 	"reply": {"a letter, and ids of messages and of a user", func(_, name, score string) bool {
 		return scores(score, 0) && replyPattern.MatchString(name)

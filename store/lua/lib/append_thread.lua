@@ -22,9 +22,13 @@ local function append_thread(id)
     call('ZADD', threads, id, in_thread.root)
     if not before[2] and in_thread.member then follow(from, root, at) end
   end
-  for _, user in ipairs(mentioned and not mentioned.all and mentioned.users or {}) do
-    if not call('ZSCORE', threads, user .. ' ' .. in_thread.root) then follow(user, root, at - 1) end
+  -- What notifies them later looks for the newest reply that mentions them: see notify/replies.lua.
+  local marks = {}
+  for _, user in ipairs(mentioned and mentioned.users or {}) do
+    if not mentioned.all and not call('ZSCORE', threads, user .. ' ' .. in_thread.root) then follow(user, root, at - 1) end
+    marks[#marks + 1], marks[#marks + 2] = id, user .. ' ' .. in_thread.root .. ' m'
   end
+  if #marks > 0 then call('ZADD', threads, unpack(marks)) end
   if chosen then
     local archived_from = tonumber(call('HGET', meta, 'archived_from'))
     prune_threads(archived_from or at - call('ZCARD', msgs) + 1)

@@ -3,7 +3,8 @@
 -- Threads are found by ranges of `replies`, a ZSET of which all scores are 0. It has for each reply `r<root> <id> <author>`, `o<author> <root> <id>`
 -- and `i<id> <root> <author>`, for each thread `l<newest reply> <root>`, and for each who follows one `f<user> <root>` and
 -- `t<root> <user>`, all ids of 16 digits. `threads` has the newest reply of each root, 0 where none is left, of `<user> <root>` how far a
--- follower has read, and of `<user> <root> n` up to where they were notified.
+-- follower has read, of `<user> <root> n` up to where they were notified, and of `<user> <root> m` the newest reply that mentions
+-- them, or `@all`.
 local function padded(id) return string.format('%016.0f', tonumber(id)) end
 
 -- reply_range is what the replies to a root begin with that are above an id, and where they end.

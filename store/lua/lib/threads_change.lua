@@ -2,7 +2,8 @@
 -- needs: meta members
 -- unfollow ends that a user follows a thread.
 local function unfollow(user, root)
-  redis.call('ZREM', threads, user .. ' ' .. int(root), user .. ' ' .. int(root) .. ' n')
+  local one = user .. ' ' .. int(root)
+  redis.call('ZREM', threads, one, one .. ' n', one .. ' m')
   redis.call('ZREM', replies, 'f' .. user .. ' ' .. padded(root), 't' .. padded(root) .. ' ' .. user)
 end
 
@@ -30,7 +31,7 @@ end
 local function end_thread(root)
   local newest = redis.call('ZSCORE', threads, int(root))
   if not newest then return end
-  redis.call('ZREM', threads, int(root))
+  redis.call('ZREM', threads, int(root), '@all ' .. int(root) .. ' m')
   redis.call('ZREM', replies, 'l' .. padded(newest) .. ' ' .. padded(root))
 end
 
