@@ -105,6 +105,10 @@ func (d *groups) groupKey(ctx context.Context, k key) error {
 				fix: d.runs(fixKeptScript.On(g))})
 		case err == nil && (name == "pins" || name == "pinned"):
 			return d.pins(ctx, g, name)
+		case err == nil && name == "expires":
+			return d.ends(ctx, g)
+		case err == nil && (name == "streams" || name == "streamed"):
+			return d.streams(ctx, g)
 		case err == nil && name == "files":
 			return d.files.files(ctx, g)
 		case err == nil && name == "files:named":
@@ -216,6 +220,9 @@ func (d *groups) log(ctx context.Context, g groupKeys) (changed bool, err error)
 			if what == "counted" || what == "skipped" {
 				f = Finding{Kind: KindCount, Key: g.base + "skip", Message: fmt.Sprintf("entry %s %s", id, text), Repair: "correct skip",
 					fix: d.runs(fixSkipScript.On(g).Arg("id", id))}
+			}
+			if what == "endless" {
+				f = Finding{Kind: KindGroup, Key: g.base + "expires", Message: "lacks the end of message " + id, Repair: "take it from the message", fix: d.ending(g, id, text)}
 			}
 			if err := d.found(ctx, f); err != nil {
 				return err

@@ -1,7 +1,7 @@
 -- Checks stored messages of a group after an id: ids are dense, each is the score of its message, and skip holds exactly the
 -- entries that are not messages. It stops after limit messages, or once it has read 256 kB. Only reads.
 --
--- KEYS  last_id meta msgs skip
+-- KEYS  last_id meta msgs skip expires
 -- ARGV  after:int limit:int
 -- Returns {OK, id to continue after or 0, what is wrong: what, id, and a text of each, number of notices of changed settings}
 -- include: base
@@ -15,6 +15,7 @@ end
 
 local seen_count, bytes, before = 0, 0, after > 0 and after or nil
 local ids, kinds, page, changes = {}, {}, nil, 0
+local ending, ends = {}, {}
 repeat
   page = redis.call('ZRANGEBYSCORE', msgs, '(' .. int(before or 0), '+inf', 'WITHSCORES', 'LIMIT', 0, 16)
   if #page > 0 and seen_count == 0 and before then
@@ -30,6 +31,8 @@ repeat
     elseif tonumber(id) ~= score then
       found('score', score, 'holds message ' .. id)
     end
+    local goes = string.match(string.sub(page[i], -64), ',"expires_at":"([^"]+)"}$')
+    if goes and edits ~= 'x' then ending[#ending + 1], ends[#ends + 1] = page[i + 1], goes end
     if edits == 'x' and string.find(page[i], '"notice":"settings"', 1, true) then changes = changes + 1 end
     if before and score > before + 1 then found('hole', before + 1, 'up to ' .. int(score - 1)) end
     if before and score == before then found('twice', score, 'two messages') end
@@ -43,6 +46,11 @@ if #ids > 0 then
   for i, skipped in ipairs(redis.call('ZMSCORE', skip, unpack(ids))) do
     if kinds[i] == 'x' and not skipped then found('counted', tonumber(ids[i]), 'counts as unread, but is not a message') end
     if kinds[i] ~= 'x' and skipped then found('skipped', tonumber(ids[i]), 'is a message, but does not count as unread') end
+  end
+end
+if #ending > 0 then
+  for i, known in ipairs(redis.call('ZMSCORE', expires, unpack(ending))) do
+    if not known then found('endless', tonumber(ending[i]), ends[i]) end
   end
 end
 return {'OK', #page == 32 and int(before) or 0, wrong, changes}
