@@ -338,6 +338,10 @@ func (g Group) active() time.Time {
 
 func (c *Chat) groupLocked(r record) Group {
 	g := Group{GroupState: r.Group}
+	if g.LastMessage != nil {
+		last := c.living(*g.LastMessage)
+		g.LastMessage = &last
+	}
 	for _, t := range c.outbox {
 		switch {
 		case t.Group != g.ID:

@@ -83,10 +83,19 @@ func (c *Chat) lineLocked(group string, e entry) Line {
 			l.Reactions = reacted(l.Reactions, o.Draft.Emoji, !o.Draft.Removed, true)
 		}
 	}
+	l.Message = c.living(l.Message)
 	if l.DeletedAt != nil {
 		l.Reactions = nil
 	}
 	return l
+}
+
+// living is a message as it is shown: what had to go is not, even where its deletion has not come.
+func (c *Chat) living(m client.Message) client.Message {
+	if m.ExpiresAt == nil || m.DeletedAt != nil || c.clock.Now().Before(*m.ExpiresAt) {
+		return m
+	}
+	return revised(m, client.Content{Kind: client.KindDelete}, nil, *m.ExpiresAt)
 }
 
 func mine(reactions map[string]client.Reaction, emoji string) bool {

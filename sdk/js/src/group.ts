@@ -23,6 +23,8 @@ export type Draft = {
   /** The message in whose thread it is a reply; see thread. */
   thread?: number;
   mentions?: readonly string[];
+  /** After how many seconds it is deleted for everyone, from 60, if its group does not do so earlier. */
+  expireS?: number;
   /** Uploaded before, see upload. */
   files?: readonly FileInfo[];
 };
@@ -67,16 +69,16 @@ export class Group {
    */
   send(message: Delayed): Promise<Sending<Schedule | Message>>;
   send(message: Draft): Promise<Sending>;
-  send({ replyTo, deliverAt, ...content }: Draft & Partial<Delayed>): Promise<Sending<any>> {
+  send({ replyTo, deliverAt, expireS, ...content }: Draft & Partial<Delayed>): Promise<Sending<any>> {
     const kind = content.data !== undefined && content.body === undefined && !content.files ? "data" : "text";
     return this.#queue({
-      ...(content as Partial<Task>), kind, ...(replyTo !== undefined && { reply_to: replyTo }),
+      ...(content as Partial<Task>), kind, ...(replyTo !== undefined && { reply_to: replyTo }), ...(expireS && { expire_s: expireS }),
       ...(deliverAt !== undefined && { deliver_at: new Date(deliverAt).toISOString() }),
     });
   }
 
   /** Changes the content of one's own message; what is left out stays. Shown at once, sent in order like a message. */
-  edit(id: number, content: Omit<Draft, "replyTo" | "thread">): Promise<Sending> {
+  edit(id: number, content: Omit<Draft, "replyTo" | "thread" | "expireS">): Promise<Sending> {
     return this.#queue({ ...(content as Partial<Task>), kind: "edit", target: id });
   }
 
