@@ -24,6 +24,7 @@ import { isForEver, whenText } from "./when.ts";
 import { type Look, WriteTools } from "./writetools.tsx";
 
 const Slow = lazy(() => import("./places.tsx").then((m) => m.Slow));
+const Vanish = lazy(() => import("./places.tsx").then((m) => m.Vanish));
 const WhenDialog = lazy(() => import("./places.tsx").then((m) => m.WhenDialog));
 
 /** Bytes of a body as the server counts them, and from where on a person is told. */
@@ -61,7 +62,7 @@ function Write({ group, title, about, onAbout, input, thread }: Props) {
   const people = usePeople();
   const [text, setText] = useState(() => draftOf(me, draft)?.text ?? "");
   const [caret, setCaret] = useState(text.length);
-  const [choosing, setChoosing] = useState(false); // the time to send at
+  const [choosing, setChoosing] = useState<"when" | "vanish" | null>(null); // the time to send at, or to live
   const [max, setMax] = useState(0);
   const [uploads, store] = useUploads(draft);
   const members = useMentionable(group, text.includes("@"));
@@ -110,15 +111,16 @@ function Write({ group, title, about, onAbout, input, thread }: Props) {
     setDraft(me, draft, { text: area.value });
     if (area.value && !thread) chat.group(group.id).typing();
   }
-  function submit(deliverAt?: Date): void {
+  function submit(time?: Date | number): void {
     if (!sendable) return;
+    const deliverAt = time instanceof Date && time;
     const said = text.trim();
-    const command = editing || deliverAt || thread ? null : commandOf(said);
+    const command = editing || time || thread ? null : commandOf(said);
     if (command) {
       show(command.rest);
       setDraft(me, draft, { text: command.rest });
       if (command.name === "invite") openPanel("members");
-      else setChoosing(true);
+      else setChoosing("when");
       return;
     }
     const content: Content = said ? addressed(editing ? said : unescaped(said), session.people.now(), members) : {};
@@ -134,7 +136,7 @@ function Write({ group, title, about, onAbout, input, thread }: Props) {
     }
     const begun = draftOf(me, draft);
     const files = store.take(draft);
-    const message = { ...content, ...(thread && { thread }), ...(files.length > 0 && { files }), ...(about && { replyTo: about.item.id }) };
+    const message = { ...content, ...(thread && { thread }), ...(files.length > 0 && { files }), ...(about && { replyTo: about.item.id }), ...(time && !deliverAt && { expireS: time as number }) };
     setDraft(me, draft, { files }); // begun until this device has the message
     show("");
     onAbout(null);
@@ -202,7 +204,7 @@ function Write({ group, title, about, onAbout, input, thread }: Props) {
   latest.current = { attach, look, pick, later: submit };
   const [tools] = useState(() => ({
     onFiles: (files: FileList) => latest.current.attach(files), onLook: (l: Look) => latest.current.look(l), onEmoji: (emoji: string) => latest.current.pick(emoji),
-    onLater: (at: Date | null) => (at ? latest.current.later(at) : setChoosing(true)),
+    onLater: (at: Date | "when" | "vanish") => (at instanceof Date ? latest.current.later(at) : setChoosing(at)),
   }));
   const moved = () => setCaret(input.current?.selectionStart ?? 0);
 
@@ -223,7 +225,8 @@ function Write({ group, title, about, onAbout, input, thread }: Props) {
       {bytes > BODY_BYTES_MAX ? <p class="write-note bad" role="alert">{say(`Too long by ${bytes - BODY_BYTES_MAX} bytes. The limit is 16 KB.`, `超出 ${bytes - BODY_BYTES_MAX} 字节，上限为 16 KB。`)}</p>
         : bytes >= BODY_BYTES_SHOWN && <p class="write-note">{say(`${BODY_BYTES_MAX - bytes} bytes left`, `还可输入 ${BODY_BYTES_MAX - bytes} 字节`)}</p>}
     </form>
-      {choosing && <WhenDialog title={say("Send later", "稍后发送")} onClose={() => setChoosing(false)} onPick={(at) => { setChoosing(false); submit(at); }} />}
+      {choosing === "when" && <WhenDialog title={say("Send later", "稍后发送")} onClose={() => setChoosing(null)} onPick={(at) => { setChoosing(null); submit(at); }} />}
+      {choosing === "vanish" && <Vanish onClose={() => setChoosing(null)} onPick={(s) => { setChoosing(null); submit(s); }} />}
     </>
   );
 }

@@ -8,4 +8,5 @@ export { Receipts } from "./receipts.tsx";
 export { Scheduled } from "./scheduled.tsx";
 export { Slow } from "./slow.tsx";
 export { Unsent } from "./unsent.tsx";
+export { Vanish } from "./vanish.tsx";
 export { WhenDialog } from "./whendialog.tsx";

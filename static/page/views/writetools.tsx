@@ -13,8 +13,8 @@ export type ToolsProps = {
   /** The message can be sent later: it has no files. */
   delays: boolean;
   onFiles: (files: FileList) => void; onEmoji: (emoji: string) => void; onLook: (look: Look) => void;
-  /** Null: a person wants to choose the time. */
-  onLater: (at: Date | null) => void;
+  /** Without a time a person wants to choose that, or after which one it disappears. */
+  onLater: (at: Date | "when" | "vanish") => void;
 };
 
 const LOOKS = (): [Look, string, string, string][] => [
@@ -52,7 +52,8 @@ export const WriteTools = memo(({ attaches, editing, sendable, delays, onFiles, 
               {suggestions(new Date()).map(({ name, at }, i) => (
                 <button key={name} type="button" role="menuitem" data-focus={i === 0 ? "" : undefined} onClick={() => { close(); onLater(at); }}>{name}<kbd>{whenText(at)}</kbd></button>
               ))}
-              <button type="button" role="menuitem" onClick={() => { close(); onLater(null); }}>{say("Choose a time…", "选择时间…")}</button>
+              <button type="button" role="menuitem" onClick={() => { close(); onLater("when"); }}>{say("Choose a time…", "选择时间…")}</button>
+              <button type="button" role="menuitem" onClick={() => { close(); onLater("vanish"); }}>{say("Disappears after…", "限时消息…")}</button>
             </Popover>
           )}
         </>}
