@@ -12,6 +12,8 @@ export type Draft = {
     /** The message in whose thread it is a reply; see thread. */
     thread?: number;
     mentions?: readonly string[];
+    /** After how many seconds it is deleted for everyone, from 60, if its group does not do so earlier. */
+    expireS?: number;
     /** Uploaded before, see upload. */
     files?: readonly FileInfo[];
 };
@@ -48,7 +50,7 @@ export declare class Group {
     send(message: Delayed): Promise<Sending<Schedule | Message>>;
     send(message: Draft): Promise<Sending>;
     /** Changes the content of one's own message; what is left out stays. Shown at once, sent in order like a message. */
-    edit(id: number, content: Omit<Draft, "replyTo" | "thread">): Promise<Sending>;
+    edit(id: number, content: Omit<Draft, "replyTo" | "thread" | "expireS">): Promise<Sending>;
     /** Deletes a message, for everybody. */
     delete(id: number): Promise<Sending>;
     /** Adds one's reaction to a message, or takes it back. */
