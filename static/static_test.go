@@ -140,7 +140,8 @@ func TestDistIsFresh(t *testing.T) {
 	}
 	tree := t.TempDir()
 	dir := filepath.Join(tree, "static")
-	if err := errors.Join(os.CopyFS(dir, Files), os.RemoveAll(filepath.Join(dir, "dist")), os.CopyFS(filepath.Join(tree, "sdk", "js", "dist"), os.DirFS("../sdk/js/dist"))); err != nil {
+	if err := errors.Join(os.CopyFS(dir, Files), os.RemoveAll(filepath.Join(dir, "dist")), os.RemoveAll(filepath.Join(dir, "vendor")),
+		os.CopyFS(filepath.Join(dir, "vendor"), os.DirFS("vendor")), os.CopyFS(filepath.Join(tree, "sdk", "js", "dist"), os.DirFS("../sdk/js/dist"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range lines {
