@@ -40,7 +40,7 @@ func (m *machine) report(t *rapid.T, user, group string) {
 		evenly(t, "anybody", 4) > 0 {
 		user = oneOf(t, "reporter", others...)
 	}
-	r, created, err := m.reports.Put(m.ctx, caller(user), group, id, reports.Draft{Reason: "spam", Note: "look"})
+	r, created, err := m.reports.Put(m.ctx, caller(user), group, id, reports.Draft{Reason: reportReason, Note: "look"})
 	mine := g.reportedBy(user)
 	first := slices.IndexFunc(mine, func(r modelReport) bool { return r.target == id })
 	switch {
@@ -80,6 +80,9 @@ func (g *modelGroup) reportedBy(user string) (list []modelReport) {
 	return list
 }
 
+// reportReason is that of every report, and of the bans that follow.
+const reportReason = "spam"
+
 // closeReport has somebody decide about a report.
 func (m *machine) closeReport(t *rapid.T, user, group string) {
 	g := m.groups[group]
@@ -114,7 +117,7 @@ func (m *machine) closeReport(t *rapid.T, user, group string) {
 		}
 		happened("mute who is reported")
 	case reports.Ban:
-		if !m.bannedBy(t, by, group, r.from, err) {
+		if !m.bannedBy(t, by, group, r.from, reportReason, err) {
 			return
 		}
 		happened("ban who is reported")

@@ -17,9 +17,10 @@ type modelRules struct {
 	slow   bool            // for longer than a test takes
 	slowed map[string]bool // who has sent since then
 	muted  map[string]bool
-	banned map[string]bool // for ever
-	join   chat.Joining    // what counts where the group is public
-	asked  map[string]bool // to be let in
+	banned map[string]bool   // for ever
+	why    map[string]string // the reason of the last ban
+	join   chat.Joining      // what counts where the group is public
+	asked  map[string]bool   // to be let in
 }
 
 // forbids is the code with which the rules refuse an entry of a member; empty: they do not.
@@ -158,13 +159,13 @@ func (m *machine) ban(t *rapid.T, user, group string) {
 	}
 	was := g.rules.banned[target]
 	_, created, err := m.rules.Ban(m.ctx, caller(user), group, target, rules.BanDraft{})
-	if m.bannedBy(t, caller(user), group, target, err) && created == was {
+	if m.bannedBy(t, caller(user), group, target, "", err) && created == was {
 		t.Fatalf("%s was banned from %s: %v, and is said to be banned now: %v", target, group, was, created)
 	}
 }
 
-// bannedBy takes a ban into the model. done: it was not refused.
-func (m *machine) bannedBy(t *rapid.T, c chat.Caller, group, target string, err error) (done bool) {
+// bannedBy takes a ban into the model. done: it was not refused. A ban again has a notice if its reason is another one.
+func (m *machine) bannedBy(t *rapid.T, c chat.Caller, group, target, reason string, err error) (done bool) {
 	g := m.groups[group]
 	by, had := g.members[c.User], g.members[target]
 	switch {
@@ -176,15 +177,15 @@ func (m *machine) bannedBy(t *rapid.T, c chat.Caller, group, target string, err 
 		return false
 	}
 	expect(t, "ban", err, "")
-	was := g.rules.banned[target]
-	g.rules.banned[target] = true
+	same := g.rules.banned[target] && g.rules.why[target] == reason
+	g.rules.banned[target], g.rules.why[target] = true, reason
 	delete(g.rules.asked, target)
 	switch {
 	case had != nil:
 		delete(g.members, target)
 		g.free()
 		m.notices(t, c.User, group, chat.NoticeRemoved, chat.NoticeBanned)
-	case !was:
+	case !same:
 		m.notices(t, c.User, group, chat.NoticeBanned)
 	default:
 		m.notices(t, c.User, group)

@@ -220,7 +220,7 @@ func (m *machine) create(t *rapid.T, user, group string) {
 	}
 	m.epochs[got.Epoch] = true
 	g := &modelGroup{epoch: got.Epoch, before: m.lives[group], archived: m.archive != nil, marks: map[int64]string{}, keep: keep, backlogMax: backlog, history: history, public: visibility == chat.Public,
-		rules: modelRules{slowed: map[string]bool{}, muted: map[string]bool{}, banned: map[string]bool{}, join: join, asked: map[string]bool{}}, messages: map[int64]*modelMessage{}, members: map[string]*modelMember{}, sent: map[string]modelSend{}, reacted: map[string]int64{}}
+		rules: modelRules{slowed: map[string]bool{}, muted: map[string]bool{}, banned: map[string]bool{}, why: map[string]string{}, join: join, asked: map[string]bool{}}, messages: map[int64]*modelMessage{}, members: map[string]*modelMember{}, sent: map[string]modelSend{}, reacted: map[string]int64{}}
 	m.groups[group], m.lives[group] = g, got.Epoch
 	g.last = 1
 	g.messages[1] = &modelMessage{from: user, kind: chat.Notice}
