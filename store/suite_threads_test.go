@@ -256,6 +256,8 @@ var threadTests = map[string]func(*fixture){
 		_, _, _, err = w.Thread(w.ctx, "g", "eve", root, 0, 0, 10)
 		w.fails(err, chat.ErrNotFound)
 		w.equal(w.threads("g", "eve", threads.Query{}), []int64(nil))
+		w.replies("g", "bob", root, "eve") // in a thread that she does not see
+		w.equal(w.unreadThreads("eve"), int64(0))
 		later := w.say("g", "alice", "y")
 		w.replies("g", "bob", later)
 		w.equal(w.threads("g", "eve", threads.Query{}), []int64{later})

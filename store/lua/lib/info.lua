@@ -34,7 +34,9 @@ local function info_of(user, last_id, meta, members, joined, seen, read, msgs, s
   if has_threads then
     local threads, replies = threads_of, replies_of
     -- include: threads
-    out[45] = unread_threads(user, tonumber(archived_from or last - stored + 1))
+    -- Whom a reply mentions follows its thread, also one whose root they do not see.
+    local visible = out[9] == '0' and tonumber(joined_id) or 0
+    out[45] = unread_threads(user, math.max(visible, tonumber(archived_from or last - stored + 1)))
   end
   return out
 end
