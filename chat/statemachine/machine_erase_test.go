@@ -61,6 +61,7 @@ func (m *machine) erase(t *rapid.T, user, _ string) {
 			happened("erase of an archived message")
 		}
 		m.takeErased(t, group, user)
+		delete(g.rules.why, user)
 		if g.members[user] == nil {
 			g.disown(user)
 			delete(g.rules.slowed, user)
@@ -154,7 +155,7 @@ func (m *machine) takeOne(t *rapid.T, g *modelGroup, e chat.Entry) {
 	switch {
 	case e.Kind == chat.Notice && e.Notice == chat.NoticeLeft && g.members[e.From] != nil:
 		owner := g.members[e.From].role == chat.Owner
-		delete(g.members, e.From)
+		g.leave(e.From)
 		if owner {
 			g.members[g.heir()].role = chat.Owner
 		}

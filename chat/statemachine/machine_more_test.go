@@ -101,7 +101,7 @@ func (m *machine) operatorRemoves(t *rapid.T, target, group string) {
 func (m *machine) removed(t *rapid.T, by, target, group, notice string) {
 	g := m.groups[group]
 	had := g.members[target]
-	delete(g.members, target)
+	g.leave(target)
 	if len(g.members) == 0 {
 		delete(m.groups, group)
 		return
@@ -246,9 +246,10 @@ func (m *machine) checkInfo(t *rapid.T, got chat.Info, user, group string) {
 		Role               chat.Role
 		Joined, Seen, Read int64
 		Unread, Mentions   int64
+		ThreadsUnread      int64
 	}
-	want := view{w.role, w.joined, w.seen, w.read, unread, mentions}
-	if have := (view{got.Role, got.Joined, got.Seen, got.Read, got.Unread, got.MentionsUnread}); have != want {
+	want := view{w.role, w.joined, w.seen, w.read, unread, mentions, g.threadsUnread(user)}
+	if have := (view{got.Role, got.Joined, got.Seen, got.Read, got.Unread, got.MentionsUnread, got.ThreadsUnread}); have != want {
 		t.Fatalf("%s in %s: got %+v, want %+v", user, group, have, want)
 	}
 }

@@ -498,15 +498,15 @@ func (m *machine) list(t *rapid.T, user, _ string) {
 	expect(t, "groups", err, "")
 	counts, err := m.service.UnreadCounts(m.ctx, caller(user))
 	expect(t, "unread counts", err, "")
-	var total, mentions, in int64
+	var total, mentions, replies, in int64
 	for _, g := range m.groups {
 		if g.members[user] != nil {
 			u, at := g.unread(user)
-			total, mentions, in = total+u, mentions+at, in+1
+			total, mentions, replies, in = total+u, mentions+at, replies+g.threadsUnread(user), in+1
 		}
 	}
-	if counts.Total != total || counts.Mentions != mentions {
-		t.Fatalf("unread of %s: got %+v, want %d and %d mentions", user, counts, total, mentions)
+	if counts.Total != total || counts.Mentions != mentions || counts.Threads != replies {
+		t.Fatalf("unread of %s: got %+v, want %d, %d mentions and %d replies", user, counts, total, mentions, replies)
 	}
 	if int64(len(views.Items)) != in {
 		t.Fatalf("%s is in %d groups, the list has %d", user, in, len(views.Items))
@@ -514,7 +514,7 @@ func (m *machine) list(t *rapid.T, user, _ string) {
 	for _, v := range views.Items {
 		w := m.member(v.ID, user)
 		u, at := m.groups[v.ID].unread(user)
-		if w == nil || v.Seen != w.seen || v.Read != w.read || v.Unread != u || v.MentionsUnread != at {
+		if w == nil || v.Seen != w.seen || v.Read != w.read || v.Unread != u || v.MentionsUnread != at || v.ThreadsUnread != m.groups[v.ID].threadsUnread(user) {
 			t.Fatalf("list of %s: %s is %+v, want %+v unread %d mentions %d", user, v.ID, v, w, u, at)
 		}
 	}

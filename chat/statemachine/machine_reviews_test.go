@@ -112,6 +112,7 @@ type modelReview struct {
 	body     string
 	target   int64
 	mentions []string
+	thread   int64
 }
 
 // over tells whether a review has waited for too long.
@@ -224,7 +225,7 @@ func (m *machine) unreleasable(r modelReview) bool {
 		return true
 	}
 	if r.kind == chat.Text {
-		return g.full(r.from)
+		return g.full(r.from) || r.thread != 0 && (!g.isRoot(r.thread) || g.hides(r.from, r.thread))
 	}
 	return m.gone(r.group, r.target, g.messages[r.target]) || g.hides(r.from, r.target) || !g.wroteIt(r.from, r.target)
 }
@@ -235,7 +236,11 @@ func (m *machine) released(t *rapid.T, r modelReview, got reviews.Decided, err e
 	var id int64
 	if r.kind == chat.Text {
 		expect(t, "release a text", err, "")
-		id = g.append(r.from, &modelMessage{from: r.from, kind: chat.Text, body: r.body, mentions: g.mentioned(r.mentions)})
+		id = g.append(r.from, &modelMessage{from: r.from, kind: chat.Text, body: r.body, mentions: g.mentioned(r.mentions), thread: r.thread})
+		if r.thread != 0 {
+			g.replied(id, r.mentions)
+			happened("release a reply")
+		}
 	} else {
 		e := g.messages[r.target]
 		m.changed(t, "release an edit", g, r.target, err)
@@ -299,7 +304,7 @@ func (m *machine) checkReviews(t *rapid.T, group string) {
 		want[r.id] = r
 	}
 	for i, v := range list.Items {
-		got := modelReview{id: v.ID, group: v.Group, to: v.To, from: v.From, kind: v.Message.ImpliedKind(), body: *v.Message.Body, target: v.Message.Target, mentions: v.Message.Mentions}
+		got := modelReview{id: v.ID, group: v.Group, to: v.To, from: v.From, kind: v.Message.ImpliedKind(), body: *v.Message.Body, target: v.Message.Target, mentions: v.Message.Mentions, thread: v.Message.Thread}
 		r, ok := want[v.ID]
 		if !ok || !got.same(r) || i > 0 && list.Items[i-1].ID >= v.ID {
 			t.Fatalf("waits in %s: got %+v, want %+v of %v", group, got, r, slices.Collect(maps.Keys(want)))
@@ -312,7 +317,7 @@ func (m *machine) checkReviews(t *rapid.T, group string) {
 
 func (r modelReview) same(other modelReview) bool {
 	return slices.Equal(r.mentions, other.mentions) && r.id == other.id && r.group == other.group && r.to == other.to && r.from == other.from && r.kind == other.kind &&
-		r.body == other.body && r.target == other.target
+		r.body == other.body && r.target == other.target && r.thread == other.thread
 }
 
 // queues compares what operators see waiting and reported everywhere with the model, page by page, and what is a user's own.

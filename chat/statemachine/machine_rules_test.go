@@ -182,7 +182,7 @@ func (m *machine) bannedBy(t *rapid.T, c chat.Caller, group, target, reason stri
 	delete(g.rules.asked, target)
 	switch {
 	case had != nil:
-		delete(g.members, target)
+		g.leave(target)
 		g.free()
 		m.notices(t, c.User, group, chat.NoticeRemoved, chat.NoticeBanned)
 	case !same:

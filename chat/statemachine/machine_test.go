@@ -18,6 +18,7 @@ import (
 	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/rules"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/threads"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/store"
 )
@@ -45,6 +46,7 @@ type machine struct {
 	rules   *rules.Service
 	blocks  *blocks.Service
 	pins    *pins.Service
+	threads *threads.Service
 	reviews *reviews.Service
 	reports *reports.Service
 	hook    *machineHook // nil: nobody is asked about what is sent
@@ -93,6 +95,7 @@ func (m *machine) use(o opened) {
 		m.live = live.New(o.service, o.stores)
 	}
 	m.pins = pins.New(o.service, o.stores, m.store())
+	m.threads = threads.New(o.service, o.stores.Threads, m.store())
 }
 
 func caller(user string) chat.Caller { return chat.Caller{User: user} }
@@ -180,6 +183,7 @@ func (m *machine) step(t *rapid.T) {
 		{2, "receipts", m.receipts}, {3, "operator", m.operate}, {3, "rule", m.rule}, {3, "ask", m.ask}, {2, "block", m.block}, {5, "pin", m.pin}, {2, "tasks", m.tasks},
 	}
 	actions = append(actions, m.moderationActions()...)
+	actions = append(actions, m.threadActions()...)
 	if m.archive != nil {
 		actions = append(actions, m.archiveActions()...)
 	}
@@ -220,7 +224,7 @@ func (m *machine) create(t *rapid.T, user, group string) {
 	}
 	m.epochs[got.Epoch] = true
 	g := &modelGroup{epoch: got.Epoch, before: m.lives[group], archived: m.archive != nil, marks: map[int64]string{}, keep: keep, backlogMax: backlog, history: history, public: visibility == chat.Public,
-		rules: modelRules{slowed: map[string]bool{}, muted: map[string]bool{}, banned: map[string]bool{}, why: map[string]string{}, join: join, asked: map[string]bool{}}, messages: map[int64]*modelMessage{}, members: map[string]*modelMember{}, sent: map[string]modelSend{}, reacted: map[string]int64{}}
+		rules: modelRules{slowed: map[string]bool{}, muted: map[string]bool{}, banned: map[string]bool{}, why: map[string]string{}, join: join, asked: map[string]bool{}}, messages: map[int64]*modelMessage{}, members: map[string]*modelMember{}, sent: map[string]modelSend{}, reacted: map[string]int64{}, threads: newModelThreads()}
 	m.groups[group], m.lives[group] = g, got.Epoch
 	g.last = 1
 	g.messages[1] = &modelMessage{from: user, kind: chat.Notice}
@@ -275,7 +279,7 @@ func (m *machine) send(t *rapid.T, user, group string) {
 		expect(t, "send while others are behind", err, chat.CodeBacklogFull)
 		return
 	}
-	first := modelSend{content: *d.Body + strings.Join(d.Mentions, ",")}
+	first := modelSend{content: contentOf(d)}
 	if m.kept(t, verdict, "a text", modelReview{group: group, from: user, kind: chat.Text, body: *d.Body, mentions: d.Mentions}, err, &first) {
 		if d.ClientID != "" && first.review != "" {
 			g.sent[user+"/"+d.ClientID] = first
@@ -294,6 +298,9 @@ func (m *machine) send(t *rapid.T, user, group string) {
 	}
 }
 
+// contentOf is what a retry sends again.
+func contentOf(d chat.Content) string { return *d.Body + strings.Join(d.Mentions, ",") }
+
 // retry sends again what was sent before, with the same key: the first answer, or with other content a refusal.
 func (m *machine) retry(t *rapid.T, user, group string) {
 	g := m.groups[group]
@@ -311,7 +318,7 @@ func (m *machine) retry(t *rapid.T, user, group string) {
 	first := g.sent[key]
 	body, mention, _ := strings.Cut(first.content, "\u2028")
 	body += "\u2028"
-	d := chat.Content{Body: &body, ClientID: strings.TrimPrefix(key, user+"/")}
+	d := chat.Content{Body: &body, ClientID: strings.TrimPrefix(key, user+"/"), Thread: first.thread}
 	if mention != "" {
 		d.Mentions = []string{mention}
 	}
@@ -541,6 +548,7 @@ func (m *machine) check(t *rapid.T, group string) {
 		}
 		m.mark(t, g, id, msg.Mark)
 	}
+	m.checkThreads(t, group)
 	m.mark(t, g, g.last, infos[machineUsers[0]].LastMark)
 	if g.cut > 0 {
 		trimmed := infos[machineUsers[0]].Trimmed

@@ -19,6 +19,7 @@ type modelMessage struct {
 	kind     chat.Kind
 	body     string // of text and edit
 	target   int64
+	thread   int64 // the root; 0: it is no reply
 	emoji    string
 	removed  bool
 	mentions []string
@@ -46,6 +47,7 @@ type modelSend struct {
 	id      int64
 	review  string // that it waited as
 	content string
+	thread  int64
 }
 
 // modelGroup is one life of a group. cut is the highest trimmed id as the service last showed it; freed is the highest
@@ -73,8 +75,9 @@ type modelGroup struct {
 	members    map[string]*modelMember
 	sent       map[string]modelSend // "user/client_id"
 	rules      modelRules
-	reviews    []modelReview    // what waits, the oldest first
-	reports    []modelReport    // the open ones, the oldest first
+	reviews    []modelReview // what waits, the oldest first
+	reports    []modelReport // the open ones, the oldest first
+	threads    modelThreads
 	reacted    map[string]int64 // "target user emoji", or "-target user emoji" for a removal
 }
 
@@ -176,7 +179,7 @@ func (g *modelGroup) unread(user string) (unread, mentions int64) {
 	}
 	for id := floor + 1; id <= g.last; id++ {
 		e := g.messages[id]
-		if e == nil || !e.counts() {
+		if e == nil || !e.counts() || e.thread != 0 {
 			continue
 		}
 		if e.from != user || e.former {
@@ -296,6 +299,8 @@ func (m *modelMessage) check(id int64, group string, raw []byte) error {
 		return fmt.Errorf("message %d: got %s from %s, want %s from %s", id, e.Kind, e.From, m.kind, from)
 	case body != wantBody:
 		return fmt.Errorf("message %d: got body %q, want %q", id, body, wantBody)
+	case e.Thread != m.thread:
+		return fmt.Errorf("message %d: got thread %d, want %d", id, e.Thread, m.thread)
 	case m.kind != chat.Edit && (e.EditedAt != nil) != (m.edited && !m.deleted):
 		return fmt.Errorf("message %d: edited_at is %v, want edited %v", id, e.EditedAt, m.edited)
 	case m.kind != chat.Edit && (e.DeletedAt != nil) != deleted:
