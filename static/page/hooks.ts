@@ -67,6 +67,14 @@ export function useKnown(): boolean {
   return told.has(chat);
 }
 
+/** How many people have a group open, with this one, as the server says; 0: it has not said. */
+export function useHere(group: string): number {
+  const { chat } = useSession();
+  const [count, set] = useState(0);
+  useEffect(() => chat.on("here", (h) => h.group === group && set(h.count)), [group]);
+  return count;
+}
+
 const opening: TimelineState = { items: [], before: "loading", after: "loading", unread: null, error: null };
 const never = () => () => {};
 

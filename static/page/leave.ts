@@ -1,6 +1,7 @@
 /** Signing out: nothing stays of the person in this browser. */
 import { dropDrafts } from "./drafts.ts";
 import { switchOff } from "./notify.ts";
+import { dropQuorums } from "./quorums.ts";
 import { load, save } from "./saved.ts";
 import type { Session } from "./session.ts";
 import { dropStarred } from "./starred.ts";
@@ -11,6 +12,7 @@ export async function leave({ chat, me, signIn }: Session, erased = false): Prom
   await chat.forget();
   dropDrafts(me);
   dropStarred(me);
+  dropQuorums();
   save("inbox-done", null);
   const { [me]: _, ...others } = load("steps") ?? {};
   save("steps", others);

@@ -1,6 +1,9 @@
 /** What a browser does for somebody who has signed in, once the page stands: it keeps the page for when there is no network, and notifies. */
+import "./whole.ts";
 import type { Drafts } from "./drafts.ts";
 import { syncDrafts } from "./draftsync.ts";
+import { sayFocus } from "./focus.ts";
+import { followQuorums } from "./quorums.ts";
 import type { Session } from "./session.ts";
 
 type Policy = { createScriptURL(url: string): string };
@@ -20,7 +23,7 @@ export async function keepPage(): Promise<ServiceWorkerRegistration | null> {
   }
 }
 
-/** Keeps the page, and drafts the same on all devices; returns how to stop the latter. Notifications are loaded only where they are on, which another tab may have done. */
+/** Keeps the page, and drafts the same on all devices, says what is open, and keeps which messages shall be read; returns how to stop the latter three. Notifications are loaded only where they are on, which another tab may have done. */
 export function keep(session: Session, drafts: Drafts): () => void {
   const look = () => {
     try {
@@ -32,5 +35,8 @@ export function keep(session: Session, drafts: Drafts): () => void {
   addEventListener("storage", (e) => { if (e.key === "chatd.alerts") look(); });
   look();
   void keepPage();
-  return syncDrafts(session, drafts);
+  const ends = [syncDrafts(session, drafts), sayFocus(session.chat), followQuorums(session.chat)];
+  return () => {
+    for (const end of ends) end();
+  };
 }

@@ -84,8 +84,9 @@ addEventListener("popstate", () => {
 addEventListener("hashchange", changed);
 
 export const route = (): Route => current;
-export const useRoute = (): Route => useSyncExternal(subscribe, route);
-function subscribe(fn: () => void): () => void {
+export const useRoute = (): Route => useSyncExternal(onRoute, route);
+/** Calls back after each change of the route; returns how to stop. */
+export function onRoute(fn: () => void): () => void {
   listeners.add(fn);
   return () => listeners.delete(fn);
 }

@@ -60,6 +60,7 @@ type (
 		Op    string          `json:"op"`
 		Ref   *string         `json:"ref,omitempty"`
 		Group json.RawMessage `json:"group"`
+		Away  *bool           `json:"away,omitempty"`
 	}
 	streamArgs struct {
 		Op    string  `json:"op"`

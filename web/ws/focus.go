@@ -7,7 +7,8 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// focusOn notes which group the client has open. A user is away while all their sessions on this node say that none is.
+// focusOn notes which group the client has open. A user is away while all their sessions on this node say so; a session with no group open
+// says so unless its frame says otherwise.
 func focusOn(ctx context.Context, s *session, by chat.Caller, args *focusArgs) error {
 	var group *string
 	if len(args.Group) == 0 || json.Unmarshal(args.Group, &group) != nil || group != nil && *group == "" {
@@ -20,11 +21,15 @@ func focusOn(ctx context.Context, s *session, by chat.Caller, args *focusArgs) e
 	if err := s.all.readers.Focus(ctx, by, s.follower, open); err != nil {
 		return err
 	}
-	s.all.setAway(s, open == "")
+	away := open == ""
+	if args.Away != nil {
+		away = *args.Away
+	}
+	s.all.setAway(s, away)
 	return nil
 }
 
-// setAway notes whether a session says that nothing is open.
+// setAway notes whether a session says that its user is away.
 func (s *Sessions) setAway(one *session, away bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -88,11 +88,11 @@ export class Chatd {
   }
 
   /**
-   * Says which group the person looks at, or null for none: then they are away. Said once, to the present session: say it again when
-   * `state` becomes live. Of several tabs the last one counts.
+   * Says which group the person looks at, or null for none, and whether they are away, as without a group they are unless it is said.
+   * Said once, to the present session: say it again when `state` becomes live. Of several tabs the last one counts.
    */
-  focus(group: string | null): void {
-    this.#client.focus(group);
+  focus(group: string | null, away = group === null): void {
+    this.#client.focus(group, away);
   }
 
   /** Deletes what is kept of this person on this device and closes the client in all tabs: for signing out. */

@@ -383,9 +383,9 @@ export class Client implements Host {
     }
   }
 
-  #nudged(what: { typing: string } | { focus: string | null } | { hurry: true }): void {
+  #nudged(what: { typing: string } | { focus: string | null; away: boolean } | { hurry: true }): void {
     if ("typing" in what) this.link.tell({ op: "typing", group: what.typing });
-    else if ("focus" in what) this.link.tell({ op: "focus", group: what.focus });
+    else if ("focus" in what) this.link.tell({ op: "focus", group: what.focus, ...(what.away !== !what.focus && { away: what.away }) });
     else this.link.hurry();
   }
 
@@ -393,8 +393,8 @@ export class Client implements Host {
     this.#tabs?.nudge({ typing: group });
   }
 
-  focus(group: string | null): void {
-    this.#tabs?.nudge({ focus: group });
+  focus(group: string | null, away: boolean): void {
+    this.#tabs?.nudge({ focus: group, away });
   }
 
   hurry(): void {

@@ -551,12 +551,13 @@ test("what the person begins to write elsewhere is told", async () => {
 test("who has a group open is told, and which one this person has", async () => {
   const { server, client, of } = await begun();
   const [socket] = server.sockets;
-  client.focus("general");
-  client.focus(null);
+  client.focus("general", false);
+  client.focus(null, true);
+  client.focus(null, false);
   socket.says({ op: "here", group: "general", count: 2, users: ["alice", "bob"] });
   await quiet();
   assert.deepEqual(of("here"), [{ group: "general", count: 2, users: ["alice", "bob"] }]);
-  assert.deepEqual(server.commands?.filter((f) => f.op === "focus") ?? [], server.commands ? [{ op: "focus", group: "general" }, { op: "focus", group: null }] : []);
+  assert.deepEqual(server.focused, [{ op: "focus", group: "general" }, { op: "focus", group: null }, { op: "focus", group: null, away: false }]);
   await client.close();
 });
 

@@ -260,6 +260,7 @@ export class Server {
       }
       send(text) {
         const f = JSON.parse(text);
+        if (f.op === "focus") (server.focused ??= []).push(f);
         if (f.op === "hello") {
           server.hellos = (server.hellos ?? 0) + 1;
           const groups = {};

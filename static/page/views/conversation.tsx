@@ -2,7 +2,7 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { GroupState } from "@chatd/client";
 import type { Target } from "../drafts.ts";
-import { useKnown, useSnapshot } from "../hooks.ts";
+import { useHere, useKnown, useSnapshot } from "../hooks.ts";
 import { close, openPanel, pathOf, useRoute, type Panel } from "../route.ts";
 import { usePeople } from "../people.ts";
 import { peerOf, titleOf } from "../groups.ts";
@@ -22,6 +22,7 @@ import { Timeline } from "./timeline.tsx";
 import { Typing } from "./typing.tsx";
 
 const Outside = lazy(() => import("./people.tsx").then((m) => m.Outside));
+const PeerLine = lazy(() => import("./there.tsx").then((m) => m.PeerLine), ({ about }: { user: string; about: string }) => about);
 
 const FACES = 3;
 
@@ -43,6 +44,7 @@ export function Conversation({ group: id, at }: { group: string; at?: number | u
   const written = useMemo((): Written => ({ id, post, slow_s, mention_all, muted_until, members: members ?? 0 }), [id, post, slow_s, mention_all, muted_until, members]);
   const member = useRef("");
   if (group) member.current = id;
+  const here = useHere(id);
   if (!group && !known) return <div class="nothing" />; // what is shown outside a group is a file of its own
   if (!group) return <Outside group={id} left={member.current === id} />;
   const title = titleOf(group, me, people);
@@ -50,7 +52,7 @@ export function Conversation({ group: id, at }: { group: string; at?: number | u
   return (
     <>
       <Head group={written} title={title} peer={peer} named={!!group.name} about={peer ? people.known.get(peer)?.status || peer
-        : `${group.visibility === "public" ? say("Public", "公开") : say("Private", "私密")} · ${counted(group.members, "member", "members", "名成员")}`} />
+        : `${group.visibility === "public" ? say("Public", "公开") : say("Private", "私密")} · ${counted(group.members, "member", "members", "名成员")}${here > 1 ? say(` · ${here} here`, ` · ${here} 人在看`) : ""}`} />
       <Timeline key={`${id} ${at ?? ""}`} group={group} at={at} onAbout={(next) => { setAbout(next); input.current?.focus(); }} />
       <Typing group={id} />
       <Held group={id} />
@@ -66,7 +68,7 @@ const Head = memo(({ group, title, peer, named, about }: { group: Written; title
     {peer && !named ? <Avatar user={peer} /> : <Face id={group.id} label={title} square />}
     <div class="group-title">
       <h1 title={peer ?? group.id} dir="auto">{title}</h1>
-      <p class="quiet">{!peer && <Faces group={group} />}{about}</p>
+      <p class="quiet">{!peer && <Faces group={group} />}{peer ? <PeerLine user={peer} about={about} /> : about}</p>
     </div>
     <Tools group={group.id} direct={peer !== undefined} />
   </header>

@@ -82,7 +82,7 @@ function Item({ item: i, group, people }: { item: InboxItem; group: GroupState |
     </span></>;
   return (
     <li class="item" data-seq={i.seq} data-kind={i.kind}>
-      {group ? <a class="item-open" href={pathOf({ view: "group", group: group.id, ...(about && { id: about }) })} onClick={() => (i.kind === "added" || reminder) && done()}>{inside}</a>
+      {group ? <a class="item-open" href={pathOf({ view: "group", group: group.id, ...(about && { id: about }) })} onClick={() => (i.kind === "added" || i.kind === "quorum" || reminder) && done()}>{inside}</a>
         : <div class="item-open">{inside}</div>}
       {i.kind === "direct" && i.from && i.from !== me && <IconButton icon="reply" label={say(`Write to ${from}`, `给 ${from} 发消息`)} onClick={() => { done(); go({ view: "direct", user: i.from! }); }} />}
       <IconButton icon="check" label={say("Done", "完成")} onClick={done} />
@@ -100,6 +100,7 @@ function headOf(i: InboxItem, from: string): string {
     case "request": return i.accepted ? say(`${from} let you in`, `${from} 通过了您的加入申请`) : say(`${from} declined your request to join`, `${from} 未通过您的加入申请`);
     case "announcement": return i.from ? say(`Announcement from ${from}`, `来自 ${from} 的公告`) : say("Announcement", "公告");
     case "review": return reviewText(i.data);
+    case "quorum": return say(`${from} asks for a message to be read`, `${from} 要求您阅读一条消息`);
     case "schedule_failed": return say("A scheduled message could not be sent", "一条定时消息未能发送");
     default: return i.kind.replaceAll("_", " ");
   }

@@ -4,11 +4,13 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import { blockQuestion, useBlocked } from "../blocked.ts";
 import { useComing, useSnapshot } from "../hooks.ts";
 import { manages as managing, type Member, type Role, useMembers } from "../members.ts";
+import type { Presence, There } from "../presence.tsx";
 import { labelOf, textOf, useNames, usePeople } from "../people.ts";
 import { pathOf } from "../route.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { Confirm, problemOf, type Question } from "../ui/confirm.tsx";
+import { lazy } from "../ui/lazy.tsx";
 import { Avatar, IconButton, Name, Popover, Problem } from "../ui/parts.tsx";
 import { nobody, PeopleField, usersOf } from "../ui/people-field.tsx";
 import { Windowed } from "../ui/windowed.tsx";
@@ -18,6 +20,10 @@ import { Reports, Waiting } from "./moderation.tsx";
 import { MuteDialog, unmute } from "./mute.tsx";
 import { Requests } from "./requests.tsx";
 import { isForEver, whenText } from "./when.ts";
+
+const Watch = lazy(() => import("./there.tsx").then((m) => m.Watch), () => null);
+const Dot = lazy(() => import("./there.tsx").then((m) => m.Dot), () => null);
+const StateLine = lazy(() => import("./there.tsx").then((m) => m.StateLine), () => null);
 
 const ROW = 48;
 const RANK: Record<Role, number> = { owner: 0, admin: 1, member: 2 };
@@ -37,14 +43,19 @@ function Shown({ group }: { group: GroupState }) {
   const [muting, setMuting] = useState("");
   const [banning, setBanning] = useState("");
   const manages = !group.direct && managing(mine);
+  const [there, setThere] = useState<There | null>(null);
+  const first = useRef(there);
+  first.current ??= there; // later the list would change under the pointer
   const words = filter.trim().toLowerCase();
   const shown = useMemo(() => {
     const matching = words ? members.filter((m) => `${m.user} ${labelOf(people, m.user)}`.toLowerCase().includes(words)) : [...members];
-    return matching.sort((a, b) => RANK[a.role] - RANK[b.role] || labelOf(people, a.user).localeCompare(labelOf(people, b.user), undefined, { numeric: true }) || (a.user < b.user ? -1 : 1));
-  }, [members, words, people]);
+    const away = (m: Member) => Number(!first.current?.users.has(m.user));
+    return matching.sort((a, b) => away(a) - away(b) || RANK[a.role] - RANK[b.role] || labelOf(people, a.user).localeCompare(labelOf(people, b.user), undefined, { numeric: true }) || (a.user < b.user ? -1 : 1));
+  }, [members, words, people, first.current]);
   const ids = useMemo(() => new Set(members.map((m) => m.user)), [members]);
   return (
     <div class="stack">
+      <Watch group={group.id} onThere={setThere} />
       {manages && <Requests group={group} />}
       {manages && <Waiting group={group} />}
       {manages && <Reports group={group} />}
@@ -56,9 +67,9 @@ function Shown({ group }: { group: GroupState }) {
       <Problem text={error ? problemOf(error) : ""} />
       <p class="quiet" role="status">{words
         ? complete ? counted(shown.length, "match", "matches", "个匹配") : say(`${shown.length} among the ${members.length.toLocaleString()} loaded so far`, `已加载的 ${members.length.toLocaleString()} 人中有 ${shown.length} 个匹配`)
-        : counted(group.members, "member", "members", "名成员")}</p>
+        : counted(group.members, "member", "members", "名成员")}{!words && there && there.online > 0 && say(` · ${there.online.toLocaleString()} online`, ` · ${there.online} 人在线`)}</p>
       <Windowed items={shown} height={ROW} label={say("Members", "成员")} onEnd={complete ? undefined : more}
-        row={(m) => <Row key={m.user} member={m} group={group} self={m.user === me} mine={manages ? mine : undefined} onAsk={setQuestion} onMute={setMuting} onBan={setBanning} />} />
+        row={(m) => <Row key={m.user} member={m} there={there?.users.get(m.user) ?? (there?.whole ? null : undefined)} group={group} self={m.user === me} mine={manages ? mine : undefined} onAsk={setQuestion} onMute={setMuting} onBan={setBanning} />} />
       {!complete && <p class="buttons"><button type="button" class="button" onClick={more}>{say("Load more", "加载更多")}</button></p>}
       {question && <Confirm {...question} onClose={() => setQuestion(null)} />}
       {muting && <MuteDialog group={group.id} user={muting} onClose={() => setMuting("")} />}
@@ -69,7 +80,8 @@ function Shown({ group }: { group: GroupState }) {
 
 type Asks = { onAsk: (q: Question) => void; onMute: (user: string) => void; onBan: (user: string) => void };
 
-function Row({ member: m, group, self, mine, ...asks }: { member: Member; group: GroupState; self: boolean; mine: Role | undefined } & Asks) {
+/** there: null where they are offline, undefined where that is not known. */
+function Row({ member: m, there, group, self, mine, ...asks }: { member: Member; there: Presence | null | undefined; group: GroupState; self: boolean; mine: Role | undefined } & Asks) {
   const { chat } = useSession();
   const blocked = useBlocked().has(m.user);
   const [menu, setMenu] = useState(false);
@@ -79,7 +91,7 @@ function Row({ member: m, group, self, mine, ...asks }: { member: Member; group:
   const may = mine && !self && m.role !== "owner";
   return (
     <li data-user={m.user} data-role={m.role}>
-      <Avatar user={m.user} />
+      <span class="face-there"><Avatar user={m.user} />{there && <Dot state={there.state} />}</span>
       <span class="person"><Name user={m.user} />{self && <small> {say("you", "您")}</small>}</span>
       {mutedUntil && <small class="role muted" title={m.muted_until && isForEver(m.muted_until) ? undefined : say(`Until ${whenText(mutedUntil)}`, `至 ${whenText(mutedUntil)}`)}>{say("Muted", "已禁言")}</small>}
       {m.role !== "member" && <small class="role">{ROLES[m.role]}</small>}
@@ -88,6 +100,7 @@ function Row({ member: m, group, self, mine, ...asks }: { member: Member; group:
       )}
       {menu && (
         <Popover anchor={button} name="menu" role="menu" label={name} onClose={() => setMenu(false)}>
+          {there !== undefined && <StateLine user={m.user} there={there} />}
           {!group.direct && <a role="menuitem" data-focus href={pathOf({ view: "direct", user: m.user })} onClick={() => setMenu(false)}>{say("Send a message", "发消息")}</a>}
           {may && <Actions member={m} name={name} group={group} mine={mine} muted={!!mutedUntil} {...asks} onDone={() => setMenu(false)} />}
           <button type="button" role="menuitem" class={blocked ? "" : "danger"} data-focus={group.direct ? "" : undefined}

@@ -33,6 +33,7 @@ export function Menu({ item, mine, manages, on, anchor, onClose }: {
     ...(features.includes("schedules") ? [{ icon: "clock" as const, label: say("Remind me…", "提醒我…"), run: () => on.ask({ item, what: "remind" }) }] : []),
     ...(on.unread ? [{ icon: "bell" as const, label: say("Mark unread from here", "从此处标为未读"), key: "u", run: () => on.unread!(item) }] : []),
     ...(manages || pins === "members" ? [{ icon: "pin" as const, label: say("Pin to the group", "在群组中置顶"), run: pin }] : []),
+    ...(mine || manages ? [{ icon: "check" as const, label: say("Ask for reading…", "要求阅读…"), run: () => on.ask({ item, what: "quorum" }) }] : []),
     { icon: "eye", label: say("View read receipts", "查看已读情况"), run: () => openPanel("receipts", item.id) },
     ...(mine || !item.from || item.via ? [] : [{ icon: "shield" as const, label: blocked ? say("Unblock…", "取消屏蔽…") : say("Block…", "屏蔽…"), run: () => on.show(item.key, "block") }]),
     ...(manages && !mine && item.from ? [

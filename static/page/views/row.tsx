@@ -7,6 +7,7 @@ import { isFor } from "../mentions.ts";
 import { plain } from "../markdown.ts";
 import { listOf } from "../notices.ts";
 import { useNames, usePerson } from "../people.ts";
+import { useQuorum } from "../quorums.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
 import type { Question } from "../ui/confirm.tsx";
@@ -21,6 +22,7 @@ import { Remaining } from "./remaining.tsx";
 
 const Writing = lazy(() => import("./writing.tsx").then((m) => m.Writing));
 const Buttons = lazy(() => import("./buttons.tsx").then((m) => m.Buttons));
+const QuorumLine = lazy(() => import("./there.tsx").then((m) => m.QuorumLine), () => null);
 const Unsent = lazy(() => import("./places.tsx").then((m) => m.Unsent));
 
 /** Whether a message is a copy of another one. */
@@ -70,6 +72,7 @@ export const MessageRow = memo((props: RowProps) => {
   const { chat, me } = useSession();
   const { label, alike } = usePerson(item.from);
   const blocked = useBlocked().has(item.from);
+  const asked = useQuorum(item.group, item.id);
   const [unfolded, unfold] = useState(false);
   const tab = current ? 0 : -1;
   const mine = item.from === me;
@@ -126,6 +129,7 @@ export const MessageRow = memo((props: RowProps) => {
       )}
       {on.thread && !!item.replies && <RepliesLine item={item} tab={tab} unread={!!props.unreadReplies} onOpen={() => on.thread!(item)} />}
       {item.actions && item.id > 0 && <Buttons item={item} tab={tab} />}
+      {asked && !item.deleted_at && <QuorumLine item={item} tab={tab} may={mine || props.manages} />}
       {item.state === "failed" && <Unsent item={item} tab={tab} />}
       {open === "delete" && <Ask text={say("Delete this message for everyone?", "为所有人删除此消息？")} button={say("Delete", "删除")} onYes={() => on.remove(item)} onCancel={() => on.show(item.key, "")} />}
       {open === "block" && <Block question={blockQuestion(chat, item.from, distinct, !blocked)} onClose={() => on.show(item.key, "")} />}

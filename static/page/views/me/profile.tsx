@@ -20,6 +20,7 @@ export function Profile() {
   const [status, setStatus] = useState("");
   const [hours, setHours] = useState("");
   const [receipts, setReceipts] = useState<"shown" | "hidden" | undefined>(undefined);
+  const [presence, setPresence] = useState<"shown" | "hidden" | undefined>(undefined);
   const [problem, setProblem] = useState("");
   const [said, setSaid] = useState("");
   const [busy, setBusy] = useState(false);
@@ -32,6 +33,7 @@ export function Profile() {
     setStatus(now.status?.text ?? "");
     setHours("");
     setReceipts(undefined);
+    setPresence(undefined);
     people.changed(now);
   }
   async function attempt(doing: () => Promise<Wire.Me>, done: string): Promise<void> {
@@ -57,6 +59,7 @@ export function Profile() {
     change.status = status.trim() ? { text: status.trim(), ...(emoji && { emoji }), ...(hours && { until: new Date(Date.now() + Number(hours) * HOUR_MS).toISOString() }) } : null;
   }
   if (me && receipts && receipts !== me.receipts) change.receipts = receipts;
+  if (me && presence && presence !== me.presence) change.presence = presence;
   const picture = (method: string, body?: Blob) => call(method, "/v1/me/avatar", { token: signIn.token(), body });
   function pick(input: HTMLInputElement): void {
     const file = input.files?.[0];
@@ -90,6 +93,8 @@ export function Profile() {
       </div>
       <label class="toggle"><input type="checkbox" name="receipts" checked={(receipts ?? me?.receipts) !== "hidden"} disabled={!me} onChange={(e) => setReceipts(e.currentTarget.checked ? "shown" : "hidden")} />
         <span><strong>{say("Show others what I have read", "让他人看到我已读的消息")}</strong><small>{say("If not, you don’t see what they have read either. Some groups don’t let anybody hide it.", "关闭后您也看不到他人的已读情况。某些群组不允许隐藏。")}</small></span></label>
+      <label class="toggle"><input type="checkbox" name="presence" checked={(presence ?? me?.presence) !== "hidden"} disabled={!me} onChange={(e) => setPresence(e.currentTarget.checked ? "shown" : "hidden")} />
+        <span><strong>{say("Show others when I’m online", "让他人看到我是否在线")}</strong><small>{say("If not, you don’t see who else is online, or when they were last here.", "关闭后您也看不到他人是否在线及最后在线时间。")}</small></span></label>
       <Problem text={problem} />
       <p class="buttons"><button class="button primary" disabled={busy || Object.keys(change).length === 0}>{say("Save", "保存")}</button><span class="quiet said" role="status">{said}</span></p>
     </form>

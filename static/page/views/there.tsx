@@ -1,0 +1,5 @@
+/** Who is there, and who has read what shall be read: one file, loaded when some of it is first shown. */
+import "../whole.ts";
+
+export { Dot, PeerLine, StateLine, Watch } from "../presence.tsx";
+export { QuorumDialog, QuorumLine } from "./quorum.tsx";
