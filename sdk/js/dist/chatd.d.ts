@@ -92,10 +92,10 @@ export declare class Chatd {
     /** Tries to connect now, if it waits to: a person asked for it. */
     hurry(): void;
     /**
-     * Says which group the person looks at, or null for none: then they are away. Said once, to the present session: say it again when
-     * `state` becomes live. Of several tabs the last one counts.
+     * Says which group the person looks at, or null for none, and whether they are away, as without a group they are unless it is said.
+     * Said once, to the present session: say it again when `state` becomes live. Of several tabs the last one counts.
      */
-    focus(group: string | null): void;
+    focus(group: string | null, away?: boolean): void;
     /** Deletes what is kept of this person on this device and closes the client in all tabs: for signing out. */
     forget(): Promise<void>;
     /** A group, whether the person is in it or not. The same object for the same id. */

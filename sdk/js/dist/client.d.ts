@@ -35,7 +35,7 @@ export declare class Client implements Host {
     /** Has whoever leads do something, and waits until it is stored. */
     ask(op: string, ...args: any[]): Promise<any>;
     typing(group: string): void;
-    focus(group: string | null): void;
+    focus(group: string | null, away: boolean): void;
     hurry(): void;
     /** What tabs ask the leader to do. */
     readonly ops: Record<string, (d: sync.Draft, ...args: any[]) => any>;

@@ -6,6 +6,6 @@ export { Members } from "./members.tsx";
 export { OfAuthor } from "./ofauthor.tsx";
 export { Outside } from "./outside.tsx";
 export { You } from "./me/you.tsx";
-export { Readers } from "./readers.tsx";
 export { Settings } from "./settings.tsx";
+export { PeopleField, usersOf } from "../ui/people-field.tsx";
 export { begin } from "../notify.ts";

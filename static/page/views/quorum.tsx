@@ -12,9 +12,14 @@ import { problemOf } from "../ui/confirm.tsx";
 import type { IconName } from "../ui/icons.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { Dialog, Icon, Problem } from "../ui/parts.tsx";
+import type { Named } from "../ui/people-field.tsx";
 import { fieldOf, whenText, zone } from "./when.ts";
 
-const Readers = lazy(() => import("./people.tsx").then((m) => m.Readers));
+/** Names those who should read a message. */
+const Readers = lazy(() => import("./people.tsx").then(({ PeopleField, usersOf }) => ({ author, onUsers }: { author: string; onUsers: (users: readonly string[]) => void }) => {
+  const [value, setValue] = useState<Named>({ users: [], text: "" });
+  return <PeopleField label={say("People", "人员")} name="readers" value={value} onValue={(next) => { setValue(next); onUsers(usersOf(next)); }} except={(u) => u === author} placeholder={say("Name or username", "姓名或用户名")} />;
+}));
 
 /** Cursors that move together are one reason to ask again. */
 const GATHER_MS = 300;
