@@ -59,6 +59,9 @@ func (m *machine) put(t *rapid.T, user, group string) {
 	case had == nil && g.rules.banned[target] && role == chat.Admin && user == target:
 		expect(t, "make oneself an admin while banned", err, m.outsider(group))
 		return
+	case had == nil && manages && user != target && m.blocked[block{target, user}]:
+		expect(t, "add who blocks them", err, chat.CodeBlocked)
+		return
 	case had == nil && g.rules.banned[target] && (manages || user == target && g.public):
 		expect(t, "put who is banned", err, map[bool]chat.Code{true: chat.CodeBanned, false: chat.CodeConflict}[user == target])
 		return
@@ -75,9 +78,6 @@ func (m *machine) put(t *rapid.T, user, group string) {
 		return
 	case had == nil && !manages:
 		expect(t, "add without rights", err, chat.CodeForbidden)
-		return
-	case had == nil && user != target && m.blocked[block{target, user}]:
-		expect(t, "add who blocks them", err, chat.CodeBlocked)
 		return
 	case had != nil && (role == "" || role == had.role):
 		// Nothing to change: rights do not matter for an answer that says how it is.
