@@ -14,7 +14,7 @@ import (
 // What asks for the page's own face of emoji, and what must not.
 const (
 	emojiText = "done 🎉 👩🏽‍🚀 🇨🇿 1️⃣"
-	plainText = "naïve 123 # * © ™ → “x” … 中文。 نعم می‌خواهم"
+	plainText = "naïve 123 # * © ™ → “x” … 中文。 نعم می\u200cخواهم"
 )
 
 // TestPageEmojiFace is read where the system has no emoji, and where it has. Only the first loads half a megabyte.
