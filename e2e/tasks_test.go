@@ -73,7 +73,9 @@ func (r *taskRun) expose(ctx context.Context, w *worker) (held []string) {
 	return held
 }
 
-// disturb kills a worker every two seconds and replaces it, and stops one past its lease once, until all is done.
+// disturb kills a worker every two seconds and replaces it, and stops one past its lease once, until all is done. It spares
+// a worker that has begun nothing yet: on a busy machine a start may take longer than three kills, and where all workers
+// die before they look at the queue, nobody takes back a lease that has ended.
 func (r *taskRun) disturb(ctx context.Context, done <-chan struct{}) {
 	r.t.Helper()
 	tick := time.NewTicker(killEvery)
@@ -95,8 +97,8 @@ func (r *taskRun) disturb(ctx context.Context, done <-chan struct{}) {
 			round++
 			w := r.workers[position]
 			switch {
-			case position == stopped:
-			case round == 3:
+			case position == stopped || !r.receiver.hasBegun(w.name):
+			case !r.resumed && stopped < 0 && round >= 3:
 				w.signal(syscall.SIGSTOP)
 				held = r.expose(ctx, w)
 				stopped, resume = position, time.After(tasksLease*3/2)

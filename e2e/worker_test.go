@@ -164,6 +164,13 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
+// hasBegun is whether a worker has begun any task.
+func (r *receiver) hasBegun(worker string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.began[worker] > 0
+}
+
 // counts tells of how many tasks an effect arrived, and how many effects beyond the first of their task.
 func (r *receiver) counts() (tasks, repeats int) {
 	r.mu.Lock()
