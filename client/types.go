@@ -263,6 +263,8 @@ type Batch struct {
 	Messages []Message `json:"messages"`
 	// Profiles are the versions of the profiles of senders and of those who are mentioned, by user.
 	Profiles map[string]int64 `json:"profiles,omitempty"`
+	// Previews are what links in texts lead to, by link, where the server fetches that and has done so.
+	Previews map[string]Preview `json:"previews,omitempty"`
 	Progress                  // only in answers to Sync
 }
 
@@ -359,4 +361,12 @@ type Unread struct {
 	Mentions int64            `json:"mentions"`
 	Threads  int64            `json:"threads"` // replies in threads that the caller follows
 	Groups   map[string]int64 `json:"groups"`
+}
+
+// Preview is what a link leads to, as its page says.
+type Preview struct {
+	Title       string `json:"title"`
+	Description string `json:"description,omitempty"`
+	Site        string `json:"site,omitempty"`
+	Image       string `json:"image,omitempty"` // an https URL that the server has not fetched
 }

@@ -91,6 +91,7 @@ func (p *partKeys) archive() string        { return p.base + "archive" }
 func (p *partKeys) retention() string      { return p.base + "retention" }
 func (p *partKeys) health() string         { return p.base + "health" }
 func (p *partKeys) healthEnds() string     { return p.base + "health:ends" }
+func (p *partKeys) previews() string       { return p.base + "previews" }
 func (p *partKeys) blobs() string          { return p.base + "blobs" }
 func (p *partKeys) filesOf() string        { return p.base + "files" }
 func (p *partKeys) erasedCounts() string   { return p.base + "erased" }

@@ -60,6 +60,7 @@ type Store struct {
 	*Logs
 	*Notifications
 	*Pins
+	*Previews
 	*Profiles
 	*Quorums
 	*Reports
@@ -98,7 +99,7 @@ func assemble(b *base) *Store {
 	groups.standings = conn.Join(beginsJoined, beginsPause, groups.readStandings)
 	return &Store{base: b, Accounts: &Accounts{b}, Announcements: &Announcements{b, logs}, Archive: &Archive{b}, Audits: &Audits{b, groups}, Blocks: &Blocks{b}, Buttons: &Buttons{b}, Cursors: &Cursors{b, logs}, Directory: &Directory{b, groups}, Drafts: &Drafts{b}, Erasures: &Erasures{b}, Files: files,
 		Groups: groups, Health: &Health{b}, Holds: &Holds{b}, Imports: &Imports{b}, Index: &Index{b, inboxes}, Inboxes: inboxes, Invites: &Invites{b}, Layout: &Layout{b}, Logs: logs,
-		Notifications: &Notifications{b}, Pins: &Pins{b}, Profiles: &Profiles{b}, Quorums: &Quorums{b}, Reports: &Reports{b, groups}, Retention: &Retention{b}, Expiry: &Expiry{b}, RetryKeys: &RetryKeys{b}, Reviews: &Reviews{b}, Schedules: &Schedules{b, logs, inboxes},
+		Notifications: &Notifications{b}, Pins: &Pins{b}, Previews: &Previews{b}, Profiles: &Profiles{b}, Quorums: &Quorums{b}, Reports: &Reports{b, groups}, Retention: &Retention{b}, Expiry: &Expiry{b}, RetryKeys: &RetryKeys{b}, Reviews: &Reviews{b}, Schedules: &Schedules{b, logs, inboxes},
 		Streams: streams, Signals: &Signals{b, tables}, Tables: tables, Tasks: &Tasks{b}, Threads: &Threads{b}, Webhooks: &Webhooks{b}}
 }
 

@@ -27,8 +27,8 @@ func writeBuffered(w http.ResponseWriter, status, size int, fill func(*bytes.Buf
 	return err
 }
 
-// writeBatch writes a batch. views, if given, are its messages with their reactions, and profiles the JSON of the versions of profiles.
-func writeBatch(buf *bytes.Buffer, b *chat.Batch, views []chat.MessageView, profiles []byte, cursors bool) {
+// writeBatch writes a batch. views, if given, are its messages with their reactions, and fields what goes with them.
+func writeBatch(buf *bytes.Buffer, b *chat.Batch, views []chat.MessageView, fields fieldsOf, cursors bool) {
 	wire.Plain(buf, `{"group":`, b.Group)
 	wire.Plain(buf, `,"epoch":`, b.Epoch)
 	wire.Int(buf, `,"from":`, b.From)
@@ -55,7 +55,8 @@ func writeBatch(buf *bytes.Buffer, b *chat.Batch, views []chat.MessageView, prof
 		buf.Write(b.Messages[i].JSON)
 	}
 	buf.WriteByte(']')
-	wire.Profiles(buf, profiles)
+	wire.Profiles(buf, fields.profiles)
+	wire.Previews(buf, fields.previews)
 	buf.WriteByte('}')
 }
 
@@ -115,14 +116,17 @@ func sizeOfInbox(b *chat.InboxBatch) int {
 
 // pageAnswer is the answer to GET messages.
 type pageAnswer struct {
-	batch    chat.Batch
-	views    []chat.MessageView
-	profiles []byte
+	batch  chat.Batch
+	views  []chat.MessageView
+	fields fieldsOf
 }
+
+// fieldsOf are fields that go with the messages of a batch; nil: there are none.
+type fieldsOf struct{ profiles, previews []byte }
 
 func (a *pageAnswer) VisitListMessagesResponse(w http.ResponseWriter) error {
 	return writeBuffered(w, http.StatusOK, answerBytes+sizeOf(a.batch.Messages), func(buf *bytes.Buffer) {
-		writeBatch(buf, &a.batch, a.views, a.profiles, false)
+		writeBatch(buf, &a.batch, a.views, a.fields, false)
 		*a = pageAnswer{}
 	})
 }
@@ -178,7 +182,8 @@ func (a *inboxAnswer) VisitPullInboxResponse(w http.ResponseWriter) error {
 type syncAnswer struct {
 	live.SyncAnswer
 	profiles [][]byte // of each group
-	senders  []byte   // of the inbox
+	previews [][]byte
+	senders  []byte // of the inbox
 }
 
 func (a *syncAnswer) VisitSyncResponse(w http.ResponseWriter) error {
@@ -195,7 +200,7 @@ func (a *syncAnswer) VisitSyncResponse(w http.ResponseWriter) error {
 			if i > 0 {
 				buf.WriteByte(',')
 			}
-			writeBatch(buf, &a.Groups[i], nil, a.profiles[i], true)
+			writeBatch(buf, &a.Groups[i], nil, fieldsOf{a.profiles[i], a.previews[i]}, true)
 		}
 		buf.WriteByte(']')
 		if a.Inbox != nil {

@@ -51,7 +51,7 @@ func BenchmarkCompressedPage(b *testing.B) {
 				w := httptest.NewRecorder()
 				err := compressAnswers(func(c echo.Context) error {
 					return writeBuffered(c.Response(), http.StatusOK, answerBytes+sizeOf(page.Messages), func(buf *bytes.Buffer) {
-						writeBatch(buf, page, nil, nil, false)
+						writeBatch(buf, page, nil, fieldsOf{}, false)
 					})
 				})(e.NewContext(r, w))
 				if err != nil {

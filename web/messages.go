@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/previews"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/quorum"
 	"github.com/chatd/chatd/chat/schedule"
@@ -17,6 +18,7 @@ type messageHandlers struct {
 	core       *chat.Service
 	schedules  *schedule.Service
 	profiles   *profiles.Service
+	previews   *previews.Service
 	durability chat.Durability // that every send waits for; empty: none
 	sent       *atomic.Int64
 	quorums    *quorum.Service
@@ -83,5 +85,5 @@ func (h messageHandlers) ListMessages(ctx context.Context, r api.ListMessagesReq
 	if err != nil {
 		return nil, err
 	}
-	return &pageAnswer{batch, views, h.profiles.Field(ctx, batch.Messages)}, nil
+	return &pageAnswer{batch, views, fieldsOf{h.profiles.Field(ctx, batch.Messages), h.previews.Field(ctx, batch.Messages)}}, nil
 }

@@ -35,6 +35,7 @@ import (
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/pins"
 	"github.com/chatd/chatd/chat/presence"
+	"github.com/chatd/chatd/chat/previews"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/quorum"
 	"github.com/chatd/chatd/chat/reports"
@@ -139,6 +140,7 @@ type Services struct {
 	Users         *users.Service
 	Members       *bulk.Service
 	Batches       *batch.Service
+	Previews      *previews.Service // nil: links have none
 	Profiles      *profiles.Service
 	Health        *health.Service
 	Accounts      *accounts.Service // nil: nobody signs in here

@@ -6,6 +6,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/chat/previews"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/limit"
@@ -15,6 +16,7 @@ import (
 type syncHandlers struct {
 	live     *live.Service
 	profiles *profiles.Service
+	previews *previews.Service
 	polls    *polls
 	limits   *chat.Limits
 }
@@ -52,7 +54,7 @@ func (h syncHandlers) Sync(ctx context.Context, r api.SyncRequestObject) (api.Sy
 	if answer.Inbox != nil {
 		senders = h.profiles.InboxField(ctx, answer.Inbox.Items)
 	}
-	return &syncAnswer{answer, h.profiles.Fields(ctx, messages...), senders}, nil
+	return &syncAnswer{answer, h.profiles.Fields(ctx, messages...), h.previews.Fields(ctx, messages...), senders}, nil
 }
 
 func (h syncHandlers) syncRequest(b *api.SyncRequest) (live.SyncRequest, error) {

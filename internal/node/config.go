@@ -49,6 +49,7 @@ type Config struct {
 	Durability     choice   `env:"CHATD_DURABILITY" default:"memory" allowed:"memory, disk, replica" help:"What every send waits for: memory, disk or replica."`
 	Direct         choice   `env:"CHATD_DIRECT" default:"all" allowed:"all, shared" help:"Who may receive direct messages: all, or shared (users who share a group with the sender)."`
 	Directory      choice   `env:"CHATD_DIRECTORY" default:"shared" allowed:"shared, all, off" help:"Whose profiles users may look up and find: those of users who share a group or an inbox item with them (shared, off), or of everyone (all); off: nobody is found by name."`
+	Previews       choice   `env:"CHATD_PREVIEWS" default:"off" allowed:"on, off" help:"Whether the server fetches what links in messages lead to, for previews: on or off."`
 	Add            choice   `env:"CHATD_ADD" allowed:"all, shared, operators" help:"Whom members may add to a group: all, shared (users who share a group with them and have read or sent something in it), or operators (only operators may add anyone). Default: all, and shared where strangers may register."`
 	Dev            string   `env:"CHATD_DEV" default:"auto" help:"Development sign-in under any name: on, off, or auto (on a loopback address with the embedded store and no keys of your own). It ends with the first account."`
 	Accounts       string   `env:"CHATD_ACCOUNTS" default:"auto" help:"Accounts with a password: on, off, or auto (on with the embedded store and no keys of your own). With Redis they need CHATD_JWT_SECRET."`

@@ -36,6 +36,9 @@ func (n *Node) features() []string {
 	if n.set.OIDC != "" {
 		on = append(on, "oidc")
 	}
+	if n.services.Previews != nil {
+		on = append(on, "previews")
+	}
 	if n.set.dev {
 		on = append(on, "dev")
 	}

@@ -61,7 +61,7 @@ func (k Key) Owner() Owner {
 
 // Keys are all keys of a store.
 var Keys = slices.Concat(
-	keys("", Left, "hash layout health present", "zset live nodes served orphans health:ends", "string blobs"),
+	keys("", Left, "hash layout health present previews", "zset live nodes served orphans health:ends previews:at", "string blobs"),
 	keys("", Stays, "hash archive webhooks=webhook webhooks:state webhooks:health a:<id>", "zset announcements", "string push_key"),
 	keys("", Stays, "hash tables t:<id> t:<id>:used", "zset t:<id>:at t:<id>:gone"),
 	keys("", Anew, "hash wants retention grown=number erased=number a:<id>:part"),

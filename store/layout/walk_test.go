@@ -49,11 +49,11 @@ const known = `
 string blobs push_key g:*:id u:*:erasing u:*:files:bytes u:*:account q:*:paused
 list u:*:inbox a:*:to:* q:*:ready:critical q:*:ready:high q:*:ready:normal q:*:ready:low
 set reachable unused hidden e:*:groups e:*:held
-hash layout health present wants grown erased files invited avatars retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
+hash layout health present previews wants grown erased files invited avatars retention archive webhooks webhooks:state webhooks:health tables t:* t:*:used
 hash g:*:reviews u:*:reviews g:*:meta g:*:members g:*:bans g:*:requests g:*:data g:*:invites g:*:reports g:*:reporters g:*:pins g:*:quorums g:*:pinned g:*:streams g:*:streamed g:*:levels g:*:sent:* g:*:erasures g:*:files g:*:gone:files g:*:import
 hash u:*:inbox:base u:*:inbox:sent:* u:*:strangers u:*:added u:*:devices u:*:drafts u:*:profile u:*:avatar u:*:keys u:*:uploads u:*:files
 hash s:* e:* a:* a:*:part q:*:tasks q:*:runs q:*:counts q:*:unique q:*:periodic q:*:days q:*:batches q:*:slots q:*:results
-zset reviewed public named reported audit audit:server users last_seen names live nodes served orphans health:ends announcements t:*:at t:*:gone
+zset reviewed public named reported audit audit:server users last_seen names live nodes served orphans health:ends previews:at announcements t:*:at t:*:gone
 zset g:*:joined g:*:managers g:*:seen g:*:read g:*:msgs g:*:skip g:*:by:* g:*:at:* g:*:senders g:*:reacted g:*:reactions g:*:told
 zset g:*:expires g:*:threads g:*:replies g:*:banned g:*:asked g:*:mutes g:*:slow g:*:pressed g:*:here g:*:waiting g:*:kept g:*:files:unused g:*:files:named g:*:gone:members g:*:gone:senders
 zset g:*:import:msgs g:*:import:skip g:*:import:reacted g:*:import:reactions
@@ -68,7 +68,7 @@ var unseen = map[string]string{
 }
 
 // notCarried are the keys that an import into another number of partitions does not bring.
-var notCarried = []string{"live", "nodes", "present", "g:*:here", "g:*:pressed", "served", "blobs", "orphans", "health", "health:ends", "grown", "erased"}
+var notCarried = []string{"live", "nodes", "present", "g:*:here", "g:*:pressed", "served", "blobs", "orphans", "health", "health:ends", "previews", "previews:at", "grown", "erased"}
 
 // patterns are the keys of known, with their types.
 func patterns() map[string]string {
@@ -392,6 +392,7 @@ func (f filler) features() {
 	f.Must(err)
 	_, err = f.Store.PutNote(f.Ctx, "n", "{}", time.Hour, 10)
 	f.Must(err)
+	f.Must(f.Store.PutPreview(f.Ctx, "https://a.example/", "{}", time.Hour))
 	_, err = f.Store.RecordRetention(f.Ctx, 30)
 	f.Must(err)
 	f.Must(f.Store.SwitchArchive(f.Ctx, "database", true))

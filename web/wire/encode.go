@@ -80,3 +80,11 @@ func Profiles(buf *bytes.Buffer, versions []byte) {
 		buf.Write(versions)
 	}
 }
+
+// Previews writes the field of previews of links behind others; nil: there are none.
+func Previews(buf *bytes.Buffer, previews []byte) {
+	if previews != nil {
+		buf.WriteString(`,"previews":`)
+		buf.Write(previews)
+	}
+}
