@@ -265,7 +265,7 @@ type Batch struct {
 	Profiles map[string]int64 `json:"profiles,omitempty"`
 	// Previews are what links in texts lead to, by link, where the server fetches that and has done so.
 	Previews map[string]Preview `json:"previews,omitempty"`
-	Progress                  // only in answers to Sync
+	Progress                    // only in answers to Sync
 }
 
 // Kinds of inbox items.

@@ -1458,6 +1458,20 @@ type LimitPage struct {
 	Next *Next `json:"next"`
 }
 
+// LinkPreview defines model for LinkPreview.
+type LinkPreview struct {
+	Description *string `json:"description,omitempty"`
+
+	// Image An https URL that the server has not fetched.
+	Image *string `json:"image,omitempty"`
+	Site  *string `json:"site,omitempty"`
+	Title string  `json:"title"`
+}
+
+// LinkPreviews With `CHATD_PREVIEWS=on`: what the links in the texts of the messages lead to, by link, as it is written. Links that the server has
+// not fetched, or that have no title, are left out, and so is the field if it would be empty.
+type LinkPreviews map[string]LinkPreview
+
 // ListedGroup With `all` a HeldGroup, else a GroupView.
 type ListedGroup = chat.GroupView
 
@@ -1759,6 +1773,10 @@ type Page struct {
 	HasMore  bool      `json:"has_more"`
 	Last     int64     `json:"last"`
 	Messages []Message `json:"messages"`
+
+	// Previews With `CHATD_PREVIEWS=on`: what the links in the texts of the messages lead to, by link, as it is written. Links that the server has
+	// not fetched, or that have no title, are left out, and so is the field if it would be empty.
+	Previews *LinkPreviews `json:"previews,omitempty"`
 
 	// Profiles The versions of the profiles of those who sent messages or items of the batch and who are mentioned in messages. Users without a
 	// profile are left out, and so is the field if it would be empty. `GET /v1/users?ids=` has the profiles that a client lacks.
@@ -2407,6 +2425,10 @@ type SyncGroup struct {
 	HasMore  bool      `json:"has_more"`
 	Last     int64     `json:"last"`
 	Messages []Message `json:"messages"`
+
+	// Previews With `CHATD_PREVIEWS=on`: what the links in the texts of the messages lead to, by link, as it is written. Links that the server has
+	// not fetched, or that have no title, are left out, and so is the field if it would be empty.
+	Previews *LinkPreviews `json:"previews,omitempty"`
 
 	// Profiles The versions of the profiles of those who sent messages or items of the batch and who are mentioned in messages. Users without a
 	// profile are left out, and so is the field if it would be empty. `GET /v1/users?ids=` has the profiles that a client lacks.
