@@ -15,7 +15,7 @@ func (w *fixture) preview(link string) (text string, there bool) {
 	w.equal(found[0], previews.Stored{})
 	nowMs, err := w.Clock(w.ctx)
 	w.ok(err)
-	return found[1].Text, found[1].EndsMs > nowMs.UnixMilli()
+	return found[1].Text, found[1].EndsMs > nowMs
 }
 
 func (w *fixture) claim(link string, lasts time.Duration) bool {

@@ -53,7 +53,7 @@ func TestPreviews(t *testing.T) {
 	at := linked(t, &asked)
 	store := redistest.Start(t)
 	on := func(c *node.Config) {
-		c.Redis, c.Previews, c.EgressAllow = store.URL(), "on", []string{"127.0.0.0/8"}
+		c.Redis, c.Previews, c.Log, c.EgressAllow = store.URL(), "on", "debug", []string{"127.0.0.0/8"}
 	}
 	nodes := []*server{start(t, on), start(t, on)}
 	nodes[0].must("ann", "POST", "/v1/groups", `{"id":"g","members":["bob"]}`)

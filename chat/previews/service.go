@@ -175,6 +175,9 @@ func (s *Service) fetch(ctx context.Context, link string) {
 		return
 	}
 	claimed, err := s.store.ClaimPreview(ctx, link, keepsFailed)
+	if err != nil {
+		s.opt.Log.DebugContext(ctx, "a link cannot be taken for its preview", "error", err)
+	}
 	if err != nil || !claimed {
 		return
 	}

@@ -5,7 +5,8 @@
 --   id            the hash of the link
 --   previews_max  of a partition
 -- Returns {OK, 1}, or {OK, 0} if another has it
--- include: base preview
+-- include: base
+-- include: preview
 local now_ms = clock_ms()
 local ends_ms = redis.call('ZSCORE', previews_at, id)
 if ends_ms and tonumber(ends_ms) > now_ms then return {'OK', 0} end

@@ -6,6 +6,7 @@
 --   text          JSON
 --   previews_max  of a partition
 -- Returns {OK}
--- include: base preview
+-- include: base
+-- include: preview
 write_preview(id, text, lasts_ms, previews_max, clock_ms())
 return {'OK'}
