@@ -54,6 +54,7 @@ type Store interface {
 // Options of a Service.
 type Options struct {
 	Fetch func(ctx context.Context, link string) (Preview, error)
+	Close func()       // ends what Fetch left open
 	NowMs func() int64 // by the clock of the store
 	Log   *slog.Logger
 }
@@ -152,6 +153,10 @@ func (s *Service) find(ctx context.Context, links []string) map[string]string {
 
 // Run fetches until ctx ends.
 func (s *Service) Run(ctx context.Context) {
+	if s == nil {
+		return
+	}
+	defer s.opt.Close()
 	var all sync.WaitGroup
 	for range fetchers {
 		all.Go(func() {

@@ -34,7 +34,6 @@ import (
 	"github.com/chatd/chatd/chat/person"
 	"github.com/chatd/chatd/chat/pins"
 	"github.com/chatd/chatd/chat/presence"
-	"github.com/chatd/chatd/chat/previews"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/quorum"
 	"github.com/chatd/chatd/chat/reports"
@@ -51,7 +50,6 @@ import (
 	"github.com/chatd/chatd/internal/build"
 	"github.com/chatd/chatd/internal/deliver"
 	"github.com/chatd/chatd/internal/tracing"
-	"github.com/chatd/chatd/internal/unfurl"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/queue/admin"
 	"github.com/chatd/chatd/queue/metrics"
@@ -81,7 +79,6 @@ type Node struct {
 	expiry      *expiry.Service
 	clock       *expiry.Clock // of the store
 	sender      *deliver.Sender
-	unfurl      *unfurl.Fetcher // nil: links have no previews
 	services    web.Services
 	tasks       *queue.Server
 	taskAdmin   *admin.Admin
@@ -275,7 +272,7 @@ func (n *Node) openServices() {
 		Batches:       batch.New(core, n.store.Logs), Members: bulk.New(core, n.store.Groups),
 	}
 	n.services.Health = n.openHealth()
-	n.openPreviews()
+	n.services.Previews = openPreviews(n)
 	schedules.Failed, schedules.Failures, schedules.Waiting = n.noteFailed, n.failedSchedules, n.waitingSchedules
 	n.gate = &auth.Gate{Tokens: n.verifier, Keys: n.services.Keys, Users: n.services.Users, Profiles: shown}
 	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks(),
@@ -283,15 +280,6 @@ func (n *Node) openServices() {
 	n.openAccounts()
 	n.services.Persons = person.New(core, person.Sources{Exports: exports, MemberData: noted, Blocks: blocked, Drafts: n.services.Drafts, Reports: reported, Reviews: reviewed, Schedules: schedules, Notifications: notifications,
 		Profiles: shown, Accounts: n.services.Accounts, Invites: invites, Users: decided, Archive: written})
-}
-
-// openPreviews makes the service of previews of links, if they are on.
-func (n *Node) openPreviews() {
-	if n.set.Previews == "off" {
-		return
-	}
-	n.unfurl = unfurl.New(n.set.egress, "chatd/"+build.Read().Version+" (+link preview)")
-	n.services.Previews = previews.New(n.store.Previews, previews.Options{Fetch: n.unfurl.Fetch, NowMs: n.clock.NowMs, Log: n.log})
 }
 
 // openKeys makes the service of keys.
@@ -421,9 +409,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	background.Go(func() { report(loops, failed, "health", n.services.Health.Run(loops)) })
 	background.Go(func() { n.services.Files.Run(loops) })
-	if n.services.Previews != nil {
-		background.Go(func() { n.services.Previews.Run(loops) })
-	}
+	background.Go(func() { n.services.Previews.Run(loops) })
 	background.Go(func() { n.doctor.run(work) })
 	background.Go(func() { n.watch.run(loops) })
 	background.Go(func() { n.causes.run(loops, n.log) })
@@ -493,9 +479,6 @@ func (n *Node) Close() error {
 	}
 	if n.sender != nil {
 		n.sender.Close()
-	}
-	if n.unfurl != nil {
-		n.unfurl.Close()
 	}
 	if n.archiveDB != nil {
 		errs = append(errs, n.archiveDB.Close())
