@@ -256,16 +256,7 @@ func (s *Service) OfGroup(ctx context.Context, by chat.Caller, group string, lim
 		return chat.List[Report]{}, err
 	}
 	list, next, err := s.store.GroupReports(ctx, by, group, cursor, most, limits.PageBytesMax)
-	return chat.List[Report]{Items: s.live(list), Next: next}, chat.AsError(err)
-}
-
-// live leaves the messages out that had to go by now.
-func (s *Service) live(list []Report) []Report {
-	for i, r := range list {
-		m := chat.Message{JSON: r.Message}
-		list[i].Message = m.Live(s.core.Options().StoreNow()).JSON
-	}
-	return list
+	return chat.List[Report]{Items: list, Next: next}, chat.AsError(err)
 }
 
 // All lists the open reports of all groups that the caller reaches, the newest first: operators.
@@ -284,7 +275,7 @@ func (s *Service) All(ctx context.Context, by chat.Caller, limit int, cursor str
 		if err != nil {
 			return list, chat.AsError(err)
 		}
-		for _, r := range s.live(found) {
+		for _, r := range found {
 			if !by.Reaches(r.Group) || r.From == by.User {
 				continue
 			}

@@ -40,7 +40,6 @@ type machineArchive struct {
 	searcher  *archive.Searcher
 	retention *retention.Service
 	erase     *erase.Service
-	clock     *machineClock
 }
 
 func newMachineArchive(t *rapid.T, groups *store.Store, db *sqlarchive.Store, o chat.Options) *machineArchive {
@@ -52,7 +51,11 @@ func newMachineArchive(t *rapid.T, groups *store.Store, db *sqlarchive.Store, o 
 	if err := a.archiver.Switch(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	a.core = chat.New(a.serving, o)
+	var served chat.Store = a.serving
+	if o.StoreNow != nil {
+		served = chat.Living(served, o.StoreNow)
+	}
+	a.core = chat.New(served, o)
 	a.searcher = archive.NewSearcher(a.core, groups, db, a.archiver.CatchUp)
 	a.retention = retention.New(retainedStore{archivedStore{groups, a.serving}}, a.archiver, retention.Options{})
 	a.erase = erase.New(a.core, groups, a.serving, authorsArchive{db, a.archiver}, groups, webhook.New(a.core, groups, nil),
@@ -125,8 +128,16 @@ func (s archivedStore) Pull(ctx context.Context, user string, pulls []chat.Pull)
 	return s.serving.Pull(ctx, user, pulls)
 }
 
-// store is where entries come from.
+// store is where entries come from that are served.
 func (m *machine) store() chat.Store {
+	if m.now == nil {
+		return m.logs()
+	}
+	return chat.Living(m.logs(), func() int64 { return *m.now })
+}
+
+// logs are the logs as they are stored.
+func (m *machine) logs() chat.Store {
 	if m.archive != nil {
 		return m.archive.serving
 	}

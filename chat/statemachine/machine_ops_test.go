@@ -239,6 +239,9 @@ func (m *machine) edit(t *rapid.T, user, group string) {
 	g := m.groups[group]
 	id, e := m.target(t, group)
 	user = author(t, user, e)
+	if e.over() {
+		return
+	}
 	m.serial++
 	body := fmt.Sprintf("edited m%d %s", m.serial, oneOf(t, "word", machineWords...))
 	verdict := m.hook.draw(t)
@@ -402,21 +405,25 @@ func (m *machine) set(t *rapid.T, by chat.Caller, group string) {
 	if !m.faults && evenly(t, "change history", 4) == 0 {
 		history = !history
 	}
+	expireS := g.expireS
+	if m.clock != nil && evenly(t, "change expire_s", 4) == 0 {
+		expireS = oneOf[int64](t, "expire_s", 0, 2*3600, 35*daySeconds)
+	}
 	overflow := chat.OverflowDrop
 	if !m.faults && oneOf(t, "block", true, false) {
 		overflow = chat.OverflowBlock
 	}
-	_, err := m.service.UpdateGroup(m.ctx, by, group, chat.GroupChange{Keep: &keep, BacklogMax: &backlog, History: &history, Overflow: &overflow})
+	_, err := m.service.UpdateGroup(m.ctx, by, group, chat.GroupChange{Keep: &keep, BacklogMax: &backlog, History: &history, Overflow: &overflow, ExpireS: &expireS})
 	if w := g.members[by.User]; !by.Admin && (w == nil || !w.role.Manages()) {
 		expect(t, "settings without rights", err, m.outsider(group), chat.CodeForbidden)
 		return
 	}
 	expect(t, "settings", err, "")
-	changed := keep != g.keep || backlog != g.backlogMax || history != g.history || overflow == chat.OverflowBlock != g.block
+	changed := keep != g.keep || backlog != g.backlogMax || history != g.history || expireS != g.expireS || overflow == chat.OverflowBlock != g.block
 	if backlog > g.backlogMax {
 		g.counted = max(g.counted, g.last-g.backlogMax)
 	}
-	g.keep, g.backlogMax, g.history, g.block = keep, backlog, history, overflow == chat.OverflowBlock
+	g.keep, g.backlogMax, g.history, g.block, g.expireS = keep, backlog, history, overflow == chat.OverflowBlock, expireS
 	g.free()
 	if changed {
 		m.notices(t, by.User, group, chat.NoticeSettings)

@@ -113,6 +113,7 @@ type modelReview struct {
 	target   int64
 	mentions []string
 	thread   int64
+	expireS  int64
 }
 
 // over tells whether a review has waited for too long.
@@ -241,6 +242,7 @@ func (m *machine) released(t *rapid.T, r modelReview, got reviews.Decided, err e
 			g.replied(id, r.mentions)
 			happened("release a reply")
 		}
+		m.ends(t, r.group, id, r.expireS)
 	} else {
 		e := g.messages[r.target]
 		m.changed(t, "release an edit", g, r.target, err)
@@ -304,7 +306,8 @@ func (m *machine) checkReviews(t *rapid.T, group string) {
 		want[r.id] = r
 	}
 	for i, v := range list.Items {
-		got := modelReview{id: v.ID, group: v.Group, to: v.To, from: v.From, kind: v.Message.ImpliedKind(), body: *v.Message.Body, target: v.Message.Target, mentions: v.Message.Mentions, thread: v.Message.Thread}
+		got := modelReview{id: v.ID, group: v.Group, to: v.To, from: v.From, kind: v.Message.ImpliedKind(), body: *v.Message.Body, target: v.Message.Target, mentions: v.Message.Mentions, thread: v.Message.Thread,
+			expireS: v.Message.ExpireS}
 		r, ok := want[v.ID]
 		if !ok || !got.same(r) || i > 0 && list.Items[i-1].ID >= v.ID {
 			t.Fatalf("waits in %s: got %+v, want %+v of %v", group, got, r, slices.Collect(maps.Keys(want)))
@@ -317,7 +320,7 @@ func (m *machine) checkReviews(t *rapid.T, group string) {
 
 func (r modelReview) same(other modelReview) bool {
 	return slices.Equal(r.mentions, other.mentions) && r.id == other.id && r.group == other.group && r.to == other.to && r.from == other.from && r.kind == other.kind &&
-		r.body == other.body && r.target == other.target && r.thread == other.thread
+		r.body == other.body && r.target == other.target && r.thread == other.thread && r.expireS == other.expireS
 }
 
 // queues compares what operators see waiting and reported everywhere with the model, page by page, and what is a user's own.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/blocks"
+	"github.com/chatd/chatd/chat/expiry"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/pins"
 	"github.com/chatd/chatd/chat/reports"
@@ -49,7 +50,10 @@ type machine struct {
 	threads *threads.Service
 	reviews *reviews.Service
 	reports *reports.Service
-	hook    *machineHook // nil: nobody is asked about what is sent
+	expiry  *expiry.Service
+	clock   *machineClock // of what is sent; nil: nothing goes by itself
+	now     *int64        // when the nodes think it is, in ms: at most the clock
+	hook    *machineHook  // nil: nobody is asked about what is sent
 	blocked map[block]bool
 	directs []modelReview   // direct messages that wait for a moderator
 	archive *machineArchive // nil: trimmed messages are gone
@@ -70,6 +74,8 @@ type opened struct {
 	stores  *store.Store
 	archive *machineArchive
 	hook    *machineHook
+	clock   *machineClock
+	now     *int64
 }
 
 func newMachine(ctx context.Context, open func() opened) *machine {
@@ -84,7 +90,7 @@ func newMachine(ctx context.Context, open func() opened) *machine {
 }
 
 func (m *machine) use(o opened) {
-	m.service, m.stores, m.archive, m.hook = o.service, o.stores, o.archive, o.hook
+	m.service, m.stores, m.archive, m.hook, m.clock, m.now = o.service, o.stores, o.archive, o.hook, o.clock, o.now
 	webhooks := webhook.New(o.service, o.stores, nil)
 	m.rules, m.blocks = rules.New(o.service, o.stores, m.store(), nil), blocks.New(o.service, o.stores)
 	m.reviews = reviews.New(o.service, o.stores, schedule.New(o.service, o.stores, webhooks), webhooks)
@@ -96,6 +102,9 @@ func (m *machine) use(o opened) {
 	}
 	m.pins = pins.New(o.service, o.stores, m.store())
 	m.threads = threads.New(o.service, o.stores.Threads, m.store())
+	if m.now != nil {
+		m.useExpiry()
+	}
 }
 
 func caller(user string) chat.Caller { return chat.Caller{User: user} }
@@ -184,6 +193,7 @@ func (m *machine) step(t *rapid.T) {
 	}
 	actions = append(actions, m.moderationActions()...)
 	actions = append(actions, m.threadActions()...)
+	actions = append(actions, m.expiryActions()...)
 	if m.archive != nil {
 		actions = append(actions, m.archiveActions()...)
 	}
@@ -258,6 +268,9 @@ func (m *machine) draft(t *rapid.T, user, group string) chat.Content {
 	if rapid.IntRange(0, 3).Draw(t, "mentions") == 0 {
 		d.Mentions = []string{oneOf(t, "mentioned", append([]string{chat.MentionAll}, machineUsers...)...)}
 	}
+	if m.clock != nil {
+		d.ExpireS = oneOf[int64](t, "expire_s", 0, 0, 0, 3600, daySeconds, machineFar)
+	}
 	return d
 }
 
@@ -279,8 +292,9 @@ func (m *machine) send(t *rapid.T, user, group string) {
 		expect(t, "send while others are behind", err, chat.CodeBacklogFull)
 		return
 	}
-	first := modelSend{content: contentOf(d)}
-	if m.kept(t, verdict, "a text", modelReview{group: group, from: user, kind: chat.Text, body: *d.Body, mentions: d.Mentions}, err, &first) {
+	first := modelSend{content: contentOf(d), expireS: d.ExpireS}
+	held := modelReview{group: group, from: user, kind: chat.Text, body: *d.Body, mentions: d.Mentions, expireS: d.ExpireS}
+	if m.kept(t, verdict, "a text", held, err, &first) {
 		if d.ClientID != "" && first.review != "" {
 			g.sent[user+"/"+d.ClientID] = first
 		}
@@ -289,6 +303,7 @@ func (m *machine) send(t *rapid.T, user, group string) {
 	expect(t, "send", err, "")
 	g.noteSent(user)
 	id := g.append(user, &modelMessage{from: user, kind: chat.Text, body: verdict.text(*d.Body), mentions: g.mentioned(d.Mentions)})
+	m.ends(t, group, id, d.ExpireS)
 	if sent.ID != id || sent.Duplicate {
 		t.Fatalf("send: got id %d duplicate %v, want id %d", sent.ID, sent.Duplicate, id)
 	}
@@ -318,7 +333,7 @@ func (m *machine) retry(t *rapid.T, user, group string) {
 	first := g.sent[key]
 	body, mention, _ := strings.Cut(first.content, "\u2028")
 	body += "\u2028"
-	d := chat.Content{Body: &body, ClientID: strings.TrimPrefix(key, user+"/"), Thread: first.thread}
+	d := chat.Content{Body: &body, ClientID: strings.TrimPrefix(key, user+"/"), Thread: first.thread, ExpireS: first.expireS}
 	if mention != "" {
 		d.Mentions = []string{mention}
 	}

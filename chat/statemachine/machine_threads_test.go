@@ -161,8 +161,8 @@ func (m *machine) reply(t *rapid.T, user, group string) {
 	if m.rootless(t, "reply", user, group, root, err) {
 		return
 	}
-	first := modelSend{content: contentOf(d), thread: root}
-	held := modelReview{group: group, from: user, kind: chat.Text, body: *d.Body, mentions: d.Mentions, thread: root}
+	first := modelSend{content: contentOf(d), thread: root, expireS: d.ExpireS}
+	held := modelReview{group: group, from: user, kind: chat.Text, body: *d.Body, mentions: d.Mentions, thread: root, expireS: d.ExpireS}
 	if m.kept(t, verdict, "a reply", held, err, &first) {
 		if d.ClientID != "" && first.review != "" {
 			g.sent[user+"/"+d.ClientID] = first
@@ -176,6 +176,7 @@ func (m *machine) reply(t *rapid.T, user, group string) {
 	g.noteSent(user)
 	id := g.append(user, &modelMessage{from: user, kind: chat.Text, body: verdict.text(*d.Body), thread: root})
 	g.replied(id, d.Mentions)
+	m.ends(t, group, id, d.ExpireS)
 	if sent.ID != id || sent.Duplicate {
 		t.Fatalf("reply: got id %d duplicate %v, want id %d", sent.ID, sent.Duplicate, id)
 	}

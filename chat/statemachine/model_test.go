@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"time"
 
 	"github.com/chatd/chatd/chat"
 )
@@ -27,6 +28,8 @@ type modelMessage struct {
 	deleted  bool
 	edits    []int64
 	sentAtMs int64 // 0: not looked up yet
+	expireS  int64 // after how many seconds it goes by itself; 0: never
+	endsMs   int64 // when that is; 0: never, or it was gone before anybody could tell
 	former   bool  // its author was erased: who has the name now is another person
 	nameless bool  // its content was erased with its author, or the author was: the deletion names nobody
 	loses    bool  // a reaction whose emoji may be gone, with its target or its author
@@ -48,6 +51,7 @@ type modelSend struct {
 	review  string // that it waited as
 	content string
 	thread  int64
+	expireS int64
 }
 
 // modelGroup is one life of a group. cut is the highest trimmed id as the service last showed it; freed is the highest
@@ -66,6 +70,7 @@ type modelGroup struct {
 	public     bool
 	archived   bool                    // what is trimmed is still served
 	retainDays int64                   // 0: for ever
+	expireS    int64                   // after how many seconds what is sent goes by itself; 0: never
 	expired    int64                   // the highest id that went because of its age
 	onHold     bool                    // legally
 	waiting    []modelErasure          // for the end of the hold
@@ -305,6 +310,10 @@ func (m *modelMessage) check(id int64, group string, raw []byte) error {
 		return fmt.Errorf("message %d: edited_at is %v, want edited %v", id, e.EditedAt, m.edited)
 	case m.kind != chat.Edit && (e.DeletedAt != nil) != deleted:
 		return fmt.Errorf("message %d: deleted_at is %v, want deleted %v", id, e.DeletedAt, deleted)
+	case !m.deleted && (e.ExpiresAt != nil) != (m.expireS > 0) && m.kind == chat.Text:
+		return fmt.Errorf("message %d: expires_at is %v, want it after %d s", id, e.ExpiresAt, m.expireS)
+	case m.kind == chat.Text && e.ExpiresAt != nil && e.ExpiresAt.Sub(e.SentAt.Time) != time.Duration(m.expireS)*time.Second:
+		return fmt.Errorf("message %d of %v expires at %v, want it after %d s", id, e.SentAt, e.ExpiresAt, m.expireS)
 	case e.Target != m.target || e.Emoji != emoji || e.Removed != m.removed:
 		return fmt.Errorf("message %d: got target %d %q %v, want %d %q %v", id, e.Target, e.Emoji, e.Removed, m.target, emoji, m.removed)
 	}

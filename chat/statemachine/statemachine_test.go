@@ -28,7 +28,7 @@ var happens = map[string]int{
 	"pull from outside": 19, "rewrite a text": 69, "refuse a text": 48, "hold a text": 82, "hold an edit": 7,
 	"release a text": 24, "decide twice": 35, "report": 71, "close a report twice": 25, "retry of what was held": 10,
 	"release an edit": 2, "release against the rights of now": 8, "drop what is held": 10, "hold a direct message": 8,
-	"report again": 8, "report of what is gone now": 5, "dismiss a report": 12, "delete what is reported and there": 7,
+	"report again": 8, "report of what is gone now": 5, "dismiss a report": 12, "delete what is reported and there": 7, "a message goes by itself": 30,
 	"mute who is reported": 4, "ban who is reported": 4, "queues": 18,
 }
 
@@ -40,7 +40,8 @@ type backend struct {
 	t       *rapid.T
 	open    func() (*store.Store, func())
 	archive *sqlarchive.Store // nil: there is none
-	clock   machineClock      // of what is sent, where there is an archive
+	clock   machineClock      // of what is sent
+	now     int64             // what the nodes take for the time where messages go by themselves, in ms
 	hook    machineHook
 	close   func()
 }
@@ -58,17 +59,19 @@ func (b *backend) reopen() opened {
 	}
 	s, release := b.open()
 	b.close = release
-	o := chat.Options{Limits: machineLimits(), Before: &b.hook}
-	if b.archive == nil {
-		return opened{service: chat.New(s, o), stores: s, hook: &b.hook}
-	}
 	if b.clock == 0 {
 		b.clock = newMachineClock()
+		b.now = int64(b.clock)
 	}
-	o.Now = b.clock.tick
-	a := newMachineArchive(b.t, s, b.archive, o)
-	a.clock = &b.clock
-	return opened{service: a.core, stores: s, archive: a, hook: &b.hook}
+	o := chat.Options{Limits: machineLimits(), Before: &b.hook, Now: b.clock.tick, StoreNow: func() int64 { return b.now }}
+	node := opened{stores: s, hook: &b.hook, clock: &b.clock, now: &b.now}
+	if b.archive == nil {
+		node.service = chat.New(chat.Living(s, o.StoreNow), o)
+		return node
+	}
+	node.archive = newMachineArchive(b.t, s, b.archive, o)
+	node.service = node.archive.core
+	return node
 }
 
 func (b *backend) store(o store.Options) *store.Store {
