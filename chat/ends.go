@@ -70,6 +70,26 @@ func (m Message) Live(nowMs int64) Message {
 	return rewritten(m, e.Deleted(Entry{From: e.From, SentAt: *e.ExpiresAt}))
 }
 
+// Emptied is the JSON of an entry that had to go by then, without what its author wrote. What its deletion asks for stays: whom it
+// mentions, in which thread it is, and when it goes.
+func Emptied(of []byte, nowMs int64) []byte {
+	var e Entry
+	if !Gone(of, nowMs) || json.Unmarshal(of, &e) != nil || e.DeletedAt != nil {
+		return of
+	}
+	e.ClientID, e.Actions = "", nil
+	if e.Body != nil {
+		e.Body = new(string)
+	}
+	if e.Data != nil {
+		e.Data = json.RawMessage("{}")
+	}
+	for i := range e.Files {
+		e.Files[i] = File{ID: e.Files[i].ID, Size: e.Files[i].Size}
+	}
+	return Encode(e)
+}
+
 // LiveAll is each of messages as it is served at a time. Those that change are copied.
 func LiveAll(messages []Message, nowMs int64) []Message {
 	copied := false

@@ -76,7 +76,14 @@ func (c Content) checkStream() error {
 // most entries are none.
 func IsStreaming(entry []byte) bool {
 	head, rest, ok := bytes.Cut(entry, []byte(`,"stream":true`))
-	return ok && len(rest) > 0 && bytes.HasSuffix(head, []byte(`,"kind":"text"`)) && bytes.Count(head, []byte{'"'}) == 14
+	if !ok || len(rest) == 0 {
+		return false
+	}
+	head = bytes.TrimRight(head, "0123456789") // of a reply, the id of the root
+	if reply, inThread := bytes.CutSuffix(head, []byte(`,"thread":`)); inThread {
+		head = reply
+	}
+	return bytes.HasSuffix(head, []byte(`,"kind":"text"`)) && bytes.Count(head, []byte{'"'}) == 14
 }
 
 // Standing is an entry that is being written with what stands of it.

@@ -247,6 +247,10 @@ func TestNoFalseFindings(t *testing.T) {
 					return
 				}
 				_, _ = h.Send(ctx, chattest.As(user), group, chat.Content{Kind: chat.Reaction, Target: sent.ID, Emoji: ":+1:"}, "")
+				reply, _ := h.Send(ctx, chattest.As(user), group, chat.Content{Body: &body, Thread: sent.ID, Mentions: []string{"carl"}}, "")
+				if i%4 == 0 {
+					_, _ = h.Send(ctx, chattest.As(user), group, chat.Content{Kind: chat.Delete, Target: reply.ID}, "")
+				}
 				_, _ = h.Ack(ctx, chattest.As("bob"), group, chat.At(sent.ID))
 				if i%3 == 0 {
 					_ = h.RemoveMember(ctx, chattest.As(user), group, user)

@@ -115,6 +115,7 @@ type exporter struct {
 	opt    Options
 	out    *writer
 	at     Checkpoint
+	nowMs  int64 // by the clock of the store, when this run began
 }
 
 // begin notes the export in the store, and begins the file, or goes on with it.
@@ -124,6 +125,9 @@ func (e *exporter) begin(ctx context.Context, to io.Writer) (err error) {
 	}
 	process, err := e.store.Conn().Process(ctx)
 	if err != nil {
+		return err
+	}
+	if e.nowMs, err = e.store.Clock(ctx); err != nil {
 		return err
 	}
 	if e.out, err = newWriter(to); err != nil {
@@ -315,15 +319,18 @@ func (e *exporter) key(ctx context.Context, p part) error {
 		if err != nil || len(values) == 0 {
 			return err
 		}
-		if err := e.values(&p, values); err != nil || !more {
+		if err := e.values(ctx, &p, values); err != nil || !more {
 			return err
 		}
 	}
 }
 
 // values writes some values of a key, in lines of about bytesStep at most, and moves its position behind them.
-func (e *exporter) values(p *part, values []text) error {
+func (e *exporter) values(ctx context.Context, p *part, values []text) error {
 	step := p.step()
+	if err := e.withoutEnded(ctx, *p, values); err != nil {
+		return err
+	}
 	for len(values) > 0 {
 		n, size := 0, 0
 		for ; n < len(values) && n < valuesMax && (n == 0 || size < bytesStep); n += step {
@@ -379,7 +386,7 @@ func (e *exporter) scanned(ctx context.Context, p part) error {
 		for i, value := range list {
 			some[i] = text(value)
 		}
-		if err := e.values(&p, some); err != nil {
+		if err := e.values(ctx, &p, some); err != nil {
 			return err
 		}
 		if cursor = next; cursor == 0 {
@@ -426,7 +433,7 @@ func (e *exporter) log(ctx context.Context) error {
 		}
 		run := logRun{Group: log.Group, Epoch: log.Epoch, Messages: make([]message, len(found))}
 		for i, m := range found {
-			run.Messages[i] = message{ID: m.ID, Mark: m.Mark, Edits: m.Edits, Entry: m.JSON}
+			run.Messages[i] = message{ID: m.ID, Mark: m.Mark, Edits: m.Edits, Entry: chat.Emptied(m.JSON, e.nowMs)}
 		}
 		if err := e.out.line(line{Log: &run}); err != nil {
 			return err

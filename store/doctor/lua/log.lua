@@ -1,10 +1,11 @@
 -- Checks stored messages of a group after an id: ids are dense, each is the score of its message, and skip holds exactly the
--- entries that are not messages. It stops after limit messages, or once it has read 256 kB. Only reads.
+-- entries that do not count as unread: those that are no messages, and replies in threads. It stops after limit messages, or once it has read 256 kB. Only reads.
 --
 -- KEYS  last_id meta msgs skip expires
 -- ARGV  after:int limit:int
 -- Returns {OK, id to continue after or 0, what is wrong: what, id, and a text of each, number of notices of changed settings}
 -- include: base
+-- include: in_thread
 local last = tonumber(redis.call('GET', last_id) or 0)
 local backlog_max, pruned = unpack(redis.call('HMGET', meta, 'backlog_max', 'floor'))
 local floor = math.max(last - tonumber(backlog_max or 0), tonumber(pruned or 0))
@@ -38,13 +39,14 @@ repeat
     if before and score == before then found('twice', score, 'two messages') end
     before, bytes, seen_count = score, bytes + #page[i], seen_count + 1
     if id and score > floor then
-      ids[#ids + 1], kinds[#kinds + 1] = page[i + 1], edits
+      local uncounted = edits == 'x' or string.find(page[i], in_thread)
+      ids[#ids + 1], kinds[#kinds + 1] = page[i + 1], uncounted and 'x' or edits
     end
   end
 until #page < 32 or seen_count >= limit or bytes > 262144
 if #ids > 0 then
   for i, skipped in ipairs(redis.call('ZMSCORE', skip, unpack(ids))) do
-    if kinds[i] == 'x' and not skipped then found('counted', tonumber(ids[i]), 'counts as unread, but is not a message') end
+    if kinds[i] == 'x' and not skipped then found('counted', tonumber(ids[i]), 'counts as unread, but is no message of the group itself') end
     if kinds[i] ~= 'x' and skipped then found('skipped', tonumber(ids[i]), 'is a message, but does not count as unread') end
   end
 end
