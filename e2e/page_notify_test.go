@@ -262,7 +262,7 @@ func TestPageNotifies(t *testing.T) {
 	n.open("team")
 	n.click(`.group-head button[aria-label="Notifications of this group"]`)
 	n.click(`.menu button[name=none]`)
-	n.see(`!document.querySelector(".menu[popover]")`)
+	n.see(`!document.querySelector(".menu") && document.querySelector(".group-link[data-group=team].muted")`)
 	must(bob.Send(ctx, "team", client.Text("too late")))(t)
 	n.stands("too late")
 	must(bob.Send(ctx, direct, client.Text("hello?")))(t)

@@ -246,3 +246,58 @@ func TestPageSpeaksAllLanguages(t *testing.T) {
 		}
 	})
 }
+
+var (
+	sided = regexp.MustCompile(`(?:^|[\s;{-])(left|right)(?:[\s:;-]|$)`)
+	four  = regexp.MustCompile(`(?:padding|margin|inset|border-width|border-style|border-color|scroll-margin|scroll-padding):\s*((?:\([^)]*\)|[^;}(])+)`)
+)
+
+// mirrored are the rules that name a side and have one for the other direction beside them.
+var mirrored = []string{"transform-origin: left", "transform-origin: right"}
+
+// TestStylesAreLogical finds what would stand on the wrong side where people read from right to left.
+func TestStylesAreLogical(t *testing.T) {
+	sheets := 0
+	own(t, func(name, text string) {
+		if !strings.HasSuffix(name, ".css") {
+			return
+		}
+		sheets++
+		for i, line := range strings.Split(text, "\n") {
+			plain := line
+			for _, known := range mirrored {
+				plain = strings.ReplaceAll(plain, known, "")
+			}
+			if sided.MatchString(plain) {
+				t.Errorf("%s:%d names a side: use inline-start and inline-end: %s", name, i+1, line)
+			}
+			for _, m := range four.FindAllStringSubmatch(plain, -1) {
+				if of := fields(m[1]); len(of) == 4 && of[1] != of[3] {
+					t.Errorf("%s:%d differs from left to right: %s", name, i+1, m[0])
+				}
+			}
+		}
+	})
+	if sheets < 8 {
+		t.Errorf("%d style sheets", sheets)
+	}
+	for _, bad := range []string{"a { padding: 1px 2px 3px calc(1px + 3px); }", "a { margin-left: 1px }", "a { text-align: right; }", "a { left: 0 }"} {
+		m := four.FindStringSubmatch(bad)
+		if !sided.MatchString(bad) && (m == nil || len(fields(m[1])) != 4) {
+			t.Errorf("%s passes", bad)
+		}
+	}
+}
+
+// fields are the values of a shorthand; what is in parentheses is of one.
+func fields(values string) []string {
+	depth := 0
+	return strings.FieldsFunc(values, func(r rune) bool {
+		if r == '(' {
+			depth++
+		} else if r == ')' {
+			depth--
+		}
+		return r == ' ' && depth == 0
+	})
+}

@@ -1,5 +1,6 @@
 /** Signing out: nothing stays of the person in this browser. */
 import { dropDrafts } from "./drafts.ts";
+import { dropMuted } from "./muted.ts";
 import { switchOff } from "./notify.ts";
 import { dropQuorums } from "./quorums.ts";
 import { load, save } from "./saved.ts";
@@ -12,6 +13,7 @@ export async function leave({ chat, me, signIn }: Session, erased = false): Prom
   await chat.forget();
   dropDrafts(me);
   dropStarred(me);
+  dropMuted(me);
   dropQuorums();
   save("inbox-done", null);
   const { [me]: _, ...others } = load("steps") ?? {};

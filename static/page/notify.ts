@@ -8,6 +8,7 @@ import { passing } from "./call.ts";
 import { titleOf } from "./groups.ts";
 import { openItems } from "./inbox.ts";
 import { isFor } from "./mentions.ts";
+import { mute } from "./muted.ts";
 import { textOf } from "./people.ts";
 import { oneLine } from "./preview.ts";
 import { reminderOf } from "./reminders.ts";
@@ -148,9 +149,10 @@ export function begin(session: Session): void {
     const known = levels.get(group);
     if (known && known.at > Math.max(Date.now() - LEVEL_MS, load("levels") ?? 0)) return known.level;
     const at = Date.now();
-    const { level } = await chat.group(group).notifies();
-    levels.set(group, { level, at });
-    return level;
+    const now = await chat.group(group).notifies();
+    levels.set(group, { level: now.level, at });
+    mute(me, group, now);
+    return now.level;
   }
 
   /** Whether the person follows a thread: the client may not have asked yet. */

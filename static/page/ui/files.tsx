@@ -4,8 +4,9 @@ import type { Chatd, FileInfo } from "@chatd/client";
 import { sizeOf } from "../format.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
+import { lazy } from "./lazy.tsx";
 import { memo } from "./memo.ts";
-import { Dialog, Icon, IconButton, Problem } from "./parts.tsx";
+import { Icon, Problem } from "./parts.tsx";
 
 /** Edges of the picture in a row, px: the preview has 640. */
 const WIDTH_MAX = 360;
@@ -16,6 +17,8 @@ const NEAR = "400px";
 const PREVIEWS_MAX = 100;
 /** A browser has read a download from memory by then. */
 const SAVED_MS = 60_000;
+
+export const Viewer = lazy(() => import("../views/places.tsx").then((m) => m.Viewer));
 
 export const isPicture = (f: FileInfo): boolean => !!f.width && !!f.height;
 
@@ -63,7 +66,7 @@ export function Download({ group, file }: { group: string; file: FileInfo }) {
   );
 }
 
-const whyNot = (err: unknown): string => ((err as { status?: number }).status === 404
+export const whyNot = (err: unknown): string => ((err as { status?: number }).status === 404
   ? say("This file is no longer available.", "此文件已不存在。") : say("The file can’t be loaded. Try again.", "无法加载文件，请重试。"));
 
 const previews = new WeakMap<Chatd, Map<string, Promise<string>>>();
@@ -116,49 +119,5 @@ export function Picture({ group, file, onOpen }: { group: string; file: FileInfo
     <button ref={frame} type="button" class="picture" aria-label={say(`Open picture ${file.name}`, `打开图片 ${file.name}`)} title={file.name} onClick={() => onOpen(file)}>
       {url && <img src={url} alt="" decoding="async" draggable={false} onError={() => setFailed(true)} />}
     </button>
-  );
-}
-
-/** Pictures as they were uploaded, one at a time. */
-export function Viewer({ group, pictures, first, onClose }: { group: string; pictures: readonly FileInfo[]; first: FileInfo; onClose: () => void }) {
-  const { chat } = useSession();
-  const [at, setAt] = useState(Math.max(0, pictures.findIndex((p) => p.id === first.id)));
-  const [url, setUrl] = useState("");
-  const [problem, setProblem] = useState("");
-  const file = pictures[at] ?? first;
-  useEffect(() => {
-    let made = "";
-    let here = true;
-    setUrl("");
-    setProblem("");
-    chat.group(group).file(file.id).then((blob) => {
-      if (here) setUrl((made = URL.createObjectURL(blob)));
-    }, (err) => here && setProblem(whyNot(err)));
-    return () => {
-      here = false;
-      if (made) URL.revokeObjectURL(made);
-    };
-  }, [file.id]);
-  const move = (step: number) => setAt((at + step + pictures.length) % pictures.length);
-  function onKeyDown(e: KeyboardEvent): void {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
-    if (!step || pictures.length < 2) return;
-    e.preventDefault();
-    move(getComputedStyle(e.currentTarget as Element).direction === "rtl" ? -step : step);
-  }
-  return (
-    <Dialog title={file.name} onClose={onClose}>
-      <div class="viewer" onKeyDown={onKeyDown}>
-        {problem ? <Problem text={problem} /> : url ? <img src={url} alt={file.name} onError={() => setProblem(say("This picture can’t be shown.", "无法显示此图片。"))} /> : <p class="quiet" role="status">{say("Loading…", "正在加载…")}</p>}
-        <div class="viewer-foot">
-          {pictures.length > 1 && <>
-            <IconButton icon="back" label={say("Previous picture", "上一张")} onClick={() => move(-1)} />
-            <span class="quiet" aria-live="polite">{`${at + 1} / ${pictures.length}`}</span>
-            <IconButton icon="back" class="icon-button turned" label={say("Next picture", "下一张")} onClick={() => move(1)} />
-          </>}
-          <Download group={group} file={file} />
-        </div>
-      </div>
-    </Dialog>
   );
 }

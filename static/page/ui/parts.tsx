@@ -9,9 +9,15 @@ import { say } from "../say.ts";
 import { ICONS, type IconName } from "./icons.ts";
 import { memo } from "./memo.ts";
 
+/** What points the way in which one reads: turned where that is from right to left. */
+const TURNS = /^(back|forward|leave|list|reply|send)$/;
+
 export const Icon = ({ name }: { name: IconName }) => (
-  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d={ICONS[name]} /></svg>
+  <svg class={TURNS.test(name) ? "icon turns" : "icon"} viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d={ICONS[name]} /></svg>
 );
+
+/** On a narrow screen, from a view to the list of groups. */
+export const Back = () => <a class="icon-button back" href="/" aria-label={say("Back to groups", "返回群组列表")}><Icon name="back" /></a>;
 
 type ButtonProps = Omit<ButtonHTMLAttributes<HTMLButtonElement>, "icon" | "label">;
 

@@ -1,13 +1,11 @@
 /** The files that go with the next message: how far each is, and what can be done about it. */
-import { useRef, useState } from "preact/hooks";
 import { sizeOf } from "../format.ts";
-import { useEvent } from "../hooks.ts";
 import { say } from "../say.ts";
 import { Icon, IconButton } from "../ui/parts.tsx";
 import { memo } from "../ui/memo.ts";
 import type { Upload, Uploads } from "../uploads.ts";
 
-export const Attached = memo(({ group, uploads, store }: { group: string; uploads: readonly Upload[]; store: Uploads }) => (uploads.length > 0 ? (
+export const Attached = memo(({ group, uploads, store }: { group: string; uploads: readonly Upload[]; store: Uploads }) => (
   <ul class="attached" aria-label={say("Attached files", "附件")}>
     {uploads.map((u) => (
       <li key={u.key} data-phase={u.phase} class={u.preview ? "tile with-picture" : "tile"}>
@@ -19,7 +17,7 @@ export const Attached = memo(({ group, uploads, store }: { group: string; upload
       </li>
     ))}
   </ul>
-) : null));
+));
 
 function progressOf(u: Upload): string {
   switch (u.phase) {
@@ -28,25 +26,4 @@ function progressOf(u: Upload): string {
     case "failed": return u.problem ?? "";
     default: return sizeOf(u.size);
   }
-}
-
-/** Takes files that are dropped anywhere on the page, while it takes any; returns whether some are being dragged over it. */
-export function useDrop(takes: boolean, drop: (files: FileList) => void): boolean {
-  const [over, setOver] = useState(false);
-  const depth = useRef(0); // each element that is entered is one that is left
-  const files = (e: DragEvent): boolean => takes && !!e.dataTransfer?.types.includes("Files");
-  const set = (n: number) => {
-    depth.current = Math.max(0, n);
-    setOver(depth.current > 0);
-  };
-  useEvent<DragEvent>(window, "dragenter", (e) => files(e) && set(depth.current + 1));
-  useEvent<DragEvent>(window, "dragleave", (e) => files(e) && set(depth.current - 1));
-  useEvent<DragEvent>(window, "dragover", (e) => files(e) && e.preventDefault());
-  useEvent<DragEvent>(window, "drop", (e) => {
-    if (!files(e)) return;
-    e.preventDefault();
-    set(0);
-    drop(e.dataTransfer!.files);
-  });
-  return over;
 }

@@ -37,7 +37,7 @@ export const Body = memo(({ item, me, tab }: { item: MessageItem; me: string; ta
   const only = blocks.length === 1 ? blocks[0] : undefined;
   return (
     <>
-      {body === undefined ? <pre class={shape("data")}>{long ? json.slice(0, 4 * LETTERS_MAX) : json}</pre>
+      {body === undefined ? <pre class={shape("data")} dir="ltr">{long ? json.slice(0, 4 * LETTERS_MAX) : json}</pre>
         : only?.type === "text" ? <p class={shape(body.length <= EMOJI_MAX && EMOJI.test(body.trim()) ? "body emoji" : "body")} dir="auto">{inlines(only.inline, me, tab)}</p>
           : <div class={shape("body")} dir="auto">{blocks.map((b, i) => <Part key={i} block={b} me={me} tab={tab} />)}</div>}
       {long && <button type="button" class="text-button show-all" tabIndex={tab} onClick={() => setAll(true)}>{say("Show all", "显示全部")}</button>}
@@ -62,8 +62,8 @@ function Code({ language, text, tab }: { language: string; text: string; tab: nu
   const [copied, setCopied] = useState(false);
   const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true), () => {});
   return (
-    <div class="code">
-      <pre dir="ltr" aria-label={language || say("Code", "代码")}><code>{text}</code></pre>
+    <div class="code" dir="ltr">
+      <pre aria-label={language || say("Code", "代码")}><code>{text}</code></pre>
       <IconButton icon={copied ? "check" : "copy"} label={copied ? say("Copied", "已复制") : say("Copy", "复制")} tabIndex={tab} onClick={copy} />
     </div>
   );

@@ -15,14 +15,15 @@ import { lazy } from "../ui/lazy.tsx";
 import { memo } from "../ui/memo.ts";
 import { Icon, IconButton } from "../ui/parts.tsx";
 import { fileMax, useUploads } from "../uploads.ts";
-import { Attached, useDrop } from "./attached.tsx";
 import { useCompletion, useMentionable } from "./complete.tsx";
 import type { About, Written } from "./conversation.tsx";
+import { useDrop } from "./drop.ts";
 import { addressed, lastOwn, strangersIn } from "./sending.ts";
 import { asCode, asLink, asList, commandOf, inFence, insert, isAddress, unescaped, wrapped } from "./text.ts";
 import { isForEver, whenText } from "./when.ts";
 import { type Look, WriteTools } from "./writetools.tsx";
 
+const Attached = lazy(() => import("./places.tsx").then((m) => m.Attached));
 const Slow = lazy(() => import("./places.tsx").then((m) => m.Slow));
 const Vanish = lazy(() => import("./places.tsx").then((m) => m.Vanish));
 const WhenDialog = lazy(() => import("./places.tsx").then((m) => m.WhenDialog));
@@ -214,7 +215,7 @@ function Write({ group, title, about, onAbout, input, thread }: Props) {
       {completion.view}
       <div class="write" data-code={text.includes("```") || undefined}>
         {about && <AboutBar about={about} onCancel={() => onAbout(null)} />}
-        {!editing && <Attached group={draft} uploads={uploads} store={store} />}
+        {!editing && uploads.length > 0 && <Attached group={draft} uploads={uploads} store={store} />}
         <textarea ref={input} rows={1} dir="auto" value={text} enterkeyhint={prefs().enterSends ? "send" : "enter"} {...completion.described}
           aria-label={thread ? say("Reply in this thread", "在此消息列中回复") : say(`Message to ${title}`, `发消息到 ${title}`)} placeholder={thread ? say("Reply…", "回复…") : say("Write a message", "输入消息")}
           onInput={(e) => change(e.currentTarget)} onKeyDown={onKeyDown} onKeyUp={moved} onClick={moved} onPaste={onPaste} />

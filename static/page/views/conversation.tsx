@@ -2,8 +2,8 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { GroupState } from "@chatd/client";
 import type { Target } from "../drafts.ts";
-import { useHere, useKnown, useSnapshot } from "../hooks.ts";
-import { close, openPanel, pathOf, useRoute, type Panel } from "../route.ts";
+import { useHere, useKnown, useNarrow, useSnapshot } from "../hooks.ts";
+import { close, openPanel, useRoute, type Panel } from "../route.ts";
 import { usePeople } from "../people.ts";
 import { peerOf, titleOf } from "../groups.ts";
 import { useMembers } from "../members.ts";
@@ -13,11 +13,11 @@ import { star, useStarred } from "../starred.ts";
 import type { IconName } from "../ui/icons.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { memo } from "../ui/memo.ts";
-import { Avatar, Face, Icon, IconButton } from "../ui/parts.tsx";
+import { Avatar, Back, Face, IconButton } from "../ui/parts.tsx";
 import { useRoving } from "../ui/roving.ts";
 import { Composer } from "./composer.tsx";
-import { Level } from "./level.tsx";
 import { Held } from "./held.tsx";
+import { Level } from "./level.tsx";
 import { Timeline } from "./timeline.tsx";
 import { Typing } from "./typing.tsx";
 
@@ -64,7 +64,7 @@ export function Conversation({ group: id, at }: { group: string; at?: number | u
 /** named: it has a name, where its other person (peer) is no title. */
 const Head = memo(({ group, title, peer, named, about }: { group: Written; title: string; peer: string | undefined; named: boolean; about: string }) => (
   <header class="pane-head group-head">
-    <a class="icon-button back" href={pathOf({ view: "home" })} aria-label={say("Back to groups", "返回群组列表")}><Icon name="back" /></a>
+    <Back />
     {peer && !named ? <Avatar user={peer} /> : <Face id={group.id} label={title} square />}
     <div class="group-title">
       <h1 title={peer ?? group.id} dir="auto">{title}</h1>
@@ -81,12 +81,13 @@ function Faces({ group }: { group: Written }) {
   return <span class="faces" aria-hidden="true">{list.filter((m) => m.user !== me).slice(0, FACES).map((m) => <Avatar key={m.user} user={m.user} small />)}</span>;
 }
 
-/** What can be opened beside the conversation. */
+/** What can be opened beside the conversation: on a narrow screen, where there is room for few, most of it is in a menu. */
 function Tools({ group, direct }: { group: string; direct: boolean }) {
   const { me, features } = useSession();
   const route = useRoute();
   const roving = useRoving<HTMLDivElement>();
   const starred = useStarred(me).includes(group);
+  const narrow = useNarrow();
   const panel = (name: Panel, icon: IconName, label: string) => {
     const open = route.view === "group" && route.panel === name;
     return <IconButton icon={icon} label={label} aria-expanded={open} data-open={name}
@@ -94,14 +95,15 @@ function Tools({ group, direct }: { group: string; direct: boolean }) {
   };
   return (
     <div class="group-tools" role="toolbar" aria-label={say("Group", "群组")} {...roving}>
-      <IconButton icon="star" class="icon-button star-toggle wide-only" aria-pressed={starred} onClick={() => star(me, group, !starred)}
-        label={starred ? say("Remove from favourites", "移出收藏") : say("Add to favourites", "加入收藏")} />
-      <Level key={group} group={group} />
-      {features.includes("search") && panel("search", "search", say("Search in this group", "在此群组中搜索"))}
-      {panel("pins", "pin", say("Pinned messages", "置顶消息"))}
-      {panel("files", "file", say("Files", "文件"))}
+      {!narrow && <IconButton icon="star" class="icon-button star-toggle" aria-pressed={starred} onClick={() => star(me, group, !starred)}
+        label={starred ? say("Remove from favourites", "移出收藏") : say("Add to favourites", "加入收藏")} />}
+      {!narrow && <Level key={group} group={group} />}
+      {!narrow && features.includes("search") && panel("search", "search", say("Search in this group", "在此群组中搜索"))}
+      {!narrow && panel("pins", "pin", say("Pinned messages", "置顶消息"))}
+      {!narrow && panel("files", "file", say("Files", "文件"))}
       {panel("members", "people", say("Members", "成员"))}
-      {!direct && panel("settings", "gear", say("Group settings", "群组设置"))}
+      {!narrow && !direct && panel("settings", "gear", say("Group settings", "群组设置"))}
+      {narrow && <Level key={group} group={group} all direct={direct} />}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { go, groupPath, pathOf } from "../route.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { problemOf } from "../ui/confirm.tsx";
-import { Face, Icon, Problem } from "../ui/parts.tsx";
+import { Back, Face, Problem } from "../ui/parts.tsx";
 import { nobody, PeopleField, usersOf } from "../ui/people-field.tsx";
 import { Enter } from "./outside.tsx";
 
@@ -14,7 +14,7 @@ const PAGE = 50;
 
 export const Head = ({ title }: { title: string }) => (
   <header class="pane-head">
-    <a class="icon-button back" href={pathOf({ view: "home" })} aria-label={say("Back to groups", "返回群组列表")}><Icon name="back" /></a>
+    <Back />
     <h1>{title}</h1>
   </header>
 );

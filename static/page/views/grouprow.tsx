@@ -2,8 +2,9 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { GroupState } from "@chatd/client";
 import { useBlocked } from "../blocked.ts";
-import { shortTime } from "../format.ts";
 import { useHasDraft } from "../drafts.ts";
+import { shortTime } from "../format.ts";
+import { useMuted } from "../muted.ts";
 import { usePeople } from "../people.ts";
 import { previewOf } from "../preview.ts";
 import { groupPath } from "../route.ts";
@@ -24,9 +25,10 @@ export const GroupRow = memo(({ top, ...shown }: Props & { top: number }) => {
 const Shown = memo(({ group: g, title, current, stop, starred, onStar }: Props) => {
   const at = g.last_message?.sent_at ?? g.created_at;
   const unread = g.unread > 0 || g.mentions_unread > 0;
+  const muted = useMuted(useSession().me, g.id);
   return (
     <>
-      <a class={`group-link${unread ? " unread" : ""}`} href={groupPath(g.id)} data-group={g.id} aria-current={current ? "page" : undefined} tabIndex={stop ? 0 : -1}>
+      <a class={`group-link${unread ? " unread" : ""}${muted ? " muted" : ""}`} href={groupPath(g.id)} data-group={g.id} aria-current={current ? "page" : undefined} tabIndex={stop ? 0 : -1}>
         <GroupFace group={g} title={title} />
         <span class="group-text">
           <span class="group-top">
@@ -35,6 +37,7 @@ const Shown = memo(({ group: g, title, current, stop, starred, onStar }: Props) 
           </span>
           <span class="group-bottom">
             <Last group={g} />
+            {muted && <span class="mark" role="img" aria-label={say("Muted", "已静音")}><Icon name="bell-off" /></span>}
             <Marks group={g} current={current} />
           </span>
         </span>

@@ -10,7 +10,7 @@ import { reminderOf } from "../reminders.ts";
 import { go, pathOf } from "../route.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
-import { Avatar, Face, GroupFace, Icon, IconButton, Problem } from "../ui/parts.tsx";
+import { Avatar, Back, Face, GroupFace, Icon, IconButton, Problem } from "../ui/parts.tsx";
 
 export function Inbox() {
   const { chat } = useSession();
@@ -22,7 +22,7 @@ export function Inbox() {
   return (
     <>
       <header class="pane-head">
-        <a class="icon-button back" href={pathOf({ view: "home" })} aria-label={say("Back to groups", "返回群组列表")}><Icon name="back" /></a>
+        <Back />
         <h1 class="pane-title">{say("Inbox", "收件箱")}</h1>
         {open.length > 0 && <button type="button" class="text-button" onClick={clear}>{say("Mark all as read", "全部标为已读")}</button>}
       </header>

@@ -1,56 +1,24 @@
-/** What a person wants to be told of a group. */
-import type { Wire } from "@chatd/client";
+/** The button of a group for what one wants to be notified of; on a narrow screen for all that its head has no room for. */
 import { useRef, useState } from "preact/hooks";
-import { save } from "../saved.ts";
+import { useMuted } from "../muted.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
-import { problemOf } from "../ui/confirm.tsx";
-import { Icon, IconButton, Popover } from "../ui/parts.tsx";
-import { whenText } from "./when.ts";
+import { lazy } from "../ui/lazy.tsx";
+import { IconButton } from "../ui/parts.tsx";
 
-const HOUR_MS = 3_600_000;
-type Choice = { name: string; label: string; level: Wire.Notify["level"]; hours?: number };
-const CHOICES: Choice[] = [
-  { name: "all", label: say("All messages", "所有消息"), level: "all" },
-  { name: "mentions", label: say("Mentions only", "仅提及"), level: "mentions" },
-  { name: "none", label: say("Nothing", "不通知"), level: "none" },
-  { name: "hour", label: say("Nothing for an hour", "静音 1 小时"), level: "none", hours: 1 },
-  { name: "day", label: say("Nothing for a day", "静音 1 天"), level: "none", hours: 24 },
-];
+const GroupMenu = lazy(() => import("./menu.tsx").then((m) => m.GroupMenu), () => null);
 
-/** Asked for when it is first opened: most groups are never changed. */
-export function Level({ group }: { group: string }) {
-  const { chat, toast } = useSession();
-  const [now, setNow] = useState<Wire.Notify | null>(null);
+export function Level({ group, all = false, direct = false }: { group: string; all?: boolean; direct?: boolean }) {
+  const muted = useMuted(useSession().me, group);
   const [open, setOpen] = useState(false);
+  const pressed = useRef(false); // a press closes the menu before its click arrives
   const ref = useRef<HTMLSpanElement>(null);
-  const api = chat.group(group);
-  const failed = (err: unknown) => {
-    setOpen(false);
-    toast(problemOf(err), { bad: true });
-  };
-  function show(): void {
-    setOpen(!open);
-    if (!open) void api.notifies().then(setNow, failed);
-  }
-  function choose({ level, hours }: Choice): void {
-    setOpen(false);
-    void api.notify({ level, ...(hours && { until: new Date(Date.now() + hours * HOUR_MS).toISOString() }) })
-      .then((set) => { save("levels", Date.now()); setNow(set); }, failed);
-  }
-  const until = now?.until ?? null;
+  const label = all ? say("More", "更多") : say("Notifications of this group", "此群组的通知");
   return (
-    <span ref={ref} class="wide-only">
-      <IconButton icon={now?.level === "none" ? "bell-off" : "bell"} label={say("Notifications of this group", "此群组的通知")} aria-expanded={open} aria-haspopup="menu" onClick={show} />
-      {open && now && (
-        <Popover anchor={ref} name="menu" role="menu" label={say("Notifications of this group", "此群组的通知")} onClose={() => setOpen(false)}>
-          {CHOICES.map((c) => {
-            const on = c.level === now.level && !c.hours && !until;
-            return <button key={c.name} type="button" role="menuitemradio" aria-checked={on} name={c.name} data-focus={on ? "" : undefined} onClick={() => choose(c)}>{c.label}{on && <Icon name="check" />}</button>;
-          })}
-          {until && <small class="quiet">{say(`Nothing until ${whenText(new Date(until))}`, `静音至 ${whenText(new Date(until))}`)}</small>}
-        </Popover>
-      )}
+    <span ref={ref} class="group-more">
+      <IconButton icon={all ? "more" : muted ? "bell-off" : "bell"} label={label} aria-expanded={open} aria-haspopup="menu"
+        onPointerDown={() => { pressed.current = open; }} onClick={() => { setOpen(!pressed.current); pressed.current = false; }} />
+      {open && <GroupMenu anchor={ref} group={group} label={label} all={all} direct={direct} onClose={() => setOpen(false)} />}
     </span>
   );
 }

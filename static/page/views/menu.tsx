@@ -1,4 +1,4 @@
-/** The menu of a message: everything that can be done with it. Loaded when it is first opened. */
+/** The menu of a message: everything that can be done with it. Loaded when it is first opened, and that of a group with it. */
 import "../whole.ts";
 import type { MessageItem } from "@chatd/client";
 import { useBlocked } from "../blocked.ts";
@@ -7,9 +7,12 @@ import { openPanel, pathOf, placeOf } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import type { IconName } from "../ui/icons.ts";
+import { menuKeys } from "../ui/menukeys.ts";
 import { problemOf } from "../ui/confirm.tsx";
 import { Icon, Popover } from "../ui/parts.tsx";
 import type { RowActions } from "./row.tsx";
+
+export { GroupMenu } from "./groupmenu.tsx";
 
 type Choice = { icon: IconName; label: string; key?: string; danger?: boolean; run: () => void };
 
@@ -43,18 +46,9 @@ export function Menu({ item, mine, manages, on, anchor, onClose }: {
     ...(mine || !item.from || item.via ? [] : [{ icon: "alert" as const, label: say("Report…", "举报…"), run: () => on.ask({ item, what: "report" }) }]),
     ...(mine || manages ? [{ icon: "bin" as const, label: say("Delete", "删除"), danger: true, run: () => on.show(item.key, "delete") }] : []),
   ];
-  function onKeyDown(e: KeyboardEvent): void {
-    const buttons = [...(e.currentTarget as HTMLElement).querySelectorAll("button")];
-    const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[e.key];
-    e.stopPropagation();
-    if (to === undefined) return;
-    e.preventDefault();
-    buttons.at(to % buttons.length)?.focus();
-  }
   return (
     <Popover anchor={anchor} name="actions" label={say("Actions for this message", "消息操作")} onClose={onClose}>
-      <div class="menu" role="menu" onKeyDown={onKeyDown}>
+      <div class="menu" role="menu" onKeyDown={menuKeys}>
         {choices.map((c, i) => (
           <button type="button" key={c.label} role="menuitem" class={c.danger ? "danger" : undefined} aria-label={c.label} data-key={c.key} data-focus={i === 0 ? "" : undefined}
             onClick={() => { onClose(); c.run(); }}><Icon name={c.icon} />{c.label}</button>

@@ -8,7 +8,7 @@ import { reminderOf } from "../reminders.ts";
 import { groupPath, pathOf } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
-import { Dialog, Problem } from "../ui/parts.tsx";
+import { Back, Dialog, Problem } from "../ui/parts.tsx";
 import { fieldOf, repeatText, timeIn, whenText, zone } from "./when.ts";
 
 type Schedule = Wire.Schedule;
@@ -64,7 +64,7 @@ export function Scheduled() {
   }
   return (
     <>
-      <header class="pane-head"><h1>{say("Scheduled", "定时消息")}</h1></header>
+      <header class="pane-head"><Back /><h1>{say("Scheduled", "定时消息")}</h1></header>
       <div class="pane-body narrow">
         <Problem text={problem} />
         {all === null ? !problem && <p class="quiet" role="status">{say("Loading…", "正在加载…")}</p>

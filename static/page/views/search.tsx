@@ -9,11 +9,11 @@ import { useGroups } from "../hooks.ts";
 import { titleOf } from "../groups.ts";
 import { labelOf, nameIn, usePeople } from "../people.ts";
 import { FILTERS, filterText, hasAll, parametersOf, parseQuery, without, type FilterName } from "../query.ts";
-import { go, pathOf, placeOf, route } from "../route.ts";
+import { go, placeOf, route } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { partsOf } from "../snippet.ts";
-import { Avatar, Icon, Name, Problem } from "../ui/parts.tsx";
+import { Avatar, Back, Icon, Name, Problem } from "../ui/parts.tsx";
 
 const AFTER_KEY_MS = 150;
 const RECENT_MAX = 6;
@@ -31,7 +31,7 @@ let inPanel = { group: "", text: "" };
 export const SearchPage = ({ q }: { q: string }) => (
   <>
     <header class="pane-head">
-      <a class="icon-button back" href={pathOf({ view: "home" })} aria-label={say("Back to groups", "返回群组列表")}><Icon name="back" /></a>
+      <Back />
       <h1 class="pane-title">{say("Search", "搜索")}</h1>
     </header>
     <div class="pane-body narrow"><Search first={q} onText={(text) => go({ view: "search", q: text }, "replace")} /></div>

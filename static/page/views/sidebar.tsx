@@ -1,7 +1,7 @@
 /** The list of groups: filtered, in sections, and drawn only as far as it is in sight. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { GroupState } from "@chatd/client";
-import { useEvent, useGroups, useKnown } from "../hooks.ts";
+import { useEvent, useGroups, useKnown, useNarrow } from "../hooks.ts";
 import { titleOf } from "../groups.ts";
 import { usePeople } from "../people.ts";
 import { usePrefs } from "../prefs.ts";
@@ -14,6 +14,7 @@ import { memo } from "../ui/memo.ts";
 import { Icon } from "../ui/parts.tsx";
 import { Divider } from "./divider.tsx";
 import { GroupRow } from "./grouprow.tsx";
+import { Ways } from "./rail.tsx";
 
 const ROW_PX = matchMedia("(pointer: coarse)").matches ? { cosy: 48, compact: 44 } : { cosy: 48, compact: 32 };
 /** Keys that follow within this are one word that is looked for. */
@@ -31,6 +32,7 @@ export function Sidebar({ open, alone }: { open: string; alone: boolean }) {
   const [filter, setFilter] = useState("");
   const lines = useLines(open, filter);
   const list = useRef<HTMLElement>(null);
+  const narrow = useNarrow();
   const found = lines.find((l) => l.type === "group");
   function keyDown(e: KeyboardEvent): void {
     if (e.key === "Escape" && filter) {
@@ -47,7 +49,7 @@ export function Sidebar({ open, alone }: { open: string; alone: boolean }) {
   return (
     <div class="side" role={alone ? "main" : "complementary"} aria-label={say("Groups", "群组")} data-region>
       {alone && <h1 class="unseen">{"chatd"}</h1>}
-      <Top />
+      <Top narrow={narrow} />
       <label class="list-filter">
         <Icon name="search" />
         <input type="text" name="filter" dir="auto" autocomplete="off" spellcheck={false} enterkeyhint="go" value={filter} aria-label={say("Filter groups", "筛选群组")}
@@ -61,9 +63,10 @@ export function Sidebar({ open, alone }: { open: string; alone: boolean }) {
   );
 }
 
-const Top = memo(() => (
+const Top = memo(({ narrow }: { narrow: boolean }) => (
   <div class="panel-head">
     <h2>{say("Groups", "群组")}</h2>
+    {narrow && <Ways />}
     <a class="icon-button" href={pathOf({ view: "browse" })} aria-label={say("Browse public groups", "浏览公开群组")} title={say("Browse public groups", "浏览公开群组")}><Icon name="compass" /></a>
     <a class="icon-button" href={pathOf({ view: "new" })} aria-label={say("Create group", "新建群组")} title={say("Create group", "新建群组")}><Icon name="plus" /></a>
   </div>

@@ -10,7 +10,7 @@ import { pathOf } from "../route.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { problemOf } from "../ui/confirm.tsx";
-import { Icon, Problem } from "../ui/parts.tsx";
+import { Back, Icon, Problem } from "../ui/parts.tsx";
 
 type Listed = Wire.Thread & { group: string };
 /** Groups that are asked, the last active first, and how many at a time. */
@@ -49,7 +49,7 @@ export function Threads() {
   return (
     <>
       <header class="pane-head">
-        <a class="icon-button back" href={pathOf({ view: "home" })} aria-label={say("Back to groups", "返回群组列表")}><Icon name="back" /></a>
+        <Back />
         <h1 class="pane-title">{say("Threads", "消息列")}</h1>
       </header>
       <div class="pane-body narrow">
