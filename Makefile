@@ -75,6 +75,8 @@ soak: check-deps ## random input SOAK_CHECKS times, load with 20,000 messages, a
 	$(GO) test -race -timeout 1h -run 'TestKillLosesNothing$$' ./e2e -crashes=25
 	$(GO) test -race -timeout 1h -run 'TestReleasedOnceUnderKills' ./e2e -release-kills=100
 	$(GO) test -race -timeout 1h -run 'TestExpiryUnderKills' ./e2e -expiry-kills=50
+	$(GO) test -race -timeout 2h -run 'TestRemindersUnderKills' ./e2e -v -quorum-kills=20 -quorum-members=10000
+	$(GO) test -race -timeout 1h -run 'TestConformance/quorums' ./store -quorum-races=1000
 	$(GO) test -timeout 1h -run 'TestExpiryIsPunctual' ./e2e -v -expiry-messages=100000
 	$(GO) test -race -timeout 3h -run 'Test(Rules|Blocks)UnderWrites' ./e2e -rule-races=1000
 	$(GO) test -race -timeout 1h -run 'TestArchiveAwayUnderSends' ./e2e -archive-away=20s

@@ -42,6 +42,11 @@ type Quorum struct {
 	Pending   []string   `json:"pending"` // of this page
 	Next      string     `json:"next"`
 	Escalate  []string   `json:"escalate"`
+	Reminders []struct {
+		QuorumReminder
+		At   time.Time `json:"at"`
+		Sent bool      `json:"sent"`
+	} `json:"reminders"` // in the order of their times
 }
 
 func quorumPath(group string, id int64) []string {

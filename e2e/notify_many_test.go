@@ -38,7 +38,7 @@ func TestManyAreNotifiedOnce(t *testing.T) {
 	began := time.Now()
 	direct := must(store.Open(ctx, store.Options{URL: redis.URL()}))(t)
 	t.Cleanup(func() { _ = direct.Close() })
-	gather(ctx, t, direct)
+	gather(ctx, t, direct, manyMembers)
 	for _, key := range queue.NewKeys(direct.Prefix(), 0, chat.QueueCore).Work() {
 		redis.Do("UNLINK", key) // telling all of them that they were added is not what this is about
 	}
@@ -105,7 +105,7 @@ func parallel(t *testing.T, n int, do func(i int) error) {
 }
 
 // gather makes the group. It goes by the store itself: over HTTP, ten thousand who join and register take half a minute.
-func gather(ctx context.Context, t *testing.T, direct *store.Store) {
+func gather(ctx context.Context, t *testing.T, direct *store.Store, members int) {
 	t.Helper()
 	rest := []byte(`"group":"big","from":"owner","kind":"notice","notice":"joined","user":"x","sent_at":"2026-11-20T10:00:00.000Z"}`)
 	g := chat.NewGroup{Group: chat.Group{ID: "big", Visibility: chat.Private, CreatedBy: "owner", CreatedAt: chat.TimeMs(1), Epoch: "e",
@@ -113,7 +113,7 @@ func gather(ctx context.Context, t *testing.T, direct *store.Store) {
 	if err := direct.CreateGroup(ctx, g); err != nil {
 		t.Fatal(err)
 	}
-	parallel(t, *notifyFlag, func(i int) error {
+	parallel(t, members, func(i int) error {
 		_, _, err := direct.Join(ctx, chat.Membership{Group: "big", User: manyUser(i), By: chat.Caller{User: "owner"}, Role: chat.Ordinary,
 			AtMs: 1, Notice: chat.NoticeEntry{Mark: "aaaaaa", Rest: rest}})
 		return err

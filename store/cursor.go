@@ -32,7 +32,7 @@ func (s *Cursors) Ack(ctx context.Context, group, user string, at chat.Position,
 func (s *Cursors) Unread(ctx context.Context, group, user string, id int64) (chat.Cursors, error) {
 	k := s.keys.group(group)
 	return asCursors(s.runSafe(ctx, unreadScript.On(k.of(user)).Arg("user", user).Arg("id", max(id, 0)).
-		Arg("channel", k.channel())))
+		Arg("channel", k.channel()).Arg("group", group)))
 }
 
 func asCursors(r reply, err error) (chat.Cursors, error) {

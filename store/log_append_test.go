@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/quorum"
 	"github.com/chatd/chatd/internal/redistest"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/store/conn"
@@ -316,20 +318,15 @@ func TestPlainSendsAreLean(t *testing.T) {
 	}
 	send("bob", "")
 	send("alice", "")
-	calls := regexp.MustCompile(`cmdstat_([^:]+):calls=(\d+)`)
 	runs := func(name string, want int64, does func()) {
 		t.Helper()
-		server.Do("CONFIG", "RESETSTAT")
-		does()
 		var got int64
-		stats, _ := server.Do("INFO", "commandstats").(string)
-		for _, found := range calls.FindAllStringSubmatch(stats, -1) {
-			if found[1] != "evalsha" && found[1] != "config|resetstat" {
-				got += number(found[2])
-			}
+		stats := commandsOf(server, does)
+		for _, n := range stats {
+			got += n
 		}
 		if got != want {
-			t.Errorf("%s: a send runs %d commands, want %d:\n%s", name, got, want, stats)
+			t.Errorf("%s: a send runs %d commands, want %d:\n%v", name, got, want, stats)
 		}
 	}
 	for _, c := range []struct {
@@ -374,6 +371,67 @@ func TestPlainSendsAreLean(t *testing.T) {
 		{"a reply of who has not", "bob", 15},
 	} {
 		runs(c.name, c.want, func() { threaded(c.from, root) })
+	}
+}
+
+var commandCalls = regexp.MustCompile(`cmdstat_([^:]+):calls=(\d+)`)
+
+// commandsOf counts the commands that a server runs meanwhile, in scripts and outside.
+func commandsOf(server *redistest.Server, does func()) map[string]int64 {
+	server.Do("CONFIG", "RESETSTAT")
+	does()
+	n := map[string]int64{}
+	stats, _ := server.Do("INFO", "commandstats").(string)
+	for _, found := range commandCalls.FindAllStringSubmatch(stats, -1) {
+		if found[1] != "evalsha" && found[1] != "config|resetstat" {
+			n[found[1]] = number(found[2])
+		}
+	}
+	return n
+}
+
+// TestAcksWithoutQuorumsAreLean: an ack costs what it did before there were quorums, where none is open; and where one is, it walks over
+// no members.
+func TestAcksWithoutQuorumsAreLean(t *testing.T) {
+	server, s := openWithGroup(t, 100, "bob", "carl")
+	message := func() int64 {
+		t.Helper()
+		a := chat.Append{Group: "g", From: "alice", Kind: chat.Text, Mark: "bbbbbb", Rest: []byte(`"a":1}`), SentAtMs: 5}
+		done, err := s.Append(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done.ID
+	}
+	ack := func(id int64) map[string]int64 {
+		t.Helper()
+		return commandsOf(server, func() {
+			if _, err := s.Ack(t.Context(), "g", "bob", chat.At(id), true, ""); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	ask := quorum.Quorum{Group: "g", Author: "alice", By: "alice", Need: quorum.Need{Count: 5}, Until: chat.TimeMs(time.Now().Add(time.Hour).UnixMilli())}
+	for range 6 { // more than the group keeps, which carl has not seen
+		ack(message())
+	}
+	without := ack(message())
+	ask.ID = message()
+	if _, err := s.PutQuorum(t.Context(), chat.Caller{User: "alice"}, ask); err != nil {
+		t.Fatal(err)
+	}
+	with := ack(ask.ID)
+	if with["zmscore"] > 0 || with["zrangebyscore"] > without["zrangebyscore"]+1 || with["hget"] > without["hget"]+1 {
+		t.Errorf("an ack with an open quorum runs %v, and without %v", with, without)
+	}
+	if err := s.DropQuorum(t.Context(), chat.Caller{User: "alice"}, "g", ask.ID); err != nil {
+		t.Fatal(err)
+	}
+	if after := ack(message()); !maps.Equal(after, without) {
+		t.Errorf("an ack runs %v after a quorum, and %v before", after, without)
+	}
+	if n := without["hgetall"] + without["time"]; n > 0 {
+		t.Errorf("an ack runs %v", without)
 	}
 }
 

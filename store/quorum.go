@@ -18,7 +18,6 @@ var (
 	quorumStepScript = newFreeing("quorum/step", groupNames)
 	quorumDoneScript = newFreeing("quorum/done", groupNames)
 	quorumDropScript = newFreeing("quorum/drop", groupNames)
-	quorumLeftScript = newFreeing("quorum/left", groupNames)
 )
 
 // Quorums of a group: how many may be open, and how many are kept.
@@ -102,11 +101,6 @@ func (s *Quorums) QuorumDone(ctx context.Context, q quorum.Quorum, sent int, ann
 	return s.doSafe(ctx, quorumDoneScript.On(k).Arg("id", q.ID).Arg("at_ms", q.At.UnixMilli()).Arg("sent", sent).Arg("announced", announced))
 }
 
-// QuorumsLeft looks at the open quorums of a group again.
-func (s *Quorums) QuorumsLeft(ctx context.Context, group string) error {
-	return s.doSafe(ctx, quorumLeftScript.On(s.keys.group(group)).Arg("group", group))
-}
-
 // ReadQuorum reads the id of a message and its quorum as they are stored.
 func ReadQuorum(text string) (quorum.Quorum, error) {
 	id, rest, _ := strings.Cut(text, " ")
@@ -120,11 +114,11 @@ func ReadQuorum(text string) (quorum.Quorum, error) {
 // readQuorum reads a quorum as lib/quorum.lua stores it.
 func readQuorum(group string, id int64, text string) (q quorum.Quorum, err error) {
 	f := strings.Fields(text)
-	if len(f) != 15 {
+	if len(f) != 16 {
 		return q, fmt.Errorf("the quorum of message %d cannot be read", id)
 	}
 	numbers := map[int]int64{}
-	for _, i := range []int{2, 6, 7, 10, 11, 12, 13} {
+	for _, i := range []int{2, 6, 7, 10, 11, 12, 13, 15} {
 		if numbers[i], err = strconv.ParseInt(f[i], 10, 64); err != nil {
 			return q, fmt.Errorf("the quorum of message %d: %w", id, err)
 		}

@@ -570,6 +570,12 @@ var whereaboutsTests = map[string]func(*fixture){
 		w.ok(w.Arrive(w.ctx, "n2", []string{"bob"}, time.Minute))
 		w.ok(w.SetState(w.ctx, "n2", presence.Away, []string{"bob"}))
 		w.equal(w.states("bob"), "")
+		w.heartbeat("n1", []string{"alice", "bob"})
+		for p := range w.Partitions() { // nor is it written down for later
+			names, err := w.Client().HKeys(w.ctx, fmt.Sprintf("%s:{p%02d}:present", w.Prefix(), p)).Result()
+			w.ok(err)
+			w.equal(slices.ContainsFunc(names, func(entry string) bool { return strings.HasSuffix(entry, " bob") }), false)
+		}
 		w.device("bob", "d")
 		w.equal(len(w.away("bob")), 0) // he gets no notifications of what he sees
 		hide(version(), false)

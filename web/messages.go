@@ -29,19 +29,12 @@ func (h messageHandlers) SendMessage(ctx context.Context, r api.SendMessageReque
 	b := r.Body
 	b.ClientID = cmp.Or(b.ClientID, deref(r.Params.IdempotencyKey))
 	ctx = asking(ctx, h.core, r.Group)
-	var asked *quorum.Draft
-	if b.Quorum != nil {
-		if b.DeliverAt != nil {
-			return nil, chat.Invalid("quorum: not with deliver_at")
-		}
-		d, err := quorumOf(b.Quorum)
-		if err == nil {
-			err = h.quorums.Check(d)
-		}
-		if err != nil {
-			return nil, err
-		}
-		asked = &d
+	asked, err := b.Asked()
+	if err == nil && asked != nil {
+		err = h.quorums.Check(*asked)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if b.DeliverAt != nil {
 		at, err := wire.Instant("deliver_at", b.DeliverAt)
@@ -66,8 +59,8 @@ func (h messageHandlers) SendMessage(ctx context.Context, r api.SendMessageReque
 		sent.Durability = ""
 	}
 	h.sent.Add(1)
-	if asked != nil { // a retry asks again
-		if _, _, err := h.quorums.Put(ctx, callerOf(ctx), r.Group, sent.ID, *asked); err != nil && (!sent.Duplicate || chat.CodeOf(err) != chat.CodeConflict) {
+	if asked != nil {
+		if err := h.quorums.Ask(ctx, callerOf(ctx), r.Group, sent, *asked); err != nil {
 			return nil, err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/quorum"
 	"github.com/chatd/chatd/web/api"
 	"github.com/chatd/chatd/web/wire"
@@ -15,34 +14,9 @@ type quorumHandlers struct {
 	polls   *polls
 }
 
-// quorumOf is what a client asks.
-func quorumOf(q *wire.Quorum) (d quorum.Draft, err error) {
-	until, ok := chat.ParseTime(q.Until)
-	if !ok {
-		return d, chat.Invalid("until: want a time as in RFC 3339")
-	}
-	need := q.Need
-	for field, n := range map[string]*int64{"need.percent": need.Percent, "need.count": need.Count} {
-		if n != nil && *n < 1 {
-			return d, chat.Errorf(chat.CodeOutOfRange, "%s: must be at least 1", field)
-		}
-	}
-	d = quorum.Draft{Need: quorum.Need{Percent: deref(need.Percent), Count: deref(need.Count)}, Until: until, Escalate: q.Escalate}
-	if need.Users != nil {
-		d.Need.Users = orEmpty(*need.Users)
-	}
-	for _, r := range q.Remind {
-		if r.Via == "" {
-			r.Via = "inbox"
-		}
-		d.Remind = append(d.Remind, quorum.Reminder{AfterS: r.AfterS, Via: r.Via})
-	}
-	return d, nil
-}
-
 // PutQuorum serves PUT /v1/groups/{group}/messages/{id}/quorum.
 func (h quorumHandlers) PutQuorum(ctx context.Context, r api.PutQuorumRequestObject) (api.PutQuorumResponseObject, error) {
-	d, err := quorumOf(r.Body)
+	d, err := r.Body.Draft()
 	if err != nil {
 		return nil, err
 	}

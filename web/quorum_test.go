@@ -115,9 +115,34 @@ func TestQuorumReminders(t *testing.T) {
 		}
 	}
 	item := s.must("boss", "GET", "/v1/inbox", "").body
-	if !strings.Contains(item, fmt.Sprintf(`"group":"g","id":%v`, id)) {
+	if !strings.Contains(item, fmt.Sprintf(`"group":"g","id":%v,"data":{"state":"missed","of":3,"read":1}`, id)) {
 		t.Errorf("got %s", item)
 	}
+	if item := s.must("carl", "GET", "/v1/inbox", "").body; strings.Contains(item, "missed") {
+		t.Errorf("carl got %s", item)
+	}
+	socket := s.sit("alice")
+	say := func(key string) (id float64) {
+		socket.say(`{"op":"send","ref":"` + key + `","group":"g","body":"over the socket","client_id":"over","quorum":{"need":{"count":1},"until":"` + ahead(time.Hour) + `"}}`)
+		socket.await("ok", func(f map[string]any) bool {
+			id, _ = f["id"].(float64)
+			return f["ref"] == key
+		})
+		return id
+	}
+	over := int64(say("1"))
+	if a := s.must("bob", "GET", quorumAt(over), ""); a.field("state") != "open" {
+		t.Errorf("got %s", a.body)
+	}
+	s.must("alice", "DELETE", quorumAt(over), "")
+	if again := int64(say("2")); again != over {
+		t.Errorf("a retry became message %d, and not %d", again, over)
+	}
+	if a := s.must("bob", "GET", quorumAt(over), ""); a.field("state") != "cancelled" {
+		t.Errorf("after a retry: got %s", a.body)
+	}
+	socket.say(`{"op":"send","ref":"3","group":"g","body":"x","deliver_at":"` + ahead(time.Hour) + `","quorum":{"need":{"count":1},"until":"` + ahead(time.Hour) + `"}}`)
+	socket.await("error", func(f map[string]any) bool { return f["ref"] == "3" && f["code"] == "invalid_request" })
 	checkProblem(t, "a quorum that is none", s.do(request{user: "alice", method: "POST", path: "/v1/groups/g/messages",
 		body: `{"body":"x","quorum":{"need":{},"until":"` + ahead(time.Hour) + `"}}`}), 400, "invalid_request")
 }

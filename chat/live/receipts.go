@@ -7,8 +7,8 @@ import (
 	"github.com/chatd/chatd/chat"
 )
 
-// receiptsPause is the minimum time between two checks of one waiting call: in a large group cursors move all the time.
-const receiptsPause = 100 * time.Millisecond
+// awaitPause is the minimum time between two looks of one waiting call: in a large group cursors move all the time.
+const awaitPause = 100 * time.Millisecond
 
 // Receipts is the core's Receipts with a wait: it answers once nobody is pending, or with the current state when the time is up
 // or ctx ends.
@@ -21,17 +21,29 @@ func (s *Service) Receipts(ctx context.Context, by chat.Caller, group string, q 
 	if err != nil || r.Seen == r.Members || wait == 0 {
 		return r, next, err
 	}
+	waitErr := s.Await(ctx, by.User, group, wait, func() bool {
+		r, next, err = s.core.Receipts(ctx, by, group, q)
+		return err != nil || r.Seen == r.Members
+	})
+	if waitErr != nil {
+		return chat.Receipts{}, "", waitErr
+	}
+	return r, next, err
+}
+
+// Await looks at a group whenever a member's cursor moves or the log grows, and from time to time, until look says that it is done, the
+// time is up or ctx ends. Whoever calls has made sure that the user may look.
+func (s *Service) Await(ctx context.Context, user, group string, wait time.Duration, look func() (done bool)) error {
 	over := time.NewTimer(min(wait, s.limits.WaitMax))
 	defer over.Stop()
-	w, err := s.hub.watchCursors(ctx, by.User, group)
+	w, err := s.hub.watchCursors(ctx, user, group)
 	if err != nil {
-		return chat.Receipts{}, "", chat.AsError(err)
+		return chat.AsError(err)
 	}
 	defer w.Close()
 	for {
-		r, next, err = s.core.Receipts(ctx, by, group, q)
-		if err != nil || r.Seen == r.Members {
-			return r, next, err
+		if look() {
+			return nil
 		}
 		looked, check := time.Now(), time.NewTimer(jitter(s.limits.SafetyCheck))
 		select {
@@ -39,12 +51,13 @@ func (s *Service) Receipts(ctx context.Context, by chat.Caller, group string, q 
 		case <-check.C:
 		case <-over.C:
 			check.Stop()
-			return s.core.Receipts(ctx, by, group, q)
+			look()
+			return nil
 		case <-ctx.Done():
 			check.Stop()
-			return r, next, nil
+			return nil
 		}
 		check.Stop()
-		pause(ctx, receiptsPause-time.Since(looked))
+		pause(ctx, awaitPause-time.Since(looked))
 	}
 }

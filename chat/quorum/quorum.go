@@ -43,11 +43,14 @@ const (
 	RemindMax   = 10
 	countMax    = 100_000
 	untilMax    = 366 * 24 * time.Hour
-	pageUsers   = 500 // that one step of a reminder reads
-	pagesMax    = 100_000 / pageUsers * 2
-	stepsMax    = 2 * (RemindMax + 2)
-	waitPause   = 250 * time.Millisecond
+	pageUsers   = 100 // that a reminder goes to before it looks again who has not read
+	pagesMax    = 2 * countMax / pageUsers
+	countedEach = 500 // members that a step counts at least
+	stepsMax    = 2*(RemindMax+2) + countMax/countedEach
 )
+
+// MoreToCount is what a step says instead of a reminder.
+const MoreToCount = -1
 
 // Need is who has to read the message: one of these.
 type Need struct {
@@ -104,12 +107,10 @@ type Store interface {
 	Standing(ctx context.Context, group, user string, id int64, after string, limit int) (Standing, error)
 	// DropQuorum cancels one.
 	DropQuorum(ctx context.Context, by chat.Caller, group string, id int64) error
-	// QuorumStep says which reminder is due, 0 for none; then a task goes on later.
+	// QuorumStep says which reminder is due, 0 for none; then a task goes on later. MoreToCount: it counted some of who has read.
 	QuorumStep(ctx context.Context, t Task) (q Quorum, due int, err error)
 	// QuorumDone notes that the reminders up to one are sent, or that the end is announced.
 	QuorumDone(ctx context.Context, q Quorum, sent int, announced bool) error
-	// QuorumsLeft looks at the open quorums of a group again.
-	QuorumsLeft(ctx context.Context, group string) error
 }
 
 // Core is what the package needs of the core.
@@ -126,17 +127,23 @@ type Entries interface {
 	Entries(ctx context.Context, group string, ids []int64) ([]chat.Message, error)
 }
 
+// Waits has calls look at a group again whenever a member has read something.
+type Waits interface {
+	Await(ctx context.Context, user, group string, wait time.Duration, look func() (done bool)) error
+}
+
 // Service keeps quorums. It may be used from many goroutines.
 type Service struct {
 	core     Core
 	store    Store
 	logs     Entries
+	waits    Waits
 	webhooks *webhook.Service
 }
 
 // New makes a Service. logs are those that the core serves.
-func New(core Core, store Store, logs Entries, webhooks *webhook.Service) *Service {
-	return &Service{core, store, logs, webhooks}
+func New(core Core, store Store, logs Entries, waits Waits, webhooks *webhook.Service) *Service {
+	return &Service{core, store, logs, waits, webhooks}
 }
 
 // Check refuses what cannot be asked.
@@ -204,6 +211,17 @@ func (s *Service) Put(ctx context.Context, by chat.Caller, group string, id int6
 	return q, created, chat.AsError(err)
 }
 
+// Ask is Put with the send of a message. A retry asks only if the first attempt did not.
+func (s *Service) Ask(ctx context.Context, by chat.Caller, group string, sent chat.Sent, d Draft) error {
+	if sent.Duplicate {
+		if _, err := s.store.Standing(ctx, group, "", sent.ID, "0", 1); !errors.Is(err, chat.ErrNotFound) {
+			return s.core.Refused(ctx, by, group, err)
+		}
+	}
+	_, _, err := s.Put(ctx, by, group, sent.ID, d)
+	return err
+}
+
 func sorted(users []string) []string {
 	users = slices.Clone(users)
 	slices.Sort(users)
@@ -259,22 +277,21 @@ func (s *Service) Get(ctx context.Context, by chat.Caller, group string, id int6
 	if by.Admin {
 		user = ""
 	}
-	until := time.Now().Add(min(wait, limits.WaitMax))
-	for {
+	look := func() bool {
 		if q, err = s.store.Standing(ctx, group, user, id, cmp.Or(cursor, "0"), limit); err != nil {
-			return q, s.core.Refused(ctx, by, group, err)
+			err = s.core.Refused(ctx, by, group, err)
 		}
-		if q.State != Open || wait <= 0 || !time.Now().Before(until) {
-			return q, nil
-		}
-		timer := time.NewTimer(waitPause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return q, nil
-		}
+		return err != nil || q.State != Open
 	}
+	// Looking first tells whether the caller may follow the group. What moves a quorum moves a cursor or the log; that its time is over,
+	// or that somebody has cancelled it, a wait finds out when it looks again all the same.
+	if look() || wait <= 0 {
+		return q, err
+	}
+	if waitErr := s.waits.Await(ctx, by.User, group, wait, look); waitErr != nil {
+		return q, waitErr
+	}
+	return q, err
 }
 
 // Drop cancels an open quorum.
@@ -286,11 +303,6 @@ func (s *Service) Drop(ctx context.Context, by chat.Caller, group string, id int
 		return s.core.Refused(ctx, by, group, err)
 	}
 	return nil
-}
-
-// Left looks at the open quorums of a group that members have left.
-func (s *Service) Left(ctx context.Context, group string) error {
-	return s.store.QuorumsLeft(ctx, group)
 }
 
 // Event is what webhooks get.
@@ -325,6 +337,8 @@ func (s *Service) goOn(ctx context.Context, t Task) error {
 			return s.announce(ctx, q)
 		case due == 0:
 			return nil
+		case due == MoreToCount:
+			continue
 		}
 		if err := s.remind(ctx, q, due); err != nil {
 			return err
@@ -352,7 +366,7 @@ func (s *Service) remind(ctx context.Context, q Quorum, due int) error {
 			return err
 		}
 		for _, user := range page.Pending {
-			if err := s.put(ctx, put, user, q, fmt.Sprint("remind ", due)); err != nil {
+			if err := s.put(ctx, put, user, q, fmt.Sprint("remind ", due), nil); err != nil {
 				return err
 			}
 		}
@@ -363,8 +377,8 @@ func (s *Service) remind(ctx context.Context, q Quorum, due int) error {
 	return nil
 }
 
-func (s *Service) put(ctx context.Context, put func(context.Context, string, chat.Item, string) error, user string, q Quorum, what string) error {
-	item := chat.Item{Kind: chat.ItemQuorum, From: q.By, Group: q.Group, ID: q.ID, SentAt: chat.TimeMs(s.core.Options().Now())}
+func (s *Service) put(ctx context.Context, put func(context.Context, string, chat.Item, string) error, user string, q Quorum, what string, data json.RawMessage) error {
+	item := chat.Item{Kind: chat.ItemQuorum, From: q.By, Group: q.Group, ID: q.ID, Data: data, SentAt: chat.TimeMs(s.core.Options().Now())}
 	return put(ctx, user, item, fmt.Sprintf("%s %s %d %d %s", chat.ItemQuorum, q.Group, q.ID, q.At.UnixMilli(), what))
 }
 
@@ -376,8 +390,9 @@ func (s *Service) announce(ctx context.Context, q Quorum) error {
 	kind := webhook.EventQuorumMet
 	if q.State == Missed {
 		kind = webhook.EventQuorumMissed
+		data := fmt.Appendf(nil, `{"state":%q,"of":%d,"read":%d}`, q.State, q.Of, q.Read)
 		for _, user := range q.Escalate {
-			if err := s.put(ctx, s.core.PutUrgentItem, user, q, "escalate"); err != nil {
+			if err := s.put(ctx, s.core.PutUrgentItem, user, q, "escalate", data); err != nil {
 				return err
 			}
 		}

@@ -250,7 +250,7 @@ func (n *Node) openServices() {
 		Streams:       stream.New(core, n.store.Streams, groups, n.set.StreamLongest.value()),
 		Buttons:       buttons.New(core, n.store.Buttons, groups, webhooks),
 		Pins:          pins.New(core, n.store.Pins, groups),
-		Quorums:       quorum.New(core, n.store.Quorums, groups, webhooks),
+		Quorums:       quorum.New(core, n.store.Quorums, groups, readers, webhooks),
 		Presence:      presence.New(core, presenceStore{n.store.Notifications, n.store.Profiles}, shown),
 		Threads:       threads.New(core, n.store.Threads, groups),
 		Rules:         decisions,
@@ -310,7 +310,7 @@ func (n *Node) openWeb() (err error) {
 	}
 	room := unsent.New(n.set.limits.UnsentBytesMax, n.set.limits.UnsentUserBytesMax)
 	services := ws.Services{
-		Chat: n.services.Chat, Live: n.services.Live, Schedules: n.services.Schedules, Streams: n.services.Streams, Notifications: n.services.Notifications, Profiles: n.services.Profiles,
+		Chat: n.services.Chat, Live: n.services.Live, Schedules: n.services.Schedules, Streams: n.services.Streams, Quorums: n.services.Quorums, Notifications: n.services.Notifications, Profiles: n.services.Profiles,
 	}
 	origins := origin.New(n.set.Origins, n.set.proxies, n.log)
 	n.sessions = ws.NewSessions(services, n.gate.Verify, ws.SessionOptions{

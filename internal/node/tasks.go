@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
-	"github.com/chatd/chatd/chat/quorum"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/queue"
 	"github.com/chatd/chatd/queue/admin"
@@ -97,33 +96,8 @@ type handled interface {
 
 // handled are the parts of the domain that have tasks.
 func (n *Node) handled() []handled {
-	return []handled{leaving{n.services.Chat, n.services.Quorums}, n.services.Quorums, n.services.Schedules, n.services.Announcements, n.services.Notifications, n.services.Webhooks,
+	return []handled{n.services.Chat, n.services.Quorums, n.services.Schedules, n.services.Announcements, n.services.Notifications, n.services.Webhooks,
 		n.archiver, n.services.Erasures, n.retention, n.expiry, n.services.Files, n.services.Directory, n.services.Rules, n.services.Reports, n.services.Blocks, n.services.Reviews, n.services.Buttons, n.services.Streams}
-}
-
-// leaving are the tasks of the core, with what follows from a member who has left.
-type leaving struct {
-	*chat.Service
-	quorums *quorum.Service
-}
-
-// Handlers are those of the core.
-func (l leaving) Handlers() map[string]chat.TaskKind {
-	kinds := l.Service.Handlers()
-	member := kinds[chat.TaskMember]
-	run := member.Run
-	member.Run = func(ctx context.Context, r chat.TaskRun) error {
-		if err := run(ctx, r); err != nil {
-			return err
-		}
-		var t chat.MemberTask
-		if err := json.Unmarshal(r.Payload, &t); err != nil || t.What != chat.NoticeLeft && t.What != chat.NoticeRemoved {
-			return nil //nolint:nilerr // run has accepted it
-		}
-		return l.quorums.Left(ctx, t.Group)
-	}
-	kinds[chat.TaskMember] = member
-	return kinds
 }
 
 // taskKinds returns the kinds of tasks of all parts of the domain. Each kind belongs to one part.

@@ -10,27 +10,6 @@ type MessageDraft struct {
 	Quorum    *Quorum  `json:"quorum,omitempty"` // asked of the message that it becomes
 }
 
-// Quorum is who has to read a message until when.
-type Quorum struct {
-	Need     QuorumNeed       `json:"need"`
-	Until    string           `json:"until"`
-	Remind   []QuorumReminder `json:"remind,omitempty"`
-	Escalate []string         `json:"escalate,omitempty"`
-}
-
-// QuorumNeed has exactly one of its fields.
-type QuorumNeed struct {
-	Percent *int64    `json:"percent,omitempty"`
-	Count   *int64    `json:"count,omitempty"`
-	Users   *[]string `json:"users,omitempty"`
-}
-
-// QuorumReminder goes out so long after it was asked for.
-type QuorumReminder struct {
-	AfterS int64  `json:"after_s"`
-	Via    string `json:"via,omitempty"` // empty: inbox
-}
-
 // Message is the content with its files.
 func (d MessageDraft) Message() chat.Content {
 	c := d.Content

@@ -394,8 +394,12 @@ func (s *session) renew(ctx context.Context, args *authArgs) error {
 }
 
 func (s *session) send(ctx context.Context, by chat.Caller, args *sendArgs) (func(*bytes.Buffer), error) {
-	if args.Quorum != nil {
-		return nil, chat.Invalid("quorum: not over the websocket; ask by HTTP")
+	asked, err := args.Asked()
+	if err == nil && asked != nil {
+		err = s.all.quorums.Check(*asked)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if args.DeliverAt != nil {
 		return s.sendLater(ctx, by, args)
@@ -405,6 +409,11 @@ func (s *session) send(ctx context.Context, by chat.Caller, args *sendArgs) (fun
 		return nil, err
 	}
 	s.all.opt.Meter.Messages.Add(1)
+	if asked != nil {
+		if err := s.all.quorums.Ask(ctx, by, args.Group, sent, *asked); err != nil {
+			return nil, err
+		}
+	}
 	return func(buf *bytes.Buffer) {
 		wire.Plain(buf, `,"group":`, args.Group)
 		wire.Int(buf, `,"id":`, sent.ID)

@@ -20,6 +20,7 @@ import (
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
 	"github.com/chatd/chatd/chat/profiles"
+	"github.com/chatd/chatd/chat/quorum"
 	"github.com/chatd/chatd/chat/schedule"
 	"github.com/chatd/chatd/chat/stream"
 	"github.com/chatd/chatd/chat/users"
@@ -116,6 +117,7 @@ type Sessions struct {
 	readers       *live.Service
 	schedules     *schedule.Service
 	streams       *stream.Service
+	quorums       *quorum.Service
 	notifications *notify.Service
 	profiles      *profiles.Service
 	verify        auth.Verify
@@ -146,6 +148,7 @@ type Services struct {
 	Live          *live.Service
 	Schedules     *schedule.Service
 	Streams       *stream.Service
+	Quorums       *quorum.Service
 	Notifications *notify.Service
 	Profiles      *profiles.Service
 }
@@ -154,7 +157,7 @@ type Services struct {
 func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Sessions {
 	opt.setDefaults()
 	s := &Sessions{
-		service: services.Chat, readers: services.Live, schedules: services.Schedules, streams: services.Streams, notifications: services.Notifications, profiles: services.Profiles,
+		service: services.Chat, readers: services.Live, schedules: services.Schedules, streams: services.Streams, quorums: services.Quorums, notifications: services.Notifications, profiles: services.Profiles,
 		queue: newRunQueue(), verify: verify, opt: opt, long: map[netip.Prefix]int{},
 		live: map[*session]struct{}{}, silent: map[*session]struct{}{}, held: map[string][]*session{}, users: map[string]int{}, away: map[string]int{},
 		closing: map[string][]*session{},

@@ -100,13 +100,13 @@ function headOf(i: InboxItem, from: string): string {
     case "request": return i.accepted ? say(`${from} let you in`, `${from} 通过了您的加入申请`) : say(`${from} declined your request to join`, `${from} 未通过您的加入申请`);
     case "announcement": return i.from ? say(`Announcement from ${from}`, `来自 ${from} 的公告`) : say("Announcement", "公告");
     case "review": return reviewText(i.data);
-    case "quorum": return say(`${from} asks for a message to be read`, `${from} 要求您阅读一条消息`);
+    case "quorum": return (i.data as Reviewed | null | undefined)?.state === "missed" ? say("Too few have read a message", "一条消息的阅读人数不足") : say(`${from} asks for a message to be read`, `${from} 要求您阅读一条消息`);
     case "schedule_failed": return say("A scheduled message could not be sent", "一条定时消息未能发送");
     default: return i.kind.replaceAll("_", " ");
   }
 }
 
-type Reviewed = { state?: "released" | "dropped" | "expired"; reason?: string };
+type Reviewed = { state?: "released" | "dropped" | "expired" | "missed"; reason?: string };
 
 /** What became of a message that waited for a moderator. */
 function reviewText(data: InboxItem["data"]): string {

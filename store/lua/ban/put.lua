@@ -1,7 +1,7 @@
 -- Keeps a user out of a group until a time, and removes a member in the same step: an owner, an admin or an operator does.
 --
 -- KEYS  last_id meta members member_data joined managers seen read msgs skip reactions reacted core:enqueue wants levels notified
---       waiting bans banned requests asked files files_unused files_named gone_files threads replies audit at
+--       waiting bans banned requests asked files files_unused files_named gone_files threads replies quorums audit at
 -- ARGV  user caller operator:flag via until_ms:int reason hours:int at_ms bans_max:int mark rest ban_mark ban_rest channel task_id
 --       trim_id purge_id group audit_id audited audits_max:int
 --   at                  of the user
@@ -27,8 +27,8 @@
 -- include: task_purge
 -- include: task_trim
 -- include: file_trimmed
-local epoch, visibility, keep, backlog_max, archived_from, has_asked =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'archived_from', 'asked'))
+local epoch, visibility, keep, backlog_max, archived_from, has_asked, open_quorums =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'keep', 'backlog_max', 'archived_from', 'asked', 'quorums'))
 if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
 if refused then return refused end
@@ -66,6 +66,10 @@ redis.call('ZREM', waiting, user)
 drop_request(has_asked, user)
 local first
 if role then
+  if open_quorums then
+    -- include: quorum
+    quorum_left({user})
+  end
   drop_member(user)
   first = notice(epoch, mark, rest, at_ms)
   advance(caller, first)

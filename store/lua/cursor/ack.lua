@@ -31,6 +31,7 @@ if at_mark ~= '' and at_mark ~= '-' then
 end
 
 -- XX: a late ack does not bring back a user who has left. GT: of two devices, the one ahead counts.
+local before = open_quorums and with_read and redis.call('ZSCORE', read, user)
 local changed = redis.call('ZADD', seen, 'XX', 'GT', 'CH', id, user)
 if with_read then changed = changed + redis.call('ZADD', read, 'XX', 'GT', 'CH', id, user) end
 local s, r = tonumber(redis.call('ZSCORE', seen, user)), tonumber(redis.call('ZSCORE', read, user))
@@ -39,9 +40,9 @@ if changed > 0 then
   local signal = cursor_word(receipts) .. ' ' .. user .. ' ' .. int(s) .. ' ' .. int(r)
   if origin ~= '' then signal = signal .. ' ' .. origin end
   redis.call(PUBLISH, channel, signal)
-  if open_quorums and with_read then
+  if before and tonumber(before) < r then
     -- include: quorum
-    quorum_each(r, true)
+    quorum_moved(user, tonumber(before), r)
   end
 end
 

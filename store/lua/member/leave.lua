@@ -23,8 +23,8 @@
 -- include: task_member
 -- include: task_trim
 -- include: file_trimmed
-local epoch, visibility, owner, keep, backlog_max, archived_from =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'owner', 'keep', 'backlog_max', 'archived_from'))
+local epoch, visibility, owner, keep, backlog_max, archived_from, open_quorums =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'owner', 'keep', 'backlog_max', 'archived_from', 'quorums'))
 if not epoch then return {'NOTFOUND'} end
 if caller ~= user then
   local refused = may_manage(visibility, caller, operator)
@@ -45,6 +45,10 @@ if redis.call('HLEN', members) == 1 then
   return {'OK', 1}
 end
 
+if open_quorums then
+  -- include: quorum
+  quorum_left({user})
+end
 drop_member(user)
 if caller ~= user then note_audit(epoch, audit_id, audited) end
 local id = notice(epoch, mark, rest, at_ms)

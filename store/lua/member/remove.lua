@@ -2,7 +2,7 @@
 -- for member/leave.lua.
 --
 -- KEYS  last_id meta members member_data joined managers seen read msgs skip reactions reacted core:enqueue wants levels notified
---       files files_unused files_named gone_files threads replies audit at...
+--       files files_unused files_named gone_files threads replies quorums audit at...
 -- ARGV  caller operator:flag at_ms mark head tail channel task_id trim_id group audits_max:int users(user audit_id audited)...
 --   at                of each user
 --   mark, head, tail  of the notice, before and after whom it concerns
@@ -21,8 +21,8 @@
 -- include: task_trim
 -- include: file_trimmed
 -- include: threads_change
-local epoch, visibility, owner, keep, backlog_max, archived_from =
-  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'owner', 'keep', 'backlog_max', 'archived_from'))
+local epoch, visibility, owner, keep, backlog_max, archived_from, open_quorums =
+  unpack(redis.call('HMGET', meta, 'epoch', 'visibility', 'owner', 'keep', 'backlog_max', 'archived_from', 'quorums'))
 if not epoch then return {'NOTFOUND'} end
 local refused = may_manage(visibility, caller, operator)
 if refused then return refused end
@@ -39,6 +39,10 @@ end
 if #gone == 0 then return out end
 local now_ms = clock_ms()
 
+if open_quorums then
+  -- include: quorum
+  quorum_left(gone)
+end
 redis.call('HDEL', members, unpack(gone))
 redis.call('ZREM', joined, unpack(gone))
 redis.call('ZREM', managers, unpack(gone))

@@ -15,6 +15,7 @@ local q = quorum_of(text)
 if caller ~= q.author and may_manage(visibility, caller, operator) then return {'FORBIDDEN', 'author'} end
 if q.state == 'cancelled' then return {'OK'} end
 if q.state ~= 'open' then return {'CONFLICT'} end
-local of, done = quorum_settle(id, q, false)
-if q.state == 'open' then quorum_end(id, q, 'cancelled', of, done, clock_ms()) end
+local now_ms = clock_ms()
+local of = quorum_settle(id, q, now_ms)
+if q.state == 'open' then quorum_end(id, q, 'cancelled', of, now_ms) end
 return {'OK'}

@@ -16,13 +16,8 @@ local text = redis.call('HGET', quorums, id)
 if not text then return {'NOTFOUND'} end
 local m, q = tonumber(id), quorum_of(text)
 if user ~= '' and history == '0' and m < tonumber(redis.call('ZSCORE', joined, user)) then return {'NOTFOUND'} end
-local of, done
-if q.state == 'open' then
-  of, done = quorum_settle(id, q, false)
-else
-  of, done = tonumber(q.of), tonumber(q.read)
-end
-local out = {'OK', epoch, quorum_text(q), int(of), int(done), ''}
+local of = q.state == 'open' and int(quorum_settle(id, q, clock_ms())) or q.of
+local out = {'OK', epoch, quorum_text(q), of, q.read, ''}
 local function pending(one) return one ~= q.author and tonumber(redis.call('ZSCORE', read, one) or 0) < m end
 if q.kind == 'users' then
   for one in string.gmatch(q.users, '[^,]+') do
