@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -103,38 +102,44 @@ func peopleWrite(ctx context.Context, t *testing.T, node *harness.Node, messages
 // carry stops a node, exports its store, fills that of another one, and starts that.
 func carry(ctx context.Context, t *testing.T, from, to *harness.Node, args ...string) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "all.zst")
-	command := func(node *harness.Node, args ...string) (string, error) {
-		cmd := node.Command(ctx, args...)
-		var out bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &out
-		err := cmd.Run()
-		return out.String(), err
-	}
-	if out, err := command(from, "export", file); err == nil || !strings.Contains(out, "running") {
+	file := filepath.Join(t.TempDir(), "never.zst")
+	if out, err := runCommand(ctx, from, "export", file); err == nil || !strings.Contains(out, "running") {
 		t.Errorf("an export beside a running server: got %v, %s", err, out)
 	}
 	from.Terminate()
-	out, err := command(from, "export", "-json", file)
+	imports(ctx, t, to, exports(ctx, t, from), args...)
+	to.Start()
+}
+
+// exports exports the store of a node that is stopped.
+func exports(ctx context.Context, t *testing.T, from *harness.Node) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "all.zst")
+	out, err := runCommand(ctx, from, "export", "-json", file)
 	if err != nil || !strings.Contains(out, `{"file":"`+file+`","lines":`) {
 		t.Fatalf("export: got %v, %s", err, out)
 	}
-	if out, err := command(from, "export", file); err == nil || !strings.Contains(out, "already") {
+	if out, err := runCommand(ctx, from, "export", file); err == nil || !strings.Contains(out, "already") {
 		t.Errorf("a second export to the same file: got %v, %s", err, out)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file: got %v, %v", info, err)
 	}
-	if out, err := command(to, append([]string{"import", file}, args...)...); err != nil || !strings.Contains(out, "imported ") {
+	return file
+}
+
+// imports fills the store of a node that is stopped.
+func imports(ctx context.Context, t *testing.T, to *harness.Node, file string, args ...string) {
+	t.Helper()
+	if out, err := runCommand(ctx, to, append([]string{"import", file}, args...)...); err != nil || !strings.Contains(out, "imported ") {
 		t.Fatalf("import: got %v, %s", err, out)
 	}
-	if out, err := command(to, "doctor"); err != nil {
+	if out, err := runCommand(ctx, to, "doctor"); err != nil {
 		t.Errorf("doctor: got %v, %s", err, out)
 	}
-	if out, err := command(to, "import", file); err == nil || !strings.Contains(out, "not empty") {
+	if out, err := runCommand(ctx, to, "import", file); err == nil || !strings.Contains(out, "not empty") {
 		t.Errorf("a second import: got %v, %s", err, out)
 	}
-	to.Start()
 }
 
 // answers is what each user gets from every call that reads, by user and call.
@@ -171,6 +176,19 @@ func answers(ctx context.Context, t *testing.T, node *harness.Node, users []stri
 			get(group + "/members")
 			get(group + "/notify")
 			get(group + "/messages/5/receipts")
+			get(group + "/pins")
+			get(group + "/export")
+			get(group + "/threads?following=1")
+			get(group + "/threads?unread=1")
+			var threads struct {
+				Threads []client.Thread `json:"threads"`
+			}
+			if err := json.Unmarshal(get(group+"/threads"), &threads); err != nil {
+				t.Fatal(err)
+			}
+			for _, thread := range threads.Threads {
+				get(fmt.Sprintf("%s/threads/%d/messages", group, thread.ID))
+			}
 			for after, more := "0", true; more; {
 				var page struct {
 					Cursor  string `json:"cursor"`
