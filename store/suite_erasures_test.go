@@ -160,6 +160,8 @@ func testEraseInboxes(w *fixture) {
 	}
 	put("bob", "alice", "mention", "kept")
 	put("dora", "alice", "direct", "one")
+	w.put(chat.NewItem{To: "dora", From: "alice", Cause: "alice", Key: "by a program", Content: "c", SentAtMs: 1, ToStrangers: true,
+		Rest: []byte(`"kind":"direct","from":"alice","data":{"sent_at":"x"},"sent_at":"2026-01-01T00:00:00.000Z","via":"k","expires_at":"2036-01-01T00:00:00.000Z"}`)})
 	at := []erase.At{{Name: "bob"}, {Name: "dora"}, {Name: "nobody"}}
 	r, steps := w.erasure("alice"), 0
 	for len(at) > 0 {
@@ -167,7 +169,9 @@ func testEraseInboxes(w *fixture) {
 		w.ok(err)
 		at, steps = rest, steps+1
 	}
-	w.equal([]int64{w.erasureOf(r.ID).Messages, int64(steps)}, []int64{151, 2})
+	w.equal([]int64{w.erasureOf(r.ID).Messages, int64(steps)}, []int64{152, 2})
+	w.equal(string(w.inbox("dora", chat.Position{Set: true}, 10).Items[1].JSON),
+		`{"seq":2,"kind":"direct","sent_at":"2026-01-01T00:00:00.000Z","deleted_at":"1970-01-01T00:00:05.000Z"}`)
 	batch := w.inbox("bob", chat.Position{Set: true}, 1000)
 	w.equal(len(batch.Items), 301)
 	w.equal(batch.Complete, true)
@@ -178,7 +182,7 @@ func testEraseInboxes(w *fixture) {
 		}
 	}
 	w.ok(second(w.EraseInboxes(w.ctx, r.ID, "alice", []erase.At{{Name: "bob"}}, chat.TimeMs(6000))))
-	w.equal(w.erasureOf(r.ID).Messages, int64(151))
+	w.equal(w.erasureOf(r.ID).Messages, int64(152))
 	w.ok(w.FinishErasure(w.ctx, r, time.Hour))
 	w.ok(w.ForgetErasure(w.ctx, r))
 	w.equal(w.sizes(w.tag("bob")+"erased", w.tag("dora")+"erased"), []int64{0, 0})

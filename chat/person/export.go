@@ -21,6 +21,7 @@ import (
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/threads"
 	"github.com/chatd/chatd/chat/users"
 )
 
@@ -28,6 +29,7 @@ import (
 type Record struct {
 	Group    *chat.GroupView    `json:"group,omitempty"`     // that the user is a member of, with their cursors
 	Member   *Membership        `json:"member,omitempty"`    // what is noted about the user in such a group
+	Thread   *Following         `json:"thread,omitempty"`    // that the user follows in such a group, and that has replies
 	Message  json.RawMessage    `json:"message,omitempty"`   // an entry that the user wrote, of any kind, as it reads now
 	Item     json.RawMessage    `json:"item,omitempty"`      // of the user's inbox
 	Schedule *schedule.Schedule `json:"schedule,omitempty"`  // of the user
@@ -89,6 +91,7 @@ type Sources struct {
 	MemberData    *memberdata.Service
 	Blocks        *blocks.Service
 	Drafts        *drafts.Service
+	Threads       *threads.Service
 	Reports       *reports.Service
 	Reviews       *reviews.Service
 	Schedules     *schedule.Service
@@ -230,6 +233,9 @@ func (e *export) groups(ctx context.Context) error {
 		if err := e.group(ctx, group); err != nil {
 			return err
 		}
+		if err := e.threads(ctx, group); err != nil {
+			return err
+		}
 		if err := e.invited(ctx, group); err != nil {
 			return err
 		}
@@ -330,10 +336,7 @@ func (e *export) group(ctx context.Context, group string) error {
 			err = e.messages(ctx, archive.Log{Group: group, Epoch: log.Epoch()}, messages)
 		}
 	}
-	if code := chat.CodeOf(err); code == chat.CodeNotFound || code == chat.CodeForbidden || code == chat.CodeConflict {
-		return nil // the user has left it, or it is gone
-	}
-	return err
+	return unlessLeft(err)
 }
 
 // messages writes those that the user wrote.

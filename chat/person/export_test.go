@@ -24,6 +24,7 @@ import (
 	"github.com/chatd/chatd/chat/reports"
 	"github.com/chatd/chatd/chat/reviews"
 	"github.com/chatd/chatd/chat/schedule"
+	"github.com/chatd/chatd/chat/threads"
 	"github.com/chatd/chatd/chat/users"
 	"github.com/chatd/chatd/chat/webhook"
 	"github.com/chatd/chatd/internal/chattest"
@@ -169,7 +170,7 @@ func sources(b *chattest.Bench, p *profiles.Service, db person.Archive) person.S
 	decided := users.New(b.Store, users.Options{Node: "n", Now: time.Now, Log: log})
 	decided.Attach(sockets{})
 	return person.Sources{
-		Exports: exports.New(b.Service, b.Store), Blocks: blocks.New(b.Service, b.Store), Drafts: drafts.New(b.Service, b.Store), MemberData: memberdata.New(b.Service, b.Store),
+		Exports: exports.New(b.Service, b.Store), Blocks: blocks.New(b.Service, b.Store), Drafts: drafts.New(b.Service, b.Store), Threads: threads.New(b.Service, b.Store.Threads, b.Store), MemberData: memberdata.New(b.Service, b.Store),
 		Schedules: schedule.New(b.Service, b.Store, webhook.New(b.Service, b.Store, nil)), Notifications: notify.New(b.Service, b.Store, notify.Options{}),
 		Reports: reports.New(b.Service, b.Store, b.Store, nil, nil), Reviews: reviews.New(b.Service, b.Store, nil, nil), Profiles: p, Invites: invite.New(b.Service, b.Store, b.Store, invite.Options{Now: time.Now, Log: log}), Users: decided, Archive: db,
 	}
@@ -275,4 +276,38 @@ func TestExportOfSignIn(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+// TestExportOfThreads: replies name their root, and what somebody follows is there, with how far they have read.
+func TestExportOfThreads(t *testing.T) {
+	b := chattest.New(t)
+	b.MakeGroup(chat.GroupDraft{ID: "g"}, "alice", "bob", "carl")
+	root := b.Say("alice", "g", "root").ID
+	body := "reply"
+	sent, err := b.Send(b.Ctx, chattest.As("bob"), "g", chat.Content{Body: &body, Thread: root}, "")
+	b.Must(err)
+	s := open(b, shown(b), nil)
+	for user, want := range map[string][]string{
+		"alice": {"a message of 0", fmt.Sprintf(`{"thread":{"group":"g","id":%d,"read":%d,"unread":1}}`, root, root)},
+		"bob":   {fmt.Sprint("a message of ", root), fmt.Sprintf(`{"thread":{"group":"g","id":%d,"read":%d,"unread":0}}`, root, sent.ID)},
+		"carl":  nil,
+	} {
+		var got []string
+		b.Must(s.Export(b.Ctx, chattest.As(user), func(records []person.Record) error {
+			for _, r := range records {
+				if r.Thread != nil {
+					got = append(got, string(chat.Encode(r)))
+				}
+				if r.Message != nil {
+					var e chat.Entry
+					b.Must(json.Unmarshal(r.Message, &e))
+					got = append(got, fmt.Sprint("a message of ", e.Thread))
+				}
+			}
+			return nil
+		}))
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", user, got, want)
+		}
+	}
 }

@@ -148,6 +148,13 @@ func (s *Service) List(ctx context.Context, by chat.Caller, group string, q Quer
 	return list, nil
 }
 
+// Followed reads a page of the threads of a group that the caller follows and that have replies, without what is said in them: for
+// members. It goes on at next.
+func (s *Service) Followed(ctx context.Context, by chat.Caller, group, cursor string, limit int) (list []Thread, next string, err error) {
+	list, next, err = s.store.Threads(ctx, group, by.User, Query{Following: true, Cursor: cursor}, limit)
+	return list, next, s.core.Refused(ctx, by, group, err)
+}
+
 // Messages reads a page of the replies in a thread: for members. ErrNotFound: there is no such root, or it is deleted.
 func (s *Service) Messages(ctx context.Context, by chat.Caller, group string, root int64, q PageQuery) (Page, error) {
 	limit, err := s.core.Options().Limits.Page(q.Limit)

@@ -278,7 +278,7 @@ func (n *Node) openServices() {
 	n.tables = table.Follow(n.store.Tables, n.log, n.services.Keys.Table(), n.services.Users.Users(), n.services.Users.Asks(),
 		shown.Published(), shown.Receipts.Table(), n.services.Invites.Table(), hooks.Table(), listed.Table(), listed.Groups())
 	n.openAccounts()
-	n.services.Persons = person.New(core, person.Sources{Exports: exports, MemberData: noted, Blocks: blocked, Drafts: n.services.Drafts, Reports: reported, Reviews: reviewed, Schedules: schedules, Notifications: notifications,
+	n.services.Persons = person.New(core, person.Sources{Exports: exports, Threads: n.services.Threads, MemberData: noted, Blocks: blocked, Drafts: n.services.Drafts, Reports: reported, Reviews: reviewed, Schedules: schedules, Notifications: notifications,
 		Profiles: shown, Accounts: n.services.Accounts, Invites: invites, Users: decided, Archive: written})
 }
 

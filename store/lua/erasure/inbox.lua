@@ -21,8 +21,8 @@ while read < 200 and bytes < bytes_max do
     local start, number = string.match(item, '^([^{]*{"seq":(%d+),)')
     seq = tonumber(number)
     if string.sub(item, #start + 1, #start + #head) == head then
-      -- sent_at is the last field: what a client wrote comes before it.
-      local sent_at = string.match(item, '("sent_at":"[^"]*")}$')
+      -- What a client wrote comes before sent_at; behind it stand only ids and times.
+      local sent_at = string.match(item, '("sent_at":"[^"]*")[^{}%[%]]*}$')
       if sent_at then
         redis.call('LSET', inbox, rank + read + i - 1, start .. kind .. sent_at .. ',"deleted_at":"' .. deleted_at .. '"}')
         erased = erased + 1
