@@ -107,6 +107,8 @@ func (d *groups) groupKey(ctx context.Context, k key) error {
 			return d.pins(ctx, g, name)
 		case err == nil && name == "expires":
 			return d.ends(ctx, g)
+		case err == nil && (name == "threads" || name == "replies"):
+			return d.threads(ctx, g, name)
 		case err == nil && (name == "streams" || name == "streamed"):
 			return d.streams(ctx, g)
 		case err == nil && name == "files":
@@ -220,6 +222,9 @@ func (d *groups) log(ctx context.Context, g groupKeys) (changed bool, err error)
 			if what == "counted" || what == "skipped" {
 				f = Finding{Kind: KindCount, Key: g.base + "skip", Message: fmt.Sprintf("entry %s %s", id, text), Repair: "correct skip",
 					fix: d.runs(fixSkipScript.On(g).Arg("id", id))}
+			}
+			if isOfThread(what) {
+				f = d.loggedThread(g, what, id)
 			}
 			if what == "endless" {
 				f = Finding{Kind: KindGroup, Key: g.base + "expires", Message: "lacks the end of message " + id, Repair: "take it from the message", fix: d.ending(g, id, text)}

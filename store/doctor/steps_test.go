@@ -63,6 +63,12 @@ func (h *fixture) fill() {
 		_, err := h.Send(h.Ctx, chattest.As(user), "many", chat.Content{Kind: chat.Reaction, Target: sent.ID, Emoji: ":+1:", ClientID: fmt.Sprint(i)}, "")
 		h.Must(err)
 	}
+	root := h.Say("alice", "many", "root").ID
+	for i := range 600 {
+		body := "reply"
+		_, err := h.Send(h.Ctx, chattest.As(members[i%len(members)]), "many", chat.Content{Body: &body, Thread: root}, "")
+		h.Must(err)
+	}
 	for i := range 1200 { // retry keys
 		body := "hi"
 		_, err := h.Send(h.Ctx, chattest.As("alice"), "many", chat.Content{Body: &body, ClientID: fmt.Sprint("key", i)}, "")
