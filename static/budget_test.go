@@ -13,7 +13,7 @@ import (
 const (
 	doorBytesMax, doorFilesMax   = 50 << 10, 4  // up to the sign-in
 	groupBytesMax, groupFilesMax = 136 << 10, 7 // up to the first group, the door included
-	laterBytesMax, laterFilesMax = 26_400, 2    // each part of the page that are loaded when they are first needed
+	laterBytesMax, laterFilesMax = 26_500, 2    // each part of the page that are loaded when they are first needed
 )
 
 var (

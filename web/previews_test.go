@@ -96,6 +96,15 @@ func TestPreviews(t *testing.T) {
 	nodes[1].previewOf(link, func() answer {
 		return nodes[1].do(request{method: "GET", path: "/v1/groups/g/messages?limit=1&before=" + fmt.Sprint(id) + "0", user: "bob"})
 	})
+	// A live frame has what is known by then.
+	live := nodes[0].sit("bob")
+	nodes[0].must("ann", "POST", "/v1/groups/g/messages", `{"body":"again `+link+`"}`)
+	frame := live.await("messages", func(f map[string]any) bool { return strings.Contains(fmt.Sprint(f["messages"]), "again") })
+	all, _ := frame["previews"].(map[string]any)
+	if p, _ := all[link].(map[string]any); p["title"] != "Page /tea" {
+		t.Errorf("got %v", frame)
+	}
+	_ = live.Close()
 	for _, s := range nodes {
 		s.close()
 		if strings.Contains(s.log.String(), at) {

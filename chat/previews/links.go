@@ -18,7 +18,7 @@ const (
 )
 
 var (
-	links     = regexp.MustCompile(`https?://[^\s<>"\x00-\x1f]+`)
+	links     = regexp.MustCompile(`https?://[^\s\pZ\x{feff}<>"\x00-\x1f\x7f]+`)
 	mayLink   = []byte(`http`)
 	bodyField = []byte(`"body":"`)
 )
@@ -51,21 +51,27 @@ func Links(messages []chat.Message) []string {
 	return found
 }
 
+// linksIn are the first links of a text. One in angle brackets is only a link: its author wants no preview.
 func linksIn(text string) (found []string) {
-	for _, link := range links.FindAllString(text, linksMessage) {
-		if link = trimmed(link); len(link) <= linkBytesMax && len(link) > len("https://") {
+	for _, at := range links.FindAllStringIndex(text, linksMessage) {
+		if at[0] > 0 && text[at[0]-1] == '<' && at[1] < len(text) && text[at[1]] == '>' {
+			continue
+		}
+		if link := trimmed(text[at[0]:at[1]]); len(link) <= linkBytesMax && len(link) > len("https://") {
 			found = append(found, link)
 		}
 	}
 	return found
 }
 
-// trimmed takes from a link what ends the sentence around it. A bracket stays if the link opens it.
+// trimmed takes from a link what ends the sentence around it. A bracket stays if the link opens it. It looks at each letter twice at most.
 func trimmed(link string) string {
+	closed := strings.Count(link, ")") - strings.Count(link, "(") // more than are open
 	for {
 		short := strings.TrimRight(link, ".,;:!?'*_~`]}’”。，！？、）》」")
-		if strings.HasSuffix(short, ")") && strings.Count(short, ")") > strings.Count(short, "(") {
+		if strings.HasSuffix(short, ")") && closed > 0 {
 			short = strings.TrimSuffix(short, ")")
+			closed--
 		}
 		if short == link {
 			return link

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,15 +18,15 @@ import (
 const (
 	KeptMax = 10_000 // previews in a store: the ones that end first make room
 
-	keeps       = 24 * time.Hour
-	keepsFailed = time.Hour // also how long a link waits whose node died
-	fetchers    = 4
-	waitingMax  = 256 // links; more are left to the next who asks
-	minuteMax   = 120 // fetches of a node
-	minuteHost  = 20  // the same from one host
-	heldMax     = 2000
-	heldFor     = 2 * time.Second // that there is no preview yet: another node may have it by then
-	readWithin  = 500 * time.Millisecond
+	keeps      = 24 * time.Hour // also that there is no preview
+	claims     = time.Minute    // longer than a fetch takes: after that a node died over it
+	fetchers   = 4
+	waitingMax = 256 // links; more are left to the next who asks
+	minuteMax  = 120 // fetches of a node
+	minuteHost = 20  // the same from one host
+	heldMax    = 2000
+	heldFor    = 2 * time.Second // that there is no preview yet: another node may have it by then
+	readWithin = 500 * time.Millisecond
 )
 
 // Preview is what a link leads to, as its page says.
@@ -37,7 +39,7 @@ type Preview struct {
 
 // Stored is what a store has of a link.
 type Stored struct {
-	EndsMs int64  // by the clock of the store; 0: nobody has asked for it
+	EndsMs int64  // by the clock of the store; 0: nobody has asked for it lately
 	Text   string // JSON of a Preview; empty: it is being fetched, or could not be
 }
 
@@ -75,6 +77,9 @@ func New(store Store, opt Options) *Service {
 
 // Field is the JSON of the previews that go with messages, by link; nil: there are none. Links without one are fetched in the background.
 func (s *Service) Field(ctx context.Context, messages []chat.Message) []byte {
+	if s == nil {
+		return nil
+	}
 	return s.Fields(ctx, messages)[0]
 }
 
@@ -88,8 +93,11 @@ func (s *Service) Fields(ctx context.Context, lists ...[]chat.Message) [][]byte 
 	var all []string
 	for i, messages := range lists {
 		in[i] = Links(messages)
-		if len(all)+len(in[i]) <= linksPage {
-			all = append(all, in[i]...)
+		if len(all)+len(in[i]) > linksPage {
+			in[i] = nil
+		}
+		for _, link := range in[i] {
+			all = append(all, addressOf(link))
 		}
 	}
 	if len(all) == 0 {
@@ -99,7 +107,7 @@ func (s *Service) Fields(ctx context.Context, lists ...[]chat.Message) [][]byte 
 	for i := range in {
 		field := map[string]json.RawMessage{}
 		for _, link := range in[i] {
-			if text := found[link]; text != "" {
+			if text := found[addressOf(link)]; text != "" {
 				field[link] = json.RawMessage(text)
 			}
 		}
@@ -112,14 +120,20 @@ func (s *Service) Fields(ctx context.Context, lists ...[]chat.Message) [][]byte 
 	return fields
 }
 
-// find returns the previews of links, from the memory of the node and from the store, and has the others fetched.
-func (s *Service) find(ctx context.Context, links []string) map[string]string {
+// addressOf is what is fetched for a link: links to parts of one page share its preview.
+func addressOf(link string) string {
+	address, _, _ := strings.Cut(link, "#")
+	return address
+}
+
+// find returns the previews of addresses, from the memory of the node and from the store, and has the others fetched.
+func (s *Service) find(ctx context.Context, addresses []string) map[string]string {
 	found, nowMs := map[string]string{}, s.opt.NowMs()
 	var missing []string
-	for _, link := range links {
+	for _, link := range addresses {
 		if held, ok := s.known.Get(link); ok && held.EndsMs > nowMs {
 			found[link] = held.Text
-		} else {
+		} else if !slices.Contains(missing, link) {
 			missing = append(missing, link)
 		}
 	}
@@ -136,8 +150,8 @@ func (s *Service) find(ctx context.Context, links []string) map[string]string {
 	for i, link := range missing {
 		is := stored[i]
 		switch {
-		case is.EndsMs > nowMs && is.Text != "":
-			found[link] = is.Text
+		case is.EndsMs > nowMs && is.Text != "", is.EndsMs > nowMs+claims.Milliseconds():
+			found[link] = is.Text // empty: it could not be fetched
 			s.known.Put(link, is)
 			continue
 		case is.EndsMs <= nowMs:
@@ -173,27 +187,29 @@ func (s *Service) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// fetch fetches a link unless any node has done so. What fails stays claimed, and so is not tried again before that ends. No error is
-// logged with its link, which people wrote.
+// fetch fetches a link unless any node has done so within a day, in vain too. No error is logged with its link, which people wrote.
 func (s *Service) fetch(ctx context.Context, link string) {
 	if !s.meter.allows(link, s.opt.NowMs()) {
 		return
 	}
-	claimed, err := s.store.ClaimPreview(ctx, link, keepsFailed)
+	claimed, err := s.store.ClaimPreview(ctx, link, claims)
 	if err != nil {
 		s.opt.Log.DebugContext(ctx, "a link cannot be taken for its preview", "error", err)
 	}
 	if err != nil || !claimed {
 		return
 	}
+	var text []byte
 	preview, err := s.opt.Fetch(ctx, link)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return // the node ends: another one fetches it later
+	case err != nil:
 		s.opt.Log.DebugContext(ctx, "a link has no preview", "error", err)
-		return
-	}
-	text, err := json.Marshal(preview)
-	if err != nil {
-		return
+	default:
+		if text, err = json.Marshal(preview); err != nil {
+			return
+		}
 	}
 	if err := s.store.PutPreview(ctx, link, string(text), keeps); err != nil {
 		s.opt.Log.DebugContext(ctx, "a preview cannot be kept", "error", err)
@@ -220,10 +236,11 @@ func (m *meter) allows(link string, nowMs int64) bool {
 	if minute := nowMs / time.Minute.Milliseconds(); minute != m.minute || m.hosts == nil {
 		m.minute, m.all, m.hosts = minute, 0, map[string]int{}
 	}
-	if m.all >= minuteMax || m.hosts[u.Hostname()] >= minuteHost {
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".") // as DNS knows it
+	if m.all >= minuteMax || m.hosts[host] >= minuteHost {
 		return false
 	}
 	m.all++
-	m.hosts[u.Hostname()]++
+	m.hosts[host]++
 	return true
 }

@@ -311,6 +311,7 @@ func (n *Node) openWeb() (err error) {
 	room := unsent.New(n.set.limits.UnsentBytesMax, n.set.limits.UnsentUserBytesMax)
 	services := ws.Services{
 		Chat: n.services.Chat, Live: n.services.Live, Schedules: n.services.Schedules, Streams: n.services.Streams, Quorums: n.services.Quorums, Notifications: n.services.Notifications, Profiles: n.services.Profiles,
+		Previews: n.services.Previews,
 	}
 	origins := origin.New(n.set.Origins, n.set.proxies, n.log)
 	n.sessions = ws.NewSessions(services, n.gate.Verify, ws.SessionOptions{

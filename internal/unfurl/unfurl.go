@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	"golang.org/x/net/html/charset"
@@ -61,6 +62,10 @@ func (f *Fetcher) Fetch(ctx context.Context, link string) (previews.Preview, err
 			return previews.Preview{}, err
 		}
 		preview, next, err := f.step(ctx, at)
+		if errors.Is(err, egress.ErrPlain) { // its name does not lead to the networks of allow
+			at.Scheme, at.Host = "https", strings.TrimSuffix(at.Host, ":80")
+			preview, next, err = f.step(ctx, at)
+		}
 		if err != nil || next == "" {
 			return preview, err
 		}
@@ -78,9 +83,7 @@ func (f *Fetcher) target(link string) (*url.URL, error) {
 	u.Fragment, u.RawFragment = "", ""
 	if _, err := egress.CheckURL(u.String(), f.allow); u.Scheme == "http" && err != nil {
 		u.Scheme = "https"
-		if u.Port() == "80" {
-			u.Host = u.Hostname()
-		}
+		u.Host = strings.TrimSuffix(u.Host, ":80")
 	}
 	at, err := egress.CheckURL(u.String(), f.allow)
 	if err != nil {

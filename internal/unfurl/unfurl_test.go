@@ -177,6 +177,13 @@ func TestTargets(t *testing.T) {
 	for link, want := range map[string]string{
 		"http://public.example/a#b":   "https://public.example/a",
 		"http://public.example:80/":   "https://public.example/",
+		"http://[2600::1]:80/":        "https://[2600::1]/",
+		"http://[::ffff:10.0.0.1]/":   "",
+		"https://[::ffff:127.0.0.1]/": "",
+		"https://2130706433/":         "",
+		"https://0x7f.1/":             "",
+		"https://[fe80::1%25eth0]/":   "",
+		"https://[64:ff9b::a00:1]/":   "",
 		"https://public.example:443/": "https://public.example:443/",
 		"https://public.example:22/":  "",
 		"http://public.example:8080/": "",

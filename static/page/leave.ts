@@ -16,6 +16,7 @@ export async function leave({ chat, me, signIn }: Session, erased = false): Prom
   dropMuted(me);
   dropQuorums();
   save("inbox-done", null);
+  save("uncarded", null);
   const { [me]: _, ...others } = load("steps") ?? {};
   save("steps", others);
   signIn.out();

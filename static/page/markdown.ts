@@ -148,8 +148,14 @@ function inlineOf(text: string, mentions: readonly string[]): Inline[] {
       const whole = word(text[i - 1]) ? undefined : address.exec(text)?.[0];
       const href = whole && trimmed(whole);
       work.steps += whole?.length ?? 0;
-      if (href && URL.canParse(href)) put({ type: "link", href, text: href }, i + href.length);
-      else i += whole?.length ?? 1;
+      if (href && URL.canParse(href)) {
+        const end = i + href.length;
+        const enclosed = text[i - 1] === "<" && text[end] === ">"; // so that it has no preview
+        if (enclosed) i--;
+        put({ type: "link", href, text: href }, enclosed ? end + 1 : end);
+      } else {
+        i += whole?.length ?? 1;
+      }
     } else if (c === "@") {
       const user = /[\w@.]/.test(text[i - 1] ?? " ") ? undefined : mentioned(text, i + 1, mentions);
       if (user) put({ type: "mention", user }, i + (user === ALL ? 0 : 1) + user.length);

@@ -9,11 +9,13 @@ export type Prefs = {
   /** "": what the browser asks for. */
   language: "" | "en" | "zh";
   enterSends: boolean;
+  /** Cards of links. */
+  previews: boolean;
   /** Width of the list of groups, px. */
   list: number;
 };
 
-const usual: Prefs = { theme: "system", density: "cosy", style: "rows", language: "", enterSends: true, list: 280 };
+const usual: Prefs = { theme: "system", density: "cosy", style: "rows", language: "", enterSends: true, previews: true, list: 280 };
 let current: Prefs = { ...usual, ...load("prefs") };
 const listeners = new Set<() => void>();
 

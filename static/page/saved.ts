@@ -3,7 +3,7 @@
  * the tab's: sessionStorage. It belongs to one user. A browser that refuses storage only loses what it would keep.
  */
 
-const SHARED = new Set(["signin", "dev-code", "prefs", "starred", "muted", "steps", "inbox-done", "inbox-replies", "owner", "people", "features", "away", "alerts", "levels", "blocked", "asked", "shown", "quorums"]);
+const SHARED = new Set(["signin", "dev-code", "prefs", "starred", "muted", "steps", "inbox-done", "inbox-replies", "owner", "people", "features", "away", "alerts", "levels", "blocked", "asked", "shown", "quorums", "uncarded"]);
 
 const storageOf = (key: string): Storage => (SHARED.has(key) ? localStorage : sessionStorage);
 

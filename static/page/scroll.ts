@@ -107,6 +107,10 @@ export function useScroll(scroller: RefObject<Element | null>, list: List) {
     const scrolled = () => look();
     const sizes = new ResizeObserver(() => {
       if (now.atEnd) follow(el);
+      else if (el.scrollTop === now.top && now.anchor?.row.isConnected) { // a card of a link came above
+        el.scrollTop += topOf(now.anchor.row, el) - now.anchor.top;
+        now.top = el.scrollTop;
+      }
       watch();
     });
     sizes.observe(el);

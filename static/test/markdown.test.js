@@ -18,6 +18,7 @@ const inlines = [
   ["`*a*` ``b`c``", [{ type: "code", text: "*a*" }, " ", { type: "code", text: "b`c" }]],
   ["**open *and ~~never `closed", ["**open *and ~~never `closed"]],
   ["see https://a.b/(x)_y. (https://c.d/e)", ["see ", { type: "link", href: "https://a.b/(x)_y", text: "https://a.b/(x)_y" }, ". (", { type: "link", href: "https://c.d/e", text: "https://c.d/e" }, ")"]],
+  ["see <https://c.d/e>, <https://c.d/f.> <b>", ["see ", { type: "link", href: "https://c.d/e", text: "https://c.d/e" }, ", <", { type: "link", href: "https://c.d/f", text: "https://c.d/f" }, ".> <b>"]],
   ["[a b](https://x.y/z)", [{ type: "link", href: "https://x.y/z", text: "a b" }]],
   ["[x](javascript:alert(1)) javascript:x data:y [bank.example](https://x.y)", ["[x](javascript:alert(1)) javascript:x data:y [bank.example](", { type: "link", href: "https://x.y", text: "https://x.y" }, ")"]],
   ["@bob: @bob.smith @bo mail@bob @@bob", [{ type: "mention", user: "bob" }, ": @bob.smith @bo mail@bob @@bob"]],

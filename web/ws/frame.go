@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/live"
+	"github.com/chatd/chatd/chat/previews"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/web/wire"
 )
@@ -82,10 +83,13 @@ func appendControl(buf *bytes.Buffer, kind int, data []byte) {
 	buf.Write(data)
 }
 
-// appendEvent appends the frame of an event. profiles is the JSON of the versions of profiles that go with messages and items.
-func appendEvent(buf *bytes.Buffer, e live.Event, profiles []byte) {
+// along is the JSON of what goes with messages and items; nil: there is none.
+type along struct{ profiles, previews []byte }
+
+// appendEvent appends the frame of an event.
+func appendEvent(buf *bytes.Buffer, e live.Event, with along) {
 	begin := beginFrame(buf)
-	writeEvent(buf, e, profiles)
+	writeEvent(buf, e, with)
 	endFrame(buf, begin)
 }
 
@@ -110,12 +114,12 @@ func frameBytes(e live.Event) int {
 }
 
 // writeEvent writes the content of an event's frame.
-func writeEvent(buf *bytes.Buffer, e live.Event, profiles []byte) {
+func writeEvent(buf *bytes.Buffer, e live.Event, with along) {
 	switch {
 	case e.Messages != nil:
-		writeMessages(buf, e.Messages, profiles)
+		writeMessages(buf, e.Messages, with)
 	case e.Inbox != nil:
-		writeItems(buf, e.Inbox, profiles)
+		writeItems(buf, e.Inbox, with.profiles)
 	case e.Cursor != nil:
 		wire.Plain(buf, `{"op":"cursor","group":`, e.Cursor.Group)
 		wire.Plain(buf, `,"user":`, e.Cursor.User)
@@ -167,7 +171,7 @@ func writeStream(buf *bytes.Buffer, e *live.StreamEvent) {
 	buf.WriteByte('}')
 }
 
-func writeMessages(buf *bytes.Buffer, b *chat.Batch, profiles []byte) {
+func writeMessages(buf *bytes.Buffer, b *chat.Batch, with along) {
 	wire.Plain(buf, `{"op":"messages","group":`, b.Group)
 	wire.Plain(buf, `,"epoch":`, b.Epoch)
 	wire.Int(buf, `,"from":`, b.From)
@@ -182,7 +186,8 @@ func writeMessages(buf *bytes.Buffer, b *chat.Batch, profiles []byte) {
 		buf.Write(b.Messages[i].JSON)
 	}
 	buf.WriteByte(']')
-	wire.Profiles(buf, profiles)
+	wire.Profiles(buf, with.profiles)
+	wire.Previews(buf, with.previews)
 	buf.WriteByte('}')
 }
 
@@ -218,14 +223,15 @@ type shared struct {
 }
 
 // sharedFrame is the frame of a batch that many sessions get, encoded once by the first of them; nil: profiles have changed since.
-func sharedFrame(b *chat.Batch, known *profiles.Service) []byte {
+func sharedFrame(b *chat.Batch, known *profiles.Service, linked *previews.Service) []byte {
 	now := known.Changes()
 	s, _ := b.Shared.Get(func() any {
 		e := live.Event{Messages: b}
-		s := &shared{profiles: known.Field(context.Background(), b.Messages)}
+		with := along{known.Field(context.Background(), b.Messages), linked.Field(context.Background(), b.Messages)}
+		s := &shared{profiles: with.profiles}
 		var buf bytes.Buffer
-		buf.Grow(frameBytes(e) + len(s.profiles))
-		appendEvent(&buf, e, s.profiles)
+		buf.Grow(frameBytes(e) + len(with.profiles) + len(with.previews))
+		appendEvent(&buf, e, with)
 		s.frame = buf.Bytes()
 		s.changes.Store(now)
 		return s

@@ -19,6 +19,7 @@ import (
 	"github.com/chatd/chatd/chat/health"
 	"github.com/chatd/chatd/chat/live"
 	"github.com/chatd/chatd/chat/notify"
+	"github.com/chatd/chatd/chat/previews"
 	"github.com/chatd/chatd/chat/profiles"
 	"github.com/chatd/chatd/chat/quorum"
 	"github.com/chatd/chatd/chat/schedule"
@@ -120,6 +121,7 @@ type Sessions struct {
 	quorums       *quorum.Service
 	notifications *notify.Service
 	profiles      *profiles.Service
+	previews      *previews.Service
 	verify        auth.Verify
 	opt           SessionOptions
 	upgrader      websocket.Upgrader
@@ -151,13 +153,14 @@ type Services struct {
 	Quorums       *quorum.Service
 	Notifications *notify.Service
 	Profiles      *profiles.Service
+	Previews      *previews.Service // nil: links have none
 }
 
 // NewSessions makes the handler of the websocket route. Stop it with Drain.
 func NewSessions(services Services, verify auth.Verify, opt SessionOptions) *Sessions {
 	opt.setDefaults()
 	s := &Sessions{
-		service: services.Chat, readers: services.Live, schedules: services.Schedules, streams: services.Streams, quorums: services.Quorums, notifications: services.Notifications, profiles: services.Profiles,
+		service: services.Chat, readers: services.Live, schedules: services.Schedules, streams: services.Streams, quorums: services.Quorums, notifications: services.Notifications, profiles: services.Profiles, previews: services.Previews,
 		queue: newRunQueue(), verify: verify, opt: opt, long: map[netip.Prefix]int{},
 		live: map[*session]struct{}{}, silent: map[*session]struct{}{}, held: map[string][]*session{}, users: map[string]int{}, away: map[string]int{},
 		closing: map[string][]*session{},

@@ -238,25 +238,26 @@ func (w *writer) gather(e live.Event) {
 	if w.all.opt.Traces != nil && e.Messages != nil {
 		w.trace(e.Messages)
 	}
-	var frame, versions []byte
+	var frame []byte
+	var with along
 	if e.Messages != nil && e.Messages.Shared != nil {
-		frame = sharedFrame(e.Messages, w.all.profiles)
+		frame = sharedFrame(e.Messages, w.all.profiles, w.all.previews)
 	}
 	switch {
 	case frame == nil && e.Messages != nil:
-		versions = w.all.profiles.Field(context.Background(), e.Messages.Messages)
+		with = along{w.all.profiles.Field(context.Background(), e.Messages.Messages), w.all.previews.Field(context.Background(), e.Messages.Messages)}
 	case e.Inbox != nil:
-		versions = w.all.profiles.InboxField(context.Background(), e.Inbox.Items)
+		with.profiles = w.all.profiles.InboxField(context.Background(), e.Inbox.Items)
 	}
-	if size := frameBytes(e) + len(versions); frame == nil && size > gatherBytesMax {
+	if size := frameBytes(e) + len(with.profiles) + len(with.previews); frame == nil && size > gatherBytesMax {
 		var buf bytes.Buffer // as long as it needs to be: a client may read it slowly
 		buf.Grow(size)
-		appendEvent(&buf, e, versions)
+		appendEvent(&buf, e, with)
 		frame = buf.Bytes()
 	}
 	switch {
 	case frame == nil:
-		appendEvent(w.buffer(), e, versions)
+		appendEvent(w.buffer(), e, with)
 	case !w.gathered():
 		w.head = frame
 	case len(frame) > gatherBytesMax:

@@ -5,7 +5,7 @@ import { ChatdError } from "./error.js";
 import { Group } from "./group.js";
 import type { Options } from "./options.js";
 import { newKey } from "./outbox.js";
-import type { ConnectionState, InboxItem, Json, Message, Snapshot } from "./types.js";
+import type { ConnectionState, InboxItem, Json, LinkPreview, Message, Snapshot } from "./types.js";
 
 /** What `on` tells, by name. In every tab, after it was stored, and each thing once while the client lives. */
 export type Events = {
@@ -18,6 +18,8 @@ export type Events = {
   cursor: { group: string; user: string; seen: number; read: number };
   /** Versions of the profiles of those by whom messages are that came: another one than is known is worth asking for. */
   profiles: { [user: string]: number };
+  /** What links of messages lead to, by link, as it came with messages: where the server has the feature, and has read the page. */
+  previews: { [link: string]: LinkPreview };
   /** What the person has begun to write in a group changed, here or on another device (`draft.put`); deleted: it is gone. */
   draft: { group: string; body?: string; data?: Json; reply_to?: number; thread?: number; rev?: number; deleted?: true };
   /** Who has the group open that `focus` named, of all devices, with one's own; users are five at most. */

@@ -5,7 +5,7 @@
  * so its messages already contain the changes up to the `last` of that page. Each message remembers that point as `at`,
  * and a change applies only when it is newer: so nothing is counted twice, in whatever order pages and live entries come.
  */
-import type { FileInfo, Json, Message, Reaction } from "./types.js";
+import type { FileInfo, Json, LinkPreview, Message, Reaction } from "./types.js";
 
 /** Ids from..to, both of them within. */
 export type Range = [from: number, to: number];
@@ -43,7 +43,7 @@ export type Log = {
 export type Batch = {
   group: string; epoch: string; from: number; to: number; cursor?: string; complete: boolean; messages: Message[];
   first?: number; last?: number; has_more?: boolean; seen?: number; read?: number; unread?: number;
-  profiles?: Record<string, number>;
+  profiles?: Record<string, number>; previews?: Record<string, LinkPreview>;
 };
 
 /** More changes than this are not remembered. */

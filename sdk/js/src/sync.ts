@@ -97,6 +97,7 @@ export async function received(d: Draft, b: Batch): Promise<"hole" | null> {
   if (step.gap) d.tell("gap", { group: b.group, from: step.gap[0], to: step.gap[1] });
   for (const m of step.fresh) d.tell("message", m);
   if (b.profiles) d.tell("profiles", b.profiles);
+  if (b.previews) d.tell("previews", b.previews);
   if (!record.known) d.stale.add(b.group);
   return null;
 }
@@ -199,6 +200,7 @@ export async function paged(d: Draft, page: Batch, asked: Asked, life: number): 
   for (const [id, e] of lines) d.put(keyOf.entry(page.group, id), e);
   const g = { ...was.g, epoch: page.epoch, last: Math.max(was.g.last, last), first: page.first ?? was.g.first };
   d.put(keyOf.group(page.group), { ...was, g, log, bytes });
+  if (page.previews) d.tell("previews", page.previews);
   return true;
 }
 

@@ -145,6 +145,9 @@ export type InboxItem = {
 
 export type Profile = { readonly id: string; readonly name?: string; readonly picture?: string; readonly data?: Json; readonly version?: number };
 
+/** What a link leads to, as its page says: plain text. */
+export type LinkPreview = { readonly title: string; readonly description?: string; readonly site?: string; /** An https URL, which shows who loads it to that site. */ readonly image?: string };
+
 export type ConnectionState =
   | { readonly phase: "off" | "connecting" | "signed-out" | "closed" }
   | { readonly phase: "live"; readonly by: "websocket" | "poll" | "tab" }

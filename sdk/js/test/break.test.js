@@ -324,7 +324,9 @@ test("an answer to a sync that is older than what was read does not make it unre
   state.groups.set("g", { ...unknownGroup("g"), known: true, counted: 5, g, log: { ...emptyLog("e"), end: 5, cursor: "e.5" } });
   const d = new Draft(state, memoryStore());
   const m = { id: 6, group: "g", kind: "text", from: "bob", body: "x", sent_at: "2026-01-01T00:00:00.000Z" };
-  await received(d, { group: "g", epoch: "e", from: 6, to: 6, last: 6, complete: true, messages: [m], read: 2, unread: 4 });
+  const previews = { "https://a.example": { title: "A" } };
+  await received(d, { group: "g", epoch: "e", from: 6, to: 6, last: 6, complete: true, messages: [m], read: 2, unread: 4, previews });
+  assert.deepEqual(d.events.find(([name]) => name === "previews"), ["previews", previews]);
   const put = d.changes.find((c) => c.put === "g/g").value;
   assert.deepEqual([put.g.read, put.g.unread, [...d.stale]], [5, 1, ["g"]]);
 });

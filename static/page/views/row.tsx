@@ -21,6 +21,7 @@ import { Tools, type Open } from "./tools.tsx";
 import { Remaining } from "./remaining.tsx";
 
 const Writing = lazy(() => import("./writing.tsx").then((m) => m.Writing));
+const LinkCards = lazy(() => import("./linkcards.tsx").then((m) => m.LinkCards), () => null);
 const Buttons = lazy(() => import("./buttons.tsx").then((m) => m.Buttons));
 const QuorumLine = lazy(() => import("./there.tsx").then((m) => m.QuorumLine), () => null);
 const Unsent = lazy(() => import("./places.tsx").then((m) => m.Unsent));
@@ -69,7 +70,7 @@ export type RowProps = {
 
 export const MessageRow = memo((props: RowProps) => {
   const { item, head, readers, current, active, open, on } = props;
-  const { chat, me } = useSession();
+  const { chat, me, features } = useSession();
   const { label, alike } = usePerson(item.from);
   const blocked = useBlocked().has(item.from);
   const asked = useQuorum(item.group, item.id);
@@ -110,6 +111,7 @@ export const MessageRow = memo((props: RowProps) => {
       {isForwarded(item) && <p class="forward-note"><Icon name="forward" />{say("Forwarded", "转发")}</p>}
       {item.files && <Files group={item.group} files={item.files} />}
       <Body item={item} me={me} tab={tab} />
+      {item.id > 0 && !blocked && item.stream !== true && item.body?.includes("http") && features.includes("previews") && <LinkCards item={item} mine={mine} tab={tab} />}
       {item.stream && item.deleted_at === undefined && <Writing item={item} mine={mine} tab={tab} />}
       {(item.via || item.edited_at || item.expires_at || waits) && (
         <span class="meta">

@@ -1,6 +1,7 @@
 /** How the page looks and behaves in this browser. */
 import { setPrefs, usePrefs, type Prefs } from "../../prefs.ts";
 import { say } from "../../say.ts";
+import { useSession } from "../../session.ts";
 
 type Option<K extends keyof Prefs> = readonly [Prefs[K], string];
 
@@ -12,6 +13,7 @@ const LANGUAGES: readonly Option<"language">[] = [["", say("As the browser", "�
 
 export function Looks() {
   const prefs = usePrefs();
+  const { features } = useSession();
   return (
     <section class="stack" data-part="looks">
       <h2>{say("In this browser", "此浏览器")}</h2>
@@ -22,6 +24,10 @@ export function Looks() {
         setPrefs({ language });
         location.reload(); // texts are chosen when the page is loaded
       }} />
+      {features.includes("previews") && (
+        <label class="toggle"><input type="checkbox" name="previews" checked={prefs.previews} onChange={(e) => setPrefs({ previews: e.currentTarget.checked })} />
+          <span><strong>{say("Link previews", "链接预览")}</strong></span></label>
+      )}
       <label class="toggle"><input type="checkbox" name="enter-sends" checked={prefs.enterSends} onChange={(e) => setPrefs({ enterSends: e.currentTarget.checked })} />
         <span><strong>{say("Enter sends", "按 Enter 发送")}</strong><small>{prefs.enterSends
           ? say("Shift and Enter begin a new line.", "按 Shift + Enter 换行。") : say("Enter begins a new line; Ctrl and Enter send.", "按 Enter 换行，按 Ctrl + Enter 发送。")}</small></span></label>
