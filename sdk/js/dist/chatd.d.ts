@@ -2,7 +2,7 @@ import type { ChatCalls } from "./calls.gen.js";
 import { ChatdError } from "./error.js";
 import { Group } from "./group.js";
 import type { Options } from "./options.js";
-import type { ConnectionState, InboxItem, Json, Message, Snapshot } from "./types.js";
+import type { ConnectionState, InboxItem, Json, LinkPreview, Message, Snapshot } from "./types.js";
 /** What `on` tells, by name. In every tab, after it was stored, and each thing once while the client lives. */
 export type Events = {
     /** An entry of a log that came live, in the order of its log: messages, and edits, deletions, reactions and notices. */
@@ -24,6 +24,10 @@ export type Events = {
     /** Versions of the profiles of those by whom messages are that came: another one than is known is worth asking for. */
     profiles: {
         [user: string]: number;
+    };
+    /** What links of messages lead to, by link, as it came with messages: where the server has the feature, and has read the page. */
+    previews: {
+        [link: string]: LinkPreview;
     };
     /** What the person has begun to write in a group changed, here or on another device (`draft.put`); deleted: it is gone. */
     draft: {

@@ -5,7 +5,7 @@
  * so its messages already contain the changes up to the `last` of that page. Each message remembers that point as `at`,
  * and a change applies only when it is newer: so nothing is counted twice, in whatever order pages and live entries come.
  */
-import type { FileInfo, Json, Message, Reaction } from "./types.js";
+import type { FileInfo, Json, LinkPreview, Message, Reaction } from "./types.js";
 /** Ids from..to, both of them within. */
 export type Range = [from: number, to: number];
 /** A line of a log as it is stored. */
@@ -51,6 +51,7 @@ export type Batch = {
     read?: number;
     unread?: number;
     profiles?: Record<string, number>;
+    previews?: Record<string, LinkPreview>;
 };
 export declare const emptyLog: (epoch?: string, life?: number) => Log;
 /** Ranges with one more, joined where they touch. */

@@ -184,6 +184,13 @@ export type Profile = {
     readonly data?: Json;
     readonly version?: number;
 };
+/** What a link leads to, as its page says: plain text. */
+export type LinkPreview = {
+    readonly title: string;
+    readonly description?: string;
+    readonly site?: string; /** An https URL, which shows who loads it to that site. */
+    readonly image?: string;
+};
 export type ConnectionState = {
     readonly phase: "off" | "connecting" | "signed-out" | "closed";
 } | {
