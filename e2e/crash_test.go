@@ -44,6 +44,7 @@ func TestKillLosesNothing(t *testing.T) {
 	ctx := bounded(t, 3*time.Minute)
 	node := harness.StartNode(t, harness.Config{Env: withoutArchive})
 	r := newRun(ctx, t, []*harness.Node{node}, 8, 6, 4)
+	r.inThreads(ctx)
 	reading, stop := context.WithCancel(ctx)
 	r.stop = stop
 	for i, way := range []reader{overStream, overPoll, overSync, overAll, overStream, overPoll} {
@@ -86,6 +87,7 @@ func TestKillLosesNothing(t *testing.T) {
 	enough.Store(true)
 	writing.Wait()
 	last := r.caughtUp(ctx, 2*time.Minute)
+	r.checkThreads(ctx)
 	r.ackAll(ctx, last, func(group string) int64 { return paged(ctx, t, node.Client("owner"), group) })
 	r.busy()
 
@@ -117,6 +119,7 @@ func TestKillOfOneNodeOfTwo(t *testing.T) {
 	ctx := bounded(t, 3*time.Minute)
 	nodes := twoNodes(t)
 	r := newRun(ctx, t, nodes, 4, 4, 3)
+	r.inThreads(ctx)
 	reading, stop := context.WithCancel(ctx)
 	r.stop = stop
 	for i, way := range []reader{overStream, overPoll, overSync, overAll} {
@@ -151,6 +154,7 @@ func TestKillOfOneNodeOfTwo(t *testing.T) {
 		harness.Eventually(t, time.Minute, "the node is back", node.Ready)
 	}
 	last := r.caughtUp(ctx, 2*time.Minute)
+	r.checkThreads(ctx)
 	r.busy()
 	t.Logf("%d kills, %d sends acknowledged, %d of them by a repeated attempt; groups end at %v", kills.Load(), r.ledger.Count(), r.retried.Load(), last)
 }

@@ -24,6 +24,7 @@ func TestRedisIsKilledAndComesBack(t *testing.T) {
 		harness.StartNode(t, harness.Config{Redis: redis.URL()}), harness.StartNode(t, harness.Config{Redis: redis.URL()}),
 	}
 	r := newRun(ctx, t, nodes, 4, 6, 3)
+	r.inThreads(ctx)
 	reading, stop := context.WithCancel(ctx)
 	r.stop = stop
 	for i, way := range []reader{overStream, overPoll, overSync, overAll, overStream, overPoll} {
@@ -55,6 +56,7 @@ func TestRedisIsKilledAndComesBack(t *testing.T) {
 	began := time.Now()
 	last := r.caughtUp(ctx, 2*time.Minute)
 	t.Logf("%d sends, %d of them by a repeated attempt; all readers have them after %v", r.ledger.Count(), r.retried.Load(), time.Since(began).Round(time.Millisecond))
+	r.checkThreads(ctx)
 	r.ackAll(ctx, last, func(group string) int64 { return stored(redis, group) })
 	r.busy()
 }

@@ -20,6 +20,8 @@ type run struct {
 	rand   *rand.Rand
 	ledger harness.Ledger
 	keep   map[string]int64 // of each group
+	// threads are those in which some of the sends are, by group: see inThreads.
+	threads map[string]*replied
 
 	writers, readers []string
 	readings         []*reading
@@ -116,7 +118,12 @@ func (r *run) writeOne(ctx context.Context, name string, n int, choices *rand.Ra
 		group := fmt.Sprintf("group%d", choices.IntN(len(r.keep)))
 		id := fmt.Sprintf("%s-%016x", name, choices.Uint64())
 		r.ledger.Attempt(id)
-		sent, err := send(ctx, group, client.Draft{Body: harness.BodyOf(id), ClientID: id})
+		draft := client.Draft{Body: harness.BodyOf(id), ClientID: id}
+		thread := r.threads[group]
+		if thread != nil && choices.IntN(3) == 0 {
+			draft.Thread = thread.root
+		}
+		sent, err := send(ctx, group, draft)
 		if err != nil {
 			return err
 		}
@@ -129,6 +136,9 @@ func (r *run) writeOne(ctx context.Context, name string, n int, choices *rand.Ra
 		}
 		if err := r.ledger.Acked(group, sent.ID, id); err != nil {
 			return err
+		}
+		if draft.Thread != 0 {
+			thread.add(sent.ID)
 		}
 	}
 	return nil
