@@ -29,6 +29,7 @@ func TestPageVanishing(t *testing.T) {
 	p.click("dialog .buttons button:nth-of-type(2)")
 	p.see(`!document.querySelector("dialog") && ` + field + `.value === "" && document.querySelector(".toast")`)
 	p.stands("the code is 4711")
+	p.see(message("the code is 4711") + `.querySelector(".expires .icon") && ` + message("the code is 4711") + `.querySelector(".expires").title.startsWith("Disappears ")`)
 	sent := texts(t, bob, "trip", 2)
 	if m := sent[len(sent)-1]; m.Body != "the code is 4711" || m.ExpiresAt == nil || m.ExpiresAt.Sub(m.SentAt) != 24*time.Hour {
 		t.Errorf("got %+v", m)

@@ -95,3 +95,30 @@ func TestPageLoadsLittle(t *testing.T) {
 		t.Errorf("%d parts are loaded later: is that all?", parts)
 	}
 }
+
+// adminBytesMax is what the page of operators loads to its first view, without its style and face; the other views come later.
+const adminBytesMax = 25_600
+
+// TestAdminLoadsLittle adds up what an operator loads.
+func TestAdminLoadsLittle(t *testing.T) {
+	files := made(t, Files)
+	first := loads(files, "admin.js")
+	total := sent(t, files, first)
+	t.Logf("%q: %d B", first, total)
+	if total > adminBytesMax {
+		t.Errorf("%q are %d B, want at most %d", first, total, adminBytesMax)
+	}
+	parts := 0
+	for _, name := range first {
+		for _, m := range later.FindAllStringSubmatch(files["dist/"+name], -1) {
+			all := slices.DeleteFunc(loads(files, m[1]), func(name string) bool { return slices.Contains(first, name) })
+			parts++
+			if n := sent(t, files, all); n > laterBytesMax {
+				t.Errorf("%q are %d B, want at most %d", all, n, laterBytesMax)
+			}
+		}
+	}
+	if parts == 0 {
+		t.Error("nothing is loaded later")
+	}
+}

@@ -135,9 +135,9 @@ function subscriberOf(key: string): (fn: () => void) => () => void {
 export const drafts = { changeOf, changesOf, onDraft, takeDraft, targetOf };
 export type Drafts = typeof drafts;
 
-/** Whether something is begun in a group. */
-export function useHasDraft(group: string): boolean {
+/** What is begun in a group. */
+export function useDraft(group: string): Draft | undefined {
   const key = keyOf(useSession().me, group);
   const subscribe = useMemo(() => subscriberOf(key), [key]);
-  return useSyncExternal(subscribe, () => filled(read(key)) !== undefined);
+  return useSyncExternal(subscribe, () => filled(read(key)));
 }

@@ -97,6 +97,13 @@ function createUploads({ chat, me }: Pick<Session, "chat" | "me">) {
       note(group, key, { phase: "waiting", sent: 0 });
       next();
     },
+    /** Puts one before or after others: so they are sent. */
+    move(group: string, key: string, by: number): void {
+      const now = [...list(group)];
+      const at = now.findIndex((u) => u.key === key);
+      const [one] = now.splice(at, at < 0 ? 0 : 1);
+      if (one) set(group, now.toSpliced(Math.max(0, Math.min(now.length, at + by)), 0, one));
+    },
     /** Stops an upload, and frees what it takes at the server. */
     remove(group: string, key: string): void {
       const u = list(group).find((u) => u.key === key);

@@ -6,17 +6,24 @@ import { useSyncExternal } from "../hooks.ts";
 import { applyPrefs } from "../prefs.ts";
 import { language, say } from "../say.ts";
 import { createSignIn, takeDevCode, takeTicket, type SignIn } from "../signin.ts";
-import { Icon } from "../ui/parts.tsx";
 import type { IconName } from "../ui/icons.ts";
+import { lazy } from "../ui/lazy.tsx";
+import { Icon } from "../ui/parts.tsx";
 import { createAsk, useAnswer } from "./api.ts";
-import { Audit } from "./audit.tsx";
 import { Overview } from "./overview.tsx";
 import { Tasks } from "./tasks.tsx";
-import { Keys, Users } from "./people.tsx";
-import { Doctor } from "./doctor.tsx";
 import { Trouble } from "./parts.tsx";
-import { Schedules } from "./schedules.tsx";
-import { Announcements, Groups, Settings, Webhooks } from "./views.tsx";
+
+const more = () => import("./more.tsx");
+const Announcements = lazy(() => more().then((m) => m.Announcements));
+const Audit = lazy(() => more().then((m) => m.Audit));
+const Doctor = lazy(() => more().then((m) => m.Doctor));
+const Groups = lazy(() => more().then((m) => m.Groups));
+const Keys = lazy(() => more().then((m) => m.Keys));
+const Schedules = lazy(() => more().then((m) => m.Schedules));
+const Settings = lazy(() => more().then((m) => m.Settings));
+const Users = lazy(() => more().then((m) => m.Users));
+const Webhooks = lazy(() => more().then((m) => m.Webhooks));
 
 const VIEWS: [name: string, icon: IconName, label: string][] = [
   ["", "pulse", say("Overview", "概览")], ["tasks", "again", say("Tasks", "任务")], ["groups", "list", say("Groups held back", "被阻滞的群组")],

@@ -16,13 +16,14 @@ export function useOperator(): boolean {
   return operator;
 }
 
+export const seesBehind = (features: readonly string[], operator: boolean): boolean => operator || features.includes("dev");
+
 type View = ComponentType<{ onClose: () => void }>;
 
 export function BehindGate() {
   const { features, toast } = useSession();
   const operator = useOperator();
-  const dev = features.includes("dev");
-  const allowed = dev || operator;
+  const allowed = seesBehind(features, operator);
   const [View, setView] = useState<{ view: View } | null>(null);
   const [shown, setShown] = useState(false);
 

@@ -62,7 +62,7 @@ function Code({ language, text, tab }: { language: string; text: string; tab: nu
   const [copied, setCopied] = useState(false);
   const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true), () => {});
   return (
-    <div class="code" dir="ltr">
+    <div class="code" dir="ltr" data-language={language || undefined}>
       <pre aria-label={language || say("Code", "代码")}><code>{text}</code></pre>
       <IconButton icon={copied ? "check" : "copy"} label={copied ? say("Copied", "已复制") : say("Copy", "复制")} tabIndex={tab} onClick={copy} />
     </div>

@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { GroupState } from "@chatd/client";
 import { useBlocked } from "../blocked.ts";
-import { useHasDraft } from "../drafts.ts";
+import { type Draft, useDraft } from "../drafts.ts";
 import { shortTime } from "../format.ts";
 import { useMuted } from "../muted.ts";
 import { usePeople } from "../people.ts";
@@ -25,6 +25,8 @@ export const GroupRow = memo(({ top, ...shown }: Props & { top: number }) => {
 const Shown = memo(({ group: g, title, current, stop, starred, onStar }: Props) => {
   const at = g.last_message?.sent_at ?? g.created_at;
   const unread = g.unread > 0 || g.mentions_unread > 0;
+  const begun = useDraft(g.id);
+  const draft = current ? undefined : begun;
   const muted = useMuted(useSession().me, g.id);
   return (
     <>
@@ -36,9 +38,9 @@ const Shown = memo(({ group: g, title, current, stop, starred, onStar }: Props) 
             <time class="group-time" dateTime={at}>{shortTime(at)}</time>
           </span>
           <span class="group-bottom">
-            <Last group={g} />
+            <Last group={g} draft={draft} />
             {muted && <span class="mark" role="img" aria-label={say("Muted", "已静音")}><Icon name="bell-off" /></span>}
-            <Marks group={g} current={current} />
+            <Marks group={g} draft={draft} />
           </span>
         </span>
       </a>
@@ -48,27 +50,30 @@ const Shown = memo(({ group: g, title, current, stop, starred, onStar }: Props) 
   );
 });
 
-/** Who is typing, or else what was said last. */
-function Last({ group: g }: { group: GroupState }) {
+/** Who is typing; else what of one's own is on its way, unless there is something to read; else what was said last. */
+function Last({ group: g, draft }: { group: GroupState; draft: Draft | undefined }) {
   const { me } = useSession();
   const people = usePeople();
   const blocked = useBlocked();
   const typing = g.typing.find((u) => !blocked.has(u));
   if (typing) return <em class="group-last">{say(`${people.known.get(typing)?.name || typing} is typing…`, `${people.known.get(typing)?.name || typing} 正在输入…`)}</em>;
-  const { who, text } = previewOf(g, me, people, blocked);
+  const own = g.unread > 0 ? "" : g.failed > 0 ? failedText(g.failed) : g.queued > 0 ? queuedText(g.queued) : "";
+  const { who, text } = own ? { who: "", text: own }
+    : draft && g.unread === 0 ? { who: say("Draft", "草稿"), text: draft.text.trim().slice(0, 120) || say("Attachment", "附件") } : previewOf(g, me, people, blocked);
   return <span class="group-last" dir="auto">{who && <><bdi>{who}</bdi>{say(": ", "：")}</>}{text}</span>;
 }
 
+const failedText = (n: number) => counted(n, "message not sent", "messages not sent", "条消息未发送");
+const queuedText = (n: number) => counted(n, "message waits to be sent", "messages wait to be sent", "条消息等待发送");
 const threadsText = (n: number) => counted(n, "unread reply in threads", "unread replies in threads", "条未读的消息列回复");
 
 /** What waits, was refused, or is unread. */
-function Marks({ group: g, current }: { group: GroupState; current: boolean }) {
-  const draft = useHasDraft(g.id) && !current;
+function Marks({ group: g, draft }: { group: GroupState; draft: Draft | undefined }) {
   return (
     <>
       {draft && <span class="mark" role="img" aria-label={say("Draft", "草稿")}><Icon name="pencil" /></span>}
-      {g.failed > 0 && <span class="mark failed" role="img" aria-label={counted(g.failed, "message not sent", "messages not sent", "条消息未发送")}><Icon name="again" /></span>}
-      {g.queued > 0 && <span class="mark" role="img" aria-label={counted(g.queued, "message waits to be sent", "messages wait to be sent", "条消息等待发送")}><Icon name="clock" /></span>}
+      {g.failed > 0 && <span class="mark failed" role="img" aria-label={failedText(g.failed)}><Icon name="again" /></span>}
+      {g.queued > 0 && <span class="mark" role="img" aria-label={queuedText(g.queued)}><Icon name="clock" /></span>}
       {g.mentions_unread > 0 && <span class="badge at" aria-label={counted(g.mentions_unread, "unread mention", "unread mentions", "条未读提及")}>@</span>}
       {g.unread === 0 && !!g.threads_unread && <span class="mark threads" role="img" data-threads={g.threads_unread} title={threadsText(g.threads_unread)} aria-label={threadsText(g.threads_unread)}><Icon name="thread" />{g.threads_unread > 99 ? "99+" : g.threads_unread}</span>}
       {g.unread > 0 && <span class="badge" data-unread={g.unread} aria-label={counted(g.unread, "unread message", "unread messages", "条未读消息")}>{g.unread > 999 ? "999+" : g.unread}</span>}

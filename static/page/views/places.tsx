@@ -5,6 +5,7 @@ export { Viewer } from "../ui/viewer.tsx";
 export { Attached } from "./attached.tsx";
 export { Home } from "./home.tsx";
 export { Inbox } from "./inbox.tsx";
+export { Nothing } from "./nothing.tsx";
 export { PinsPanel } from "./pinspanel.tsx";
 export { Receipts } from "./receipts.tsx";
 export { Scheduled } from "./scheduled.tsx";

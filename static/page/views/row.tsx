@@ -50,6 +50,8 @@ export type RowActions = {
 export type RowProps = {
   item: MessageItem;
   head: boolean;
+  /** One's own, which the server has and nobody else has read. */
+  unread?: boolean;
   /** Who read up to here, apart by spaces. */
   readers: string;
   /** Tab comes here, and to what is in it. */
@@ -135,6 +137,7 @@ export const MessageRow = memo((props: RowProps) => {
       {item.state === "failed" && <Unsent item={item} tab={tab} />}
       {open === "delete" && <Ask text={say("Delete this message for everyone?", "为所有人删除此消息？")} button={say("Delete", "删除")} onYes={() => on.remove(item)} onCancel={() => on.show(item.key, "")} />}
       {open === "block" && <Block question={blockQuestion(chat, item.from, distinct, !blocked)} onClose={() => on.show(item.key, "")} />}
+      {props.unread && <span class="sent" role="img" aria-label={say("Sent", "已发送")} title={say("Sent", "已发送")}><Icon name="check" /></span>}
       {readers && <Readers users={readers.split(" ")} />}
       {active && item.state === "sent" && item.id > 0 && <Tools item={item} mine={mine} manages={props.manages} open={open} on={on} />}
     </li>

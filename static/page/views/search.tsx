@@ -80,7 +80,8 @@ function Search({ first, group = "", title = "", onText }: { first: string; grou
       {unknown.length > 0 && <p class="hint">{say("Nothing is called that:", "没有找到：")} <bdi>{unknown.join(" ")}</bdi></p>}
       {found?.before && <p class="hint">{say(`Messages sent after ${fullTime(found.before)} may be missing.`, `${fullTime(found.before)} 之后发送的消息可能缺失。`)}</p>}
       <p class="unseen" role="status">{busy ? say("Searching…", "正在搜索…") : found ? say(`${found.hits.length} found`, `找到 ${found.hits.length} 条`) : ""}</p>
-      {!words ? <Recent onPick={setText} />
+      {!words && filters.length > 0 && <p class="hint" data-wordless>{say("Add a word to look for. Filters narrow what is found by words; on their own they find nothing.", "请再输入要查找的词语。筛选条件只能缩小按词语找到的结果，不能单独搜索。")}</p>}
+      {!words ? filters.length === 0 && <Recent onPick={setText} />
         : found && found.hits.length === 0 && !busy && <Blank title={say("No messages found", "没有找到消息")}>{say("Try fewer words, or the beginning of one: deploy*", "试试减少词语，或使用词的开头：deploy*")}</Blank>}
       <ul class="hits" aria-label={say("Messages found", "找到的消息")} aria-busy={busy}>
         {words && found?.hits.map((h) => <HitLine key={`${h.message.group} ${h.message.id}`} hit={h} named={!group || everywhere} onOpen={() => remember(text)} />)}

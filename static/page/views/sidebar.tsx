@@ -185,7 +185,7 @@ function Empty({ filter }: { filter: string }) {
   if (!known) return <div class="list-empty skeleton" aria-hidden="true"><i /><i /><i /><i /></div>;
   return (
     <div class="list-empty">
-      <p class="quiet">{say("No groups yet. Create one, or join a public one.", "还没有群组。新建一个，或加入公开群组。")}</p>
+      <p class="quiet">{say("No groups yet. Create one, join a public one, or open an invite link that somebody sent you.", "还没有群组。新建一个、加入公开群组，或打开他人发来的邀请链接。")}</p>
       <p class="buttons">
         <a class="button primary" href={pathOf({ view: "new" })}>{say("Create group", "新建群组")}</a>
         <a class="button" href={pathOf({ view: "browse" })}>{say("Browse public groups", "浏览公开群组")}</a>

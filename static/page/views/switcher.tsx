@@ -8,6 +8,7 @@ import { useSession } from "../session.ts";
 import type { IconName } from "../ui/icons.ts";
 import { Dialog } from "../ui/parts.tsx";
 import { type Over } from "../keys.ts";
+import { seesBehind, useOperator } from "./behind-gate.tsx";
 import { Chooser, type Choice, matches, useGroupChoices, usePeopleChoices } from "./chooser.tsx";
 
 const MOST = 8;
@@ -67,7 +68,7 @@ const BEHIND = ["Ctrl .", say("Behind the scenes", "幕后")] as const;
 
 export const Shortcuts = ({ onClose }: { onClose: () => void }) => (
   <Dialog title={say("Keyboard shortcuts", "键盘快捷键")} onClose={onClose}>
-    <Keys list={useSession().features.includes("dev") ? [...SHORTCUTS, BEHIND] : SHORTCUTS} />
+    <Keys list={seesBehind(useSession().features, useOperator()) ? [...SHORTCUTS, BEHIND] : SHORTCUTS} />
     <h3>{say("On a message", "在消息上")}</h3>
     <Keys list={OF_MESSAGES} />
   </Dialog>

@@ -22,6 +22,7 @@ import { MessageRow, type RowActions, type RowProps } from "./row.tsx";
 import type { Open } from "./tools.tsx";
 import { useRowKeys } from "./rowkeys.ts";
 
+const Nothing = lazy(() => import("./places.tsx").then((m) => m.Nothing), () => null);
 const AskedDialog = lazy(() => import("./asked.tsx").then((m) => m.AskedDialog));
 
 /** Lines held at a time: what the pages of the client, a tall screen and the bound of nodes allow. */
@@ -56,6 +57,10 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
   const ids = upTo(lines, last);
   const marks = useMemo(() => readMarks(lines, reads, me, whole ? Infinity : last), [lines, reads, whole, last]);
   const quoted = useQuoted(state.items);
+  // Where what was said before is hidden from those who join, their log begins with that.
+  const start = state.items[0];
+  const joined = start?.type === "message" && start.id > 1 && start.id === group.first && start.notice === "joined" && (start.user === me || !!start.users?.includes(me));
+  const readTo = [...reads].reduce((to, [user, read]) => (user === me ? to : Math.max(to, read)), 0);
   useLayoutEffect(() => store.seen(state.items.filter((i): i is MessageItem => i.type === "message") as never), [state.items]);
 
   const loaded = timeline !== null && (state.items.length > 0 || (state.before === false && whole));
@@ -153,7 +158,7 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
 
   const row = (l: Line) => {
     switch (l.type) {
-      case "message": return <MessageRow key={l.key} item={l.item} head={l.head} readers={(marks.get(l.key) ?? []).join(" ")} manages={manages(mine)} unreadReplies={!!l.item.replies && !!group.unreadThreads?.includes(l.item.id)} on={on} {...keys.of(l.key)}
+      case "message": return <MessageRow key={l.key} item={l.item} head={l.head} readers={(marks.get(l.key) ?? []).join(" ")} manages={manages(mine)} unread={l.item.from === me && l.item.id > readTo} unreadReplies={!!l.item.replies && !!group.unreadThreads?.includes(l.item.id)} on={on} {...keys.of(l.key)}
         leaving={removals.has(l.item.id)} open={open.key === l.key ? open.what : ""} {...quoteOf(l.item)} />;
       case "day": return <DayLine key={l.key} at={l.at} />;
       case "new": return <NewLine key={l.key} />;
@@ -179,7 +184,8 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
   return (
     <div class="scroller" ref={scroller}>
       <div class="log-top" ref={top}>
-        {state.before || !loaded ? more("before", older) : <Beginning group={group} title={isolated(titleOf(group, me, people))} />}
+        {state.before || !loaded ? more("before", older) : <Beginning group={group} joined={joined} title={isolated(titleOf(group, me, people))} />}
+        {loaded && whole && !state.before && (joined || group.first <= 1) && !lines.some((l) => l.type === "message" || l.type === "deleted") && <Nothing group={group} />}
       </div>
       <ol class="messages" aria-label={say("Messages", "消息")} aria-busy={!loaded} {...keys.events}>{lines.map(row)}</ol>
       {state.after && <div class="log-bottom" ref={bottom}>{more("after", newer)}</div>}
@@ -190,8 +196,9 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
 }
 
 /** What stands above the first message. */
-function Beginning({ group, title }: { group: GroupState; title: string }) {
+function Beginning({ group, joined, title }: { group: GroupState; joined: boolean; title: string }) {
   const { me } = useSession();
+  if (joined) return <p class="quiet">{say("You see what was said since you joined", "您可以看到加入之后的消息")}</p>;
   if (group.first > 1) return <p class="quiet">{say("Older messages are no longer available", "更早的消息已不可用")}</p>;
   return <p class="quiet">{peerOf(group, me) && !group.name ? say(`This is the beginning of your conversation with ${title}`, `这是您与 ${title} 的对话的开始`) : say(`This is the beginning of ${title}`, `这是 ${title} 的开始`)}</p>;
 }
