@@ -78,6 +78,21 @@ var holdTests = map[string]func(*fixture){
 		w.ok(err)
 		w.equal(counts, map[int64]map[string]chat.ReactionCount{other: {"other": {Count: 1, Mine: true}}})
 	},
+	"a deletion by a key takes the emoji of reactions by keys": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		id := w.say("g", "alice", "x")
+		by := reaction("bob", id, "secret", false)
+		by.Rest = rest(chat.Entry{Group: "g", From: "bob", Content: chat.Content{Kind: chat.Reaction, Target: id, Emoji: "secret"},
+			SentAt: chat.TimeMs(6000), Via: "k2"})
+		reacted := w.send(by).ID
+		w.equal(decode(w, w.entry("g", reacted)).Via, "k2")
+		a, changes := revision(w, chat.Delete, "alice", id)
+		a.Rest = rest(chat.Entry{Group: "g", From: "alice", Content: chat.Content{Kind: chat.Delete, Target: id}, SentAt: chat.TimeMs(5000), Via: "k1"})
+		w.ok(second(w.Revise(w.ctx, a, changes, false)))
+		left := decode(w, w.entry("g", reacted))
+		w.equal([]any{left.Emoji, left.DeletedAt.UnixMilli()}, []any{"", int64(5000)})
+		w.equal(decode(w, w.entry("g", w.info("g", "bob").Last)).Via, "k1")
+	},
 	"a deletion takes the emoji of many reactions": func(w *fixture) {
 		users := make([]string, 450)
 		for i := range users {

@@ -97,7 +97,7 @@ for i = erased, #ARGV, erased_row do
   end
 end
 if kind == 'delete' then
-  local deleted_at = string.match(rest, '"sent_at":"([^"]*)"}$')
+  local deleted_at = string.match(rest, '"sent_at":"([^"]*)"[^{}%[%]]*}$')
   local next = unreact(target, target, deleted_at, nil, replaced)
   if next then enqueue_unreact(unreact_id, epoch, target, next, deleted_at, id, now_ms) end
   drop_reports(function(r) return r.target == tonumber(target) end)

@@ -5,7 +5,7 @@
 local function without_emoji(member, target, deleted_at)
   local head, id, json = string.match(member or '', '^((%d+) %S+ x )({.*)$')
   local start = string.match(json or '', '^({"id":%d+,"group":"[^"]*","from":"[^"]*"),"kind":"reaction",')
-  local sent_at = start and string.match(json, '",("sent_at":"[^"]*")}$')
+  local sent_at = start and string.match(json, '",("sent_at":"[^"]*")[^{}%[%]]*}$') -- `via` may follow
   if not sent_at then return nil end
   return head .. start .. ',"kind":"reaction","target":' .. target .. ',' .. sent_at .. ',"deleted_at":"' .. deleted_at .. '"}', id, json
 end

@@ -132,7 +132,7 @@ for i = erased, #ARGV, erased_row do
   end
 end
 if kind == 'delete' then
-  local deleted_at = string.match(rest, '"sent_at":"([^"]*)"}$')
+  local deleted_at = string.match(rest, '"sent_at":"([^"]*)"[^{}%[%]]*}$')
   local before = hold and function(reaction_id, was_json) keep_held(reaction_id, id, was_json) end
   local next = unreact(target, target, deleted_at, before, replaced)
   if next then enqueue_unreact(unreact_id, epoch, target, next, deleted_at, id, now_ms) end
