@@ -112,6 +112,7 @@ func TestPageMirrors(t *testing.T) {
 	alice.open("team")
 	of := alice.stands("first")
 	alice.tool(of, "Reply")
+	alice.see(`document.querySelector("button[aria-label='Attach files']")`)
 	alice.paste("notes.txt", `new Uint8Array(10)`)
 	alice.see(`document.querySelector(".tile[data-phase=whole]") && document.querySelector(".about") && document.querySelector(".group-head .faces .avatar")`)
 	alice.mouseAway()

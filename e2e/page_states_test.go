@@ -65,6 +65,7 @@ func TestPageOrdersFiles(t *testing.T) {
 	must(alice.CreateGroup(ctx, client.GroupDraft{ID: "team", Name: "Team", Members: []string{"bob"}}))(t)
 	p := newPerson(t, startBrowser(t), node, "alice")
 	p.open("team")
+	p.see(`document.querySelector("button[aria-label='Attach files']")`) // until then it takes none
 	for i, name := range strings.Fields("a.txt b.txt c.txt") {
 		p.paste(name, `new Uint8Array(10)`)
 		p.see(fmt.Sprintf(`document.querySelectorAll(".tile[data-phase=whole]").length === %d`, i+1))
