@@ -96,9 +96,10 @@ func (s *Quorums) QuorumStep(ctx context.Context, t quorum.Task) (q quorum.Quoru
 }
 
 // QuorumDone notes what was sent.
-func (s *Quorums) QuorumDone(ctx context.Context, q quorum.Quorum, sent int, announced bool) error {
+func (s *Quorums) QuorumDone(ctx context.Context, q quorum.Quorum, sent int, after string, announced bool) error {
 	k := s.keys.group(q.Group)
-	return s.doSafe(ctx, quorumDoneScript.On(k).Arg("id", q.ID).Arg("at_ms", q.At.UnixMilli()).Arg("sent", sent).Arg("announced", announced))
+	return s.doSafe(ctx, quorumDoneScript.On(k).Arg("id", q.ID).Arg("at_ms", q.At.UnixMilli()).Arg("sent", sent).Arg("after", after).
+		Arg("announced", announced))
 }
 
 // ReadQuorum reads the id of a message and its quorum as they are stored.
@@ -114,7 +115,7 @@ func ReadQuorum(text string) (quorum.Quorum, error) {
 // readQuorum reads a quorum as lib/quorum.lua stores it.
 func readQuorum(group string, id int64, text string) (q quorum.Quorum, err error) {
 	f := strings.Fields(text)
-	if len(f) != 16 {
+	if len(f) != 17 {
 		return q, fmt.Errorf("the quorum of message %d cannot be read", id)
 	}
 	numbers := map[int]int64{}
@@ -131,7 +132,7 @@ func readQuorum(group string, id int64, text string) (q quorum.Quorum, err error
 	}
 	q = quorum.Quorum{Group: group, ID: id, State: quorum.State(f[0]), Author: strings.TrimPrefix(f[4], "-"), By: strings.TrimPrefix(f[5], "-"),
 		At: chat.TimeMs(numbers[6]), Until: chat.TimeMs(numbers[7]), Escalate: words(9), Reminded: int(numbers[10]), Of: numbers[12], Read: numbers[13],
-		Announced: f[14] == "1"}
+		Announced: f[14] == "1", RemindAfter: f[16]}
 	switch f[1] {
 	case "percent":
 		q.Need.Percent = numbers[2]

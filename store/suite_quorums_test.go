@@ -41,7 +41,15 @@ var quorumTests = map[string]func(*fixture){
 		w.ok(err)
 		w.equal([]any{q.State, due}, []any{quorum.Open, 0})
 		w.equal(len(w.takeTasks(quorum.TaskQuorum)), 1)
-		w.ok(w.QuorumDone(w.ctx, q, 1, false))
+		for _, done := range []struct {
+			sent        int
+			after, want string
+		}{{0, "4.bob", "4.bob"}, {1, "0", "0"}, {0, "4.bob", "0"}} { // the last comes late
+			w.ok(w.QuorumDone(w.ctx, q, done.sent, done.after, false))
+			st, err = w.Standing(w.ctx, "g", "bob", id, "0", 1)
+			w.ok(err)
+			w.equal(st.RemindAfter, done.want)
+		}
 		_, err = w.Ack(w.ctx, "g", "bob", chat.Position{ID: id, Set: true}, true, "")
 		w.ok(err)
 		_, err = w.Ack(w.ctx, "g", "carl", chat.Position{ID: id, Set: true}, true, "")

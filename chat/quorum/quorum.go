@@ -44,10 +44,12 @@ const (
 	countMax    = 100_000
 	untilMax    = 366 * 24 * time.Hour
 	pageUsers   = 100 // that a reminder goes to before it looks again who has not read
-	pagesMax    = 2 * countMax / pageUsers
 	countedEach = 500 // members that a step counts at least
 	stepsMax    = 2*(RemindMax+2) + countMax/countedEach
 )
+
+// first is the cursor of the first page of members.
+const first = "0"
 
 // MoreToCount is what a step says instead of a reminder.
 const MoreToCount = -1
@@ -89,6 +91,8 @@ type Quorum struct {
 	DecidedAt *chat.Time // nil: it is open
 	Of, Read  int64
 	Announced bool
+
+	RemindAfter string // cursor of those to whom the next reminder has yet to go
 }
 
 // Standing is a quorum with a page of those who have not read.
@@ -109,8 +113,8 @@ type Store interface {
 	DropQuorum(ctx context.Context, by chat.Caller, group string, id int64) error
 	// QuorumStep says which reminder is due, 0 for none; then a task goes on later. MoreToCount: it counted some of who has read.
 	QuorumStep(ctx context.Context, t Task) (q Quorum, due int, err error)
-	// QuorumDone notes that the reminders up to one are sent, or that the end is announced.
-	QuorumDone(ctx context.Context, q Quorum, sent int, announced bool) error
+	// QuorumDone notes that the reminders up to one are sent, and the next to those before a cursor, or that the end is announced.
+	QuorumDone(ctx context.Context, q Quorum, sent int, after string, announced bool) error
 }
 
 // Core is what the package needs of the core.
@@ -207,14 +211,14 @@ func (s *Service) Put(ctx context.Context, by chat.Caller, group string, id int6
 	if created, err = s.store.PutQuorum(ctx, by, asked); err != nil {
 		return q, false, s.core.Refused(ctx, by, group, err)
 	}
-	q, err = s.store.Standing(ctx, group, "", id, "0", pageUsers)
+	q, err = s.store.Standing(ctx, group, "", id, first, pageUsers)
 	return q, created, chat.AsError(err)
 }
 
 // Ask is Put with the send of a message. A retry asks only if the first attempt did not.
 func (s *Service) Ask(ctx context.Context, by chat.Caller, group string, sent chat.Sent, d Draft) error {
 	if sent.Duplicate {
-		if _, err := s.store.Standing(ctx, group, "", sent.ID, "0", 1); !errors.Is(err, chat.ErrNotFound) {
+		if _, err := s.store.Standing(ctx, group, "", sent.ID, first, 1); !errors.Is(err, chat.ErrNotFound) {
 			return s.core.Refused(ctx, by, group, err)
 		}
 	}
@@ -278,7 +282,7 @@ func (s *Service) Get(ctx context.Context, by chat.Caller, group string, id int6
 		user = ""
 	}
 	look := func() bool {
-		if q, err = s.store.Standing(ctx, group, user, id, cmp.Or(cursor, "0"), limit); err != nil {
+		if q, err = s.store.Standing(ctx, group, user, id, cmp.Or(cursor, first), limit); err != nil {
 			err = s.core.Refused(ctx, by, group, err)
 		}
 		return err != nil || q.State != Open
@@ -321,7 +325,8 @@ func (s *Service) Handlers() map[string]chat.TaskKind {
 	return map[string]chat.TaskKind{TaskQuorum: chat.Patient(s.goOn)}
 }
 
-// goOn does what is due for a quorum. Each step is noted, and what is repeated does no harm.
+// goOn does what is due for a quorum. Each step is noted, and what is repeated does no harm. It ends with each page of a reminder and
+// runs again: a task that nodes die over a few times counts as one that kills them.
 func (s *Service) goOn(ctx context.Context, t Task) error {
 	if err := chat.CheckTask(t.Group, t.Epoch); err != nil || t.ID < 1 {
 		return chat.Invalid("a task names no valid group or message")
@@ -340,41 +345,39 @@ func (s *Service) goOn(ctx context.Context, t Task) error {
 		case due == MoreToCount:
 			continue
 		}
-		if err := s.remind(ctx, q, due); err != nil {
+		after, err := s.remind(ctx, q, due)
+		switch {
+		case err != nil:
 			return err
+		case after != "":
+			return cmp.Or(s.store.QuorumDone(ctx, q, due-1, after, false), chat.Postpone(0, nil))
 		}
-		if err := s.store.QuorumDone(ctx, q, due, false); err != nil {
+		if err := s.store.QuorumDone(ctx, q, due, first, false); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// remind puts an item into the inbox of each who has not read.
-func (s *Service) remind(ctx context.Context, q Quorum, due int) error {
+// remind puts an item into the inboxes of a page of those who have not read, and returns where the next begins; empty: it was the last.
+func (s *Service) remind(ctx context.Context, q Quorum, due int) (next string, err error) {
 	put := s.core.PutItem
 	if q.Remind[due-1].Via == "push" {
 		put = s.core.PutUrgentItem
 	}
-	after := "0"
-	for range pagesMax {
-		page, err := s.store.Standing(ctx, q.Group, "", q.ID, after, pageUsers)
-		if errors.Is(err, chat.ErrNotFound) {
-			return nil
-		}
-		if err != nil || page.State != Open || page.At != q.At {
-			return err
-		}
-		for _, user := range page.Pending {
-			if err := s.put(ctx, put, user, q, fmt.Sprint("remind ", due), nil); err != nil {
-				return err
-			}
-		}
-		if after = page.Next; after == "" {
-			return nil
+	page, err := s.store.Standing(ctx, q.Group, "", q.ID, q.RemindAfter, pageUsers)
+	if errors.Is(err, chat.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil || page.State != Open || page.At != q.At {
+		return "", err
+	}
+	for _, user := range page.Pending {
+		if err := s.put(ctx, put, user, q, fmt.Sprint("remind ", due), nil); err != nil {
+			return "", err
 		}
 	}
-	return nil
+	return page.Next, nil
 }
 
 func (s *Service) put(ctx context.Context, put func(context.Context, string, chat.Item, string) error, user string, q Quorum, what string, data json.RawMessage) error {
@@ -404,5 +407,5 @@ func (s *Service) announce(ctx context.Context, q Quorum) error {
 			return err
 		}
 	}
-	return s.store.QuorumDone(ctx, q, q.Reminded, true)
+	return s.store.QuorumDone(ctx, q, q.Reminded, first, true)
 }

@@ -43,7 +43,9 @@ func (s machineEnds) Due(ctx context.Context, group, epoch string, limit int) ([
 }
 
 // over tells whether a message has to go by the clock of the store, which then refuses edits.
-func (e *modelMessage) over() bool { return e != nil && e.endsMs > 0 && e.endsMs <= time.Now().UnixMilli() }
+func (e *modelMessage) over() bool {
+	return e != nil && e.endsMs > 0 && e.endsMs <= time.Now().UnixMilli()
+}
 
 // useExpiry makes the service that deletes what has to go.
 func (m *machine) useExpiry() {

@@ -4,7 +4,7 @@
 -- Of an open quorum, read is how many of those who joined up to `counted` have read the message: it is counted once, in steps, and then
 -- moves with each of them. So no step walks the members, however many there are, and an ack looks at what it moves past.
 local quorum_words = {'state', 'kind', 'number', 'users', 'author', 'by', 'at_ms', 'ends_ms', 'remind', 'escalate', 'done', 'decided_ms', 'of',
-  'read', 'announced', 'counted'}
+  'read', 'announced', 'counted', 'after'}
 
 -- quorum_of reads a quorum as it is stored, and quorum_text is the other way round.
 local function quorum_of(text)

@@ -46,7 +46,7 @@ if not old and redis.call('HLEN', quorums) >= kept_max then
   if oldest then redis.call('HDEL', quorums, oldest) end
 end
 local q = {state = 'open', kind = kind, number = number, users = users, author = author, by = by, at_ms = int(now_ms), ends_ms = int(ends_ms),
-  remind = remind, escalate = escalate, done = '0', decided_ms = '0', of = '0', read = '0', announced = '0', counted = '0'}
+  remind = remind, escalate = escalate, done = '0', decided_ms = '0', of = '0', read = '0', announced = '0', counted = '0', after = '0'}
 quorum_count(id, q)
 redis.call('HSET', quorums, id, quorum_text(q))
 quorum_settle(id, q, now_ms)
