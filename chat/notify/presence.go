@@ -15,6 +15,7 @@ import (
 // node dies, its sessions count as live for presenceKept at most.
 const (
 	heartbeatEvery = 5 * time.Second
+	reportEvery    = 100 * time.Millisecond // at most, however many sessions come and go
 	presenceKept   = 13 * time.Second // two heartbeats may be lost
 	farewellTime   = 2 * time.Second  // for reporting that all sessions have ended when the node stops
 )
@@ -136,8 +137,8 @@ func (p *sessions) users() []string {
 	return slices.Collect(maps.Keys(p.live))
 }
 
-// runPresence reports changes of presence to the store at once, and sends heartbeats, until ctx ends. A node without
-// sessions sends none.
+// runPresence reports changes of presence to the store, at once where none was reported just before, and sends heartbeats, until ctx
+// ends. A node without sessions sends none.
 func (s *Service) runPresence(ctx context.Context) {
 	ticks := time.NewTicker(heartbeatEvery)
 	defer ticks.Stop()
@@ -148,6 +149,10 @@ func (s *Service) runPresence(ctx context.Context) {
 			return
 		case <-s.presence.wake:
 			s.reportPresence(ctx)
+			select {
+			case <-ctx.Done():
+			case <-time.After(reportEvery):
+			}
 		case <-ticks.C:
 			s.reportPresence(ctx)
 			s.heartbeat(ctx)

@@ -50,9 +50,10 @@ func (d *diary) Heartbeat(_ context.Context, _ string, users, _ []string, _ time
 	return nil, d.note("heartbeat", users)
 }
 
-// wants compares what was recorded since the last call.
+// wants compares what was recorded since the last call, once nothing more is to be reported.
 func (d *diary) wants(t *testing.T, want ...string) {
 	t.Helper()
+	<-time.After(reportEvery)
 	synctest.Wait()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -116,5 +117,27 @@ func TestPresence(t *testing.T) {
 		stop()
 		<-ended
 		d.wants(t, "depart [dora erin]")
+	})
+}
+
+// TestPresenceOfManyIsFlat: how often sessions come and go makes no more reports.
+func TestPresenceOfManyIsFlat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &diary{}
+		s := New(chat.New(nil, chat.Options{}), d, Options{})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { s.runPresence(ctx); close(ended) }()
+		for i := range 1000 {
+			s.SessionsBegan(fmt.Sprint("user", i))
+			s.SessionsEnded(fmt.Sprint("user", i/2))
+			<-time.After(time.Millisecond)
+		}
+		stop()
+		<-ended
+		most := 2 * int(time.Second/reportEvery+2) // some came and some went each time
+		if n := len(d.pages); n < most/2 || n > most {
+			t.Errorf("%d reports in a second, want %d at most", n, most)
+		}
 	})
 }
