@@ -213,6 +213,7 @@ func TestPageAdminComesBack(t *testing.T) {
 	node := harness.StartNode(t, harness.Config{})
 	page := operatorPage(t, node, "olga", "admin")
 	page.see(`document.querySelector("h1")?.textContent === "Nothing is wrong"`)
+	page.see(`performance.getEntriesByType("resource").some((r) => /more-[^/]*\.js$/.test(r.name) && r.responseEnd > 0)`)
 	page.refused(true)
 	node.Kill()
 	page.see(`document.querySelector(".problem")?.textContent.includes("asks again by itself")`)

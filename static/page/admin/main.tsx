@@ -1,6 +1,6 @@
 /** The page for operators: the door, and behind it what is wrong and what mends it. */
 import { render } from "preact";
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Door } from "../door/door.tsx";
 import { useSyncExternal } from "../hooks.ts";
 import { applyPrefs } from "../prefs.ts";
@@ -14,6 +14,7 @@ import { Overview } from "./overview.tsx";
 import { Tasks } from "./tasks.tsx";
 import { Trouble } from "./parts.tsx";
 
+// Behind the first view: what an operator opens may be needed most when the server does not answer.
 const more = () => import("./more.tsx");
 const Announcements = lazy(() => more().then((m) => m.Announcements));
 const Audit = lazy(() => more().then((m) => m.Audit));
@@ -64,10 +65,12 @@ function Admin({ me, signIn }: { me: string; signIn: SignIn }) {
   const [path = "", search = ""] = at.split("?");
   const name = path.split("/")[2] ?? "";
   const props = { ask, query: new URLSearchParams(search) };
+  const operator = value?.role === "admin";
   useArrival(name);
+  useEffect(() => { if (operator) void more().catch(() => {}); }, [operator]); // the view asks again
   if (!value && !failure) return <main class="nothing"><p class="quiet" role="status">{say("Loading…", "正在加载…")}</p></main>;
   if (!value && failure?.passing) return <main class="nothing"><h1>{say("The server does not answer", "服务器无响应")}</h1><Trouble of={failure} /></main>;
-  if (value?.role !== "admin") {
+  if (!operator) {
     return (
       <main class="nothing">
         <h1>{say("For operators", "仅限管理员")}</h1>

@@ -1,4 +1,4 @@
-/** The views that operators seldom open: one file, loaded when one of them is first shown. */
+/** The views that operators seldom open: one file, loaded behind the first view. */
 export { Audit } from "./audit.tsx";
 export { Doctor } from "./doctor.tsx";
 export { Keys, Users } from "./people.tsx";
