@@ -135,7 +135,7 @@ function subscriberOf(key: string): (fn: () => void) => () => void {
 export const drafts = { changeOf, changesOf, onDraft, takeDraft, targetOf };
 export type Drafts = typeof drafts;
 
-/** What is begun in a group. */
+/** What is begun in a group; of none, nothing. */
 export function useDraft(group: string): Draft | undefined {
   const key = keyOf(useSession().me, group);
   const subscribe = useMemo(() => subscriberOf(key), [key]);

@@ -25,8 +25,7 @@ export const GroupRow = memo(({ top, ...shown }: Props & { top: number }) => {
 const Shown = memo(({ group: g, title, current, stop, starred, onStar }: Props) => {
   const at = g.last_message?.sent_at ?? g.created_at;
   const unread = g.unread > 0 || g.mentions_unread > 0;
-  const begun = useDraft(g.id);
-  const draft = current ? undefined : begun;
+  const draft = useDraft(current ? "" : g.id); // of what is open the composer shows it, with each key
   const muted = useMuted(useSession().me, g.id);
   return (
     <>
