@@ -155,11 +155,7 @@ func TestTaskKindsAreListed(t *testing.T) {
 	n := &Node{archiver: new(archive.Archiver), retention: new(retention.Service), services: web.Services{Chat: chat.New(nil, chat.Options{})}}
 	for _, part := range n.handled() {
 		for name, kind := range part.Handlers() {
-			of := reflect.TypeOf(part)
-			if l, core := part.(leaving); core {
-				of = reflect.TypeOf(l.Service)
-			}
-			_, by, _ := strings.Cut(of.Elem().PkgPath(), "chatd/chatd/")
+			_, by, _ := strings.Cut(reflect.TypeOf(part).Elem().PkgPath(), "chatd/chatd/")
 			got[name] = layout.Task{Queue: kind.Queue, By: by}
 		}
 	}
