@@ -293,9 +293,10 @@ func TestStylesAreLogical(t *testing.T) {
 func fields(values string) []string {
 	depth := 0
 	return strings.FieldsFunc(values, func(r rune) bool {
-		if r == '(' {
+		switch r {
+		case '(':
 			depth++
-		} else if r == ')' {
+		case ')':
 			depth--
 		}
 		return r == ' ' && depth == 0

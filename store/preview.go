@@ -38,7 +38,7 @@ func (s *Previews) ReadPreviews(ctx context.Context, links []string) ([]previews
 		}
 		for _, t := range texts {
 			ends, text, _ := strings.Cut(asText(t.Val(), 0), " ")
-			endsMs, _ := strconv.ParseInt(ends, 10, 64) //nolint:errcheck // nothing is there
+			endsMs, _ := strconv.ParseInt(ends, 10, 64) // none: nothing is there
 			found = append(found, previews.Stored{EndsMs: endsMs, Text: text})
 		}
 	}
