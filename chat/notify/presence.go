@@ -16,8 +16,8 @@ import (
 const (
 	heartbeatEvery = 5 * time.Second
 	reportEvery    = 100 * time.Millisecond // at most, however many sessions come and go
-	presenceKept   = 13 * time.Second // two heartbeats may be lost
-	farewellTime   = 2 * time.Second  // for reporting that all sessions have ended when the node stops
+	presenceKept   = 13 * time.Second       // two heartbeats may be lost
+	farewellTime   = 2 * time.Second        // for reporting that all sessions have ended when the node stops
 )
 
 // sessions holds who has a live session on this node. One loop reports changes to the store, so that they arrive in order.

@@ -44,8 +44,7 @@ const (
 	countMax    = 100_000
 	untilMax    = 366 * 24 * time.Hour
 	pageUsers   = 100 // that a reminder goes to before it looks again who has not read
-	countedEach = 500 // members that a step counts at least
-	stepsMax    = 2*(RemindMax+2) + countMax/countedEach
+	stepsMax    = 100 // of a run: then other tasks have their turn
 )
 
 // first is the cursor of the first page of members.
@@ -356,7 +355,7 @@ func (s *Service) goOn(ctx context.Context, t Task) error {
 			return err
 		}
 	}
-	return nil
+	return chat.Postpone(0, nil)
 }
 
 // remind puts an item into the inboxes of a page of those who have not read, and returns where the next begins; empty: it was the last.

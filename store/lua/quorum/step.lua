@@ -1,4 +1,5 @@
--- Says what is to be done for a quorum, after counting some of who has read where not all are counted: a reminder that is due, or what its end brings. Otherwise a task goes on when something will be.
+-- Says what is to be done for a quorum, after counting some of who has read where not all are counted: a reminder that is due, or what
+-- its end brings. Otherwise a task goes on when something will be.
 --
 -- KEYS  meta joined read msgs quorums core:enqueue
 -- ARGV  group was_epoch id task_id
