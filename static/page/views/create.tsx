@@ -2,7 +2,7 @@
 import type { Wire } from "@chatd/client";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useSnapshot } from "../hooks.ts";
-import { go, groupPath, pathOf } from "../route.ts";
+import { go, groupPath, pathOf, route } from "../route.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { problemOf } from "../ui/confirm.tsx";
@@ -37,7 +37,7 @@ export function Create() {
       const group = await chat.create({
         name: text("name"), visibility: text("visibility") as "private", ...(text("id") && { id: text("id") }), ...(users.length > 0 && { members: users }),
       });
-      go({ view: "group", group: group.id }, "replace");
+      if (route().view === "new") go({ view: "group", group: group.id }, "replace");
     } catch (err) {
       const { code, detail = "" } = err as { code?: string; detail?: string };
       setProblem(code === "exists" ? say("This ID is already in use. Choose another one.", "此 ID 已被使用，请换一个。")
