@@ -1,4 +1,5 @@
 /** Making a group, and finding one that anyone may join. */
+import type { ComponentChildren } from "preact";
 import type { Wire } from "@chatd/client";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useSnapshot } from "../hooks.ts";
@@ -12,10 +13,11 @@ import { Enter } from "./outside.tsx";
 
 const PAGE = 50;
 
-export const Head = ({ title }: { title: string }) => (
+export const Head = ({ title, children }: { title: string; children?: ComponentChildren }) => (
   <header class="pane-head">
     <Back />
-    <h1>{title}</h1>
+    <h1 class="grow">{title}</h1>
+    {children}
   </header>
 );
 
