@@ -133,9 +133,10 @@ func (p *person) tapsTools(text string) {
 	at := func(selector string) string { return fmt.Sprintf(`document.querySelector(%q)`, of+" "+selector) }
 	p.script(`%s.scrollIntoView({ block: "center" })`, at(".body"))
 	p.tap(at(".body"))
-	p.see(reachable(of + " .tools button"))
+	p.see(reachable(of + " .tools .quick"))
 	p.tap(at(".tools .quick"))
 	p.see(at(".reaction") + `?.ariaPressed === "true"`)
+	p.script(`%s.scrollIntoView({ block: "center" })`, at(".reaction"))
 	p.tap(at(".reaction"))
 	p.see(`!` + at(".reaction"))
 	p.script(`document.activeElement.blur()`)
