@@ -360,9 +360,10 @@ type IndexStore interface {
 	ClaimAdds(ctx context.Context, by, group string, users []string) (full []string, err error)
 	// HintSeen raises the hints of a user, for groups that are in the index.
 	HintSeen(ctx context.Context, user string, seen []UserGroup) error
-	// Know puts a user on the list of all users that the server has ever known: those who authenticated, became a member, or got an
+	// KnowAll puts users on the list of all users that the server has ever known: those who authenticated, became a member, or got an
 	// inbox item. The steps that write an index or an inbox add their user themselves.
-	Know(ctx context.Context, user string) error
+	// It returns those who are on it, also where it fails for others.
+	KnowAll(ctx context.Context, users []string) (written []string, err error)
 }
 
 // Arrivals is what a sync begins with.

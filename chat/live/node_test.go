@@ -43,6 +43,31 @@ type stepped struct {
 	pulled atomic.Int64 // groups that a page was asked of
 
 	pulling atomic.Pointer[func()] // called before each page is read
+
+	begun                    atomic.Pointer[func()]
+	begins, stands, followed atomic.Int64 // round trips to read what a session begins with, or standings, and to follow something
+}
+
+// afterBegin calls do once, when what a session begins with was read and it has yet to see it.
+func (s *stepped) afterBegin(do func()) { s.begun.Store(&do) }
+
+func (s *stepped) Begin(ctx context.Context, user string, groups []string) (live.Beginning, error) {
+	s.begins.Add(1)
+	b, err := s.Store.Begin(ctx, user, groups)
+	if do := s.begun.Swap(nil); do != nil {
+		(*do)()
+	}
+	return b, err
+}
+
+func (s *stepped) Standings(ctx context.Context, user string, groups []string) ([]chat.Info, error) {
+	s.stands.Add(1)
+	return s.Store.Standings(ctx, user, groups)
+}
+
+func (s *stepped) Follow(ctx context.Context, groups, users []string) error {
+	s.followed.Add(1)
+	return s.Store.Follow(ctx, groups, users)
 }
 
 // afterLook calls do once, when a sync has looked at groups and has yet to see what it found.

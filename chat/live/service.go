@@ -24,7 +24,7 @@ type Service struct {
 	pending budget              // what waits for the clients of all sessions together
 	reading *semaphore.Weighted // bounds the bytes that sessions are reading at the same time
 
-	indexes *cache.Cache[string, []string] // the groups of users who synced lately: what their next sync looks at first
+	indexes *cache.Cache[string, []string] // the groups of users who synced or left lately: what they look at first the next time
 }
 
 // How much indexes holds: at most some 30 MB, with ids of 32 bytes.

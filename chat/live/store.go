@@ -11,8 +11,9 @@ type Store interface {
 	SignalStore
 	OpenStore
 	chat.PullStore
-	// Begin reads the whole index of a user, in no particular order, and where the inbox ends.
-	Begin(ctx context.Context, user string) (Beginning, error)
+	// Begin reads the whole index of a user, in no particular order, where the inbox ends, and the user's standing in each of groups, in
+	// one round trip. The standings may be missing.
+	Begin(ctx context.Context, user string, groups []string) (Beginning, error)
 	// Standings reads the user's standing in each group, in order, without what has to be counted (Unread, MentionsUnread,
 	// Acted), without names and settings, and with Joined only where history is hidden. A group that does not exist has an empty Epoch.
 	Standings(ctx context.Context, user string, groups []string) ([]chat.Info, error)
@@ -44,8 +45,8 @@ func (s living) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]cha
 	return pages, err
 }
 
-func (s living) Begin(ctx context.Context, user string) (Beginning, error) {
-	b, err := s.Store.Begin(ctx, user)
+func (s living) Begin(ctx context.Context, user string, groups []string) (Beginning, error) {
+	b, err := s.Store.Begin(ctx, user, groups)
 	b.Items = chat.LiveItems(b.Items, s.nowMs())
 	return b, err
 }

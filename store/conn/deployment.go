@@ -56,6 +56,7 @@ type Deployment struct {
 	stop       context.CancelFunc
 	loops      sync.WaitGroup
 	follows    follower
+	joined     *Joined[[]string, []chan struct{}] // calls of Follow; nil in a cluster
 	lanes      []keeper
 	slots      []string // a key of each partition; set by Start
 }
@@ -103,6 +104,9 @@ func useServer(d *Deployment, client *redis.Client) {
 	}
 	client.AddHook(newGuard(turns, d.breaker, true))
 	d.waits = newWaits(d, client, d.breaker)
+	d.joined = Join(followsJoined, followsPause, func(ctx context.Context, calls [][]string) ([][]chan struct{}, error) {
+		return followTogether(ctx, d.follows, calls)
+	})
 	d.follows = newSubscription(d, func(ctx context.Context) *redis.PubSub { return client.Subscribe(ctx) })
 }
 

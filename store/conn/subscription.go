@@ -315,9 +315,31 @@ func (f *subscription) deliverLost(deliver func(Event)) {
 	}
 }
 
-// Follow subscribes to channels, and waits until the servers have confirmed all of them or ctx ends.
+// Follow subscribes to channels, and waits until the servers have confirmed all of them or ctx ends. Calls at the same time share a
+// command, except in a cluster: there, a master that hangs would delay those for the others.
 func (d *Deployment) Follow(ctx context.Context, channels []string) error {
-	wait := d.follows.add(ctx, channels)
+	if d.IsCluster() {
+		return confirmed(ctx, d.follows.add(ctx, channels))
+	}
+	// The end of ctx must not leave a call behind that follows the channels later, when nobody wants them any more.
+	wait, err := d.joined.Ask(context.WithoutCancel(ctx), channels)
+	if err != nil {
+		return err
+	}
+	return confirmed(ctx, wait)
+}
+
+// followTogether follows the channels of many calls, and returns what each of them waits for.
+func followTogether(ctx context.Context, all follower, calls [][]string) ([][]chan struct{}, error) {
+	wait := all.add(ctx, slices.Concat(calls...))
+	each := make([][]chan struct{}, len(calls))
+	for i, channels := range calls {
+		each[i], wait = wait[:len(channels)], wait[len(channels):]
+	}
+	return each, nil
+}
+
+func confirmed(ctx context.Context, wait []chan struct{}) error {
 	for _, c := range wait {
 		select {
 		case <-c:
