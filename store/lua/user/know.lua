@@ -1,10 +1,8 @@
--- Adds users to the list of all known users, as ones who use the server.
+-- Adds a user to the list of all known users, as one who uses the server.
 --
 -- KEYS  users unused
--- ARGV  them...
+-- ARGV  user
 -- Returns {OK}
-for i = them, #ARGV do
-  redis.call('ZADD', users, 0, ARGV[i])
-  redis.call('SREM', unused, ARGV[i])
-end
+redis.call('ZADD', users, 0, user)
+redis.call('SREM', unused, user)
 return {'OK'}
