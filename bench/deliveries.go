@@ -63,32 +63,40 @@ func deliveries(b *bench) {
 	}
 }
 
-// deliverThrough measures one server in one round.
-func deliverThrough(b *bench, hub string, sockets, size int) (d delivered) {
-	server := redistest.Start(b.tb)
-	defer server.Kill()
-	kind, addr := "chatd", ""
-	var pid int
+// runningHub is one of hubs.
+type runningHub struct {
+	kind, addr string
+	pid        int
+	stop       func()
+}
+
+// startHub starts one of hubs, with groups of so many if it has members.
+func startHub(b *bench, hub string, server *redistest.Server, sockets, size int) runningHub {
 	if hub == "chatd" {
 		readerGroups(b, server, deliveryReaders(sockets, size))
 		node := harness.StartNode(b.tb, harness.Config{Redis: server.URL(), Env: map[string]string{
 			"CHATD_ARCHIVE": "off", "CHATD_MAX_CONNS_IP": "off", "CHATD_RATE_USER": "off", "CHATD_RATE_SEND": "off", "CHATD_RATE_IP": "off"}})
-		defer node.Kill()
 		untilNoTasks(b, node)
-		addr, pid = node.Addr, node.Pid()
-	} else {
-		switch hub {
-		case "bare hub":
-			kind = "bare"
-		case "centrifuge, memory":
-			kind = "memory"
-		default:
-			kind = "redis:" + server.Addr
-		}
-		s := must(startSelf(b.ctx, hubVariable+"="+kind))
-		defer func() { _ = s.stop() }()
-		addr, pid = s.addr, s.cmd.Process.Pid
+		return runningHub{"chatd", node.Addr, node.Pid(), node.Kill}
 	}
+	kind := "redis:" + server.Addr
+	switch hub {
+	case "bare hub":
+		kind = "bare"
+	case "centrifuge, memory":
+		kind = "memory"
+	}
+	s := must(startSelf(b.ctx, hubVariable+"="+kind))
+	return runningHub{kind, s.addr, s.cmd.Process.Pid, func() { _ = s.stop() }}
+}
+
+// deliverThrough measures one server in one round.
+func deliverThrough(b *bench, hub string, sockets, size int) (d delivered) {
+	server := redistest.Start(b.tb)
+	defer server.Kill()
+	running := startHub(b, hub, server, sockets, size)
+	defer running.stop()
+	kind, addr, pid := running.kind, running.addr, running.pid
 	before := untilQuiet(b, pid)
 	conns, began := make([]*websocket.Conn, sockets), time.Now()
 	parallel(sockets, 64, func(i int) (err error) {

@@ -2,15 +2,21 @@ package chat
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/chatd/chatd/internal/cache"
-	"github.com/chatd/chatd/internal/each"
 	"github.com/chatd/chatd/internal/later"
 )
 
 // knownMax is how many users each of two generations holds, and how many wait to be written: some megabytes each.
 const knownMax = 50_000
+
+// knownDelay is how long a user waits for others to be written with: where many connect at once, one at a time would cost as much as
+// what they connect for.
+const knownDelay = 50 * time.Millisecond
 
 // known remembers which users this node has put on the store's list of all that it has ever known, and collects those who are not on
 // it yet: no request waits for a write, and only a user's first request causes one. It forgets the users who were not seen for
@@ -28,7 +34,7 @@ type known struct {
 
 func newKnown(store IndexStore) *known {
 	k := &known{store: store, written: cache.New[string, struct{}](knownMax), waiting: map[string]struct{}{}}
-	k.later = later.New(0, k.FlushKnown)
+	k.later = later.New(knownDelay, k.FlushKnown)
 	return k
 }
 
@@ -52,19 +58,17 @@ func (k *known) FlushKnown(ctx context.Context) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
 	k.mu.Lock()
-	users := make([]string, 0, len(k.waiting))
-	for user := range k.waiting {
-		users = append(users, user)
-	}
+	users := slices.Collect(maps.Keys(k.waiting))
 	k.mu.Unlock()
-	return AsError(each.Of(ctx, users, func(ctx context.Context, user string) error {
-		if err := k.store.Know(ctx, user); err != nil {
-			return err
-		}
-		k.written.Put(user, struct{}{})
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		delete(k.waiting, user)
+	if len(users) == 0 {
 		return nil
-	}))
+	}
+	written, err := k.store.KnowAll(ctx, users)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, user := range written {
+		k.written.Put(user, struct{}{})
+		delete(k.waiting, user)
+	}
+	return AsError(err)
 }

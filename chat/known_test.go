@@ -13,7 +13,16 @@ type knowing struct {
 	know func(user string) error
 }
 
-func (k knowing) Know(_ context.Context, user string) error { return k.know(user) }
+func (k knowing) KnowAll(_ context.Context, users []string) (written []string, err error) {
+	for _, user := range users {
+		if e := k.know(user); e != nil {
+			err = e
+			continue
+		}
+		written = append(written, user)
+	}
+	return written, err
+}
 
 func TestKnownUsersAreWrittenOnce(t *testing.T) {
 	writes := map[string]int{}

@@ -360,19 +360,10 @@ type IndexStore interface {
 	ClaimAdds(ctx context.Context, by, group string, users []string) (full []string, err error)
 	// HintSeen raises the hints of a user, for groups that are in the index.
 	HintSeen(ctx context.Context, user string, seen []UserGroup) error
-	// Know puts a user on the list of all users that the server has ever known: those who authenticated, became a member, or got an
+	// KnowAll puts users on the list of all users that the server has ever known: those who authenticated, became a member, or got an
 	// inbox item. The steps that write an index or an inbox add their user themselves.
-	Know(ctx context.Context, user string) error
-}
-
-// Arriving is what a sync asks for when it begins.
-type Arriving struct {
-	After    Position // of the inbox; not set: what was acked
-	Limit    int      // of items
-	Groups   []string // to look at
-	At       LookAt
-	NoIndex  bool // the index is known. With Grounded: where there is no Ground, it may be that nothing is read
-	Grounded bool // what was known is compared
+	// It returns those who are on it, also where it fails for others.
+	KnowAll(ctx context.Context, users []string) (written []string, err error)
 }
 
 // Arrivals is what a sync begins with.
@@ -380,10 +371,6 @@ type Arrivals struct {
 	Groups []UserGroup // the whole index
 	Inbox  InboxBatch
 	Looks  []Look // at the groups that were asked for, in order; nil: not read
-
-	// Ground names the store that the node's signals come from. All that were published before this was read are delivered. Where the
-	// ground was the same before, and none was missed meanwhile, nothing has changed of which no signal came. Empty: that is not known.
-	Ground string
 }
 
 // NewItem is an item to be put into an inbox.

@@ -35,7 +35,7 @@ func TestPageListOfManyGroups(t *testing.T) {
 	for i := range 300 {
 		must(bob.CreateGroup(ctx, client.GroupDraft{ID: fmt.Sprintf("g%03d", i), Name: fmt.Sprintf("Group %03d", i), Members: []string{"alice"}}))(t)
 	}
-	must(bob.Send(ctx, "g007", mentioning("hello @alice", "alice")))(t)
+	mention := must(bob.Send(ctx, "g007", mentioning("hello @alice", "alice")))(t)
 	must(bob.Send(ctx, "g009", client.Text("hello all")))(t)
 
 	alice := newPerson(t, startBrowser(t), node, "alice")
@@ -97,4 +97,22 @@ func TestPageListOfManyGroups(t *testing.T) {
 	alice.do(chromedp.Focus(chromedp.CSS(".divider")))
 	alice.press(kb.End)
 	alice.see(`document.querySelector(".side").offsetWidth === 420`)
+
+	// From one unread group to the next, also from an empty place to write, where the arrow alone would edit; and round the regions.
+	must(node.Client("alice").Read(ctx, "g007", mention.ID))(t)
+	must(bob.Send(ctx, "g020", client.Text("and again")))(t)
+	alice.see(`["g020", "g009"].every((id, i) => document.querySelectorAll(".group-link")[i].dataset.group === id)`)
+	alice.click(".write textarea")
+	alice.chord(kb.ArrowUp, chromedp.ModifierAlt, chromedp.ModifierShift)
+	alice.see(`location.pathname === "/c/g009" && document.querySelector(".write textarea")`)
+	alice.click(".write textarea")
+	alice.chord(kb.ArrowDown, chromedp.ModifierAlt, chromedp.ModifierShift)
+	alice.see(`location.pathname === "/c/g020" && document.querySelector(".write textarea")`)
+	alice.script(`document.activeElement.blur()`)
+	for _, region := range []string{".rail [aria-current], .rail a", ".group-link", "main", ".write textarea", ".rail *"} {
+		alice.press(kb.F6)
+		alice.see(fmt.Sprintf(`document.activeElement.matches(%q)`, region))
+	}
+	alice.chord(kb.F6, chromedp.ModifierShift)
+	alice.see(`document.activeElement.matches(".write textarea")`)
 }

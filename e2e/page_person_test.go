@@ -229,7 +229,7 @@ func (p *person) unhurried() {
 
 // text is all that the page shows, for the message of a failure.
 func (p *person) text() string {
-	text, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](`document.body.innerText + "\n" + JSON.stringify([...document.querySelectorAll("input, textarea")].map((i) => i.value))`))
+	text, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText + "\n" + JSON.stringify([...document.querySelectorAll("input, textarea")].map((i) => i.value))`))
 	if err != nil {
 		return err.Error()
 	}
@@ -269,16 +269,18 @@ func (p *person) enter(modifiers ...chromedp.Modifier) {
 	}
 }
 
-// click presses the middle of an element once it no longer moves, and again where it moved all the same.
+// click presses the middle of an element once it no longer moves, and again where it moved all the same or the browser did
+// not hand the click on.
 func (p *person) click(selector string) {
 	p.t.Helper()
 	for missed := true; missed; {
 		p.see(still(fmt.Sprintf(`document.querySelector(%q)`, selector)))
-		p.script(`window.missed = false, ["pointerdown", "click"].forEach((kind) =>
-			window.addEventListener(kind, (e) => { window.missed = !e.target.closest(%q); }, { capture: true, once: true }))`, selector)
+		p.script(`window.hit = {}, ["pointerdown", "click"].forEach((kind) =>
+			window.addEventListener(kind, (e) => { window.hit[kind] = e.target.closest(%q); }, { capture: true, once: true }))`, selector)
 		p.do(chromedp.Click(chromedp.CSS(selector)))
 		var err error
-		if missed, err = chromedp.Run(p.ctx, chromedp.Evaluate[bool](`window.missed === true`)); err != nil && !isGone(err) {
+		if missed, err = chromedp.Run(p.ctx, chromedp.Evaluate[bool](`(({ pointerdown: at, click }) =>
+			!at || (click === undefined ? at.isConnected && !at.matches(":disabled") : !click))(window.hit ?? { pointerdown: document.body, click: true })`)); err != nil && !isGone(err) {
 			p.t.Fatalf("%s clicks %s: %v", p.name, selector, err)
 		}
 	}

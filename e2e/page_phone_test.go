@@ -7,22 +7,36 @@ import (
 	"github.com/chatd/chatd/client"
 )
 
-// small are the things to press that are under 44 px in a direction, each with its size; links in a text are as high as its lines.
+// small are the things to press that a finger misses within 21 px of their middle, upwards, downwards or to a side, each with the size that
+// shows; links in a text are as high as its lines.
 const small = `[...document.querySelectorAll("a[href], button, input, select, textarea, summary, [role=option]")].flatMap((e) => {
 	if (!e.checkVisibility({ visibilityProperty: true }) || e.matches("[hidden], .skip, :is(p, li, .body) a:not([class])")) return [];
-	const r = (e.matches("[type=checkbox], [type=radio], .named input") ? e.closest("label, .named") : e).getBoundingClientRect();
-	return r.width > 0 && r.height < 43.5 || r.width > 0 && r.width < 43.5 ? [e.outerHTML.slice(0, 100) + " " + Math.round(r.width) + "x" + Math.round(r.height)] : [];
+	const box = e.matches("[type=checkbox], [type=radio], .named input") ? e.closest("label, .named") : e, { width, height } = box.getBoundingClientRect();
+	if (width === 0 || width >= 43.5 && height >= 43.5) return [];
+	box.scrollIntoView({ block: "center", inline: "nearest", behavior: "instant" });
+	const r = box.getBoundingClientRect(), x = (r.left + r.right) / 2, y = (r.top + r.bottom) / 2;
+	const over = document.elementFromPoint(x, y)?.closest(".panel, [popover], .toast");
+	if (over && !over.contains(box)) return []; // it is covered: nobody presses it
+	const missed = [...(width < 43.5 ? [[-21, 0], [21, 0]] : []), ...(height < 43.5 ? [[0, -21], [0, 21]] : [])].flatMap(([right, down]) => {
+		const at = document.elementFromPoint(x + right, y + down);
+		return box.contains(at) ? [] : [right + "," + down + " is " + at?.outerHTML.slice(0, 60)];
+	});
+	return missed.length > 0 ? [e.outerHTML.slice(0, 100) + " " + Math.round(width) + "x" + Math.round(height) + ": " + missed.join("; ")] : [];
 })`
 
 // TestPageTouchTargets measures on every view and panel that a finger hits what it is meant to.
 func TestPageTouchTargets(t *testing.T) {
 	t.Parallel()
 	node := devNode(t)
-	furnish(bounded(t, browserTimeout), t, node)
+	ctx := bounded(t, browserTimeout)
+	furnish(ctx, t, node)
+	for _, emoji := range strings.Fields("👍 ❤️ 😂 🎉 🚂 🌍 👀 🙏 🔥 ✅") { // more than one line of them
+		must(node.Client("bob").Send(ctx, "team", client.Draft{Kind: "reaction", Target: 4, Emoji: emoji}))(t)
+	}
 	alice := newPerson(t, startBrowser(t), node, "alice")
 	alice.phone()
 	for _, s := range stops() {
-		if s.do != nil || s.name == "home" {
+		if s.do != nil && s.name != "picker" || s.name == "home" {
 			continue
 		}
 		alice.goTo(s)
@@ -30,6 +44,16 @@ func TestPageTouchTargets(t *testing.T) {
 			t.Errorf("%s: %s", s.name, found)
 		}
 		alice.fits()
+		switch s.name {
+		case "group":
+			alice.see(`document.querySelectorAll(".message[data-id='4'] .reaction").length === 10`)
+			alice.see(`[...document.querySelectorAll(".reaction")].every((r) => r.offsetHeight < 32)`)
+			alice.see(`getComputedStyle(document.querySelector(".code .icon-button")).opacity === "1"`) // nothing hovers over it
+			alice.script(`document.querySelector(".reactions").scrollIntoView({ block: "center" })`)
+			alice.picture(picturesDir(t), "phone-reactions.png")
+		case "picker":
+			alice.picture(picturesDir(t), "phone-picker.png")
+		}
 	}
 	alice.script(`history.pushState({}, "", "/"), dispatchEvent(new PopStateEvent("popstate"))`)
 	alice.see(`document.querySelector(".group-link")?.checkVisibility()`)

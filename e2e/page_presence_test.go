@@ -9,8 +9,8 @@ import (
 	"github.com/chatd/chatd/client"
 )
 
-// TestPagePresence: who is online shows at members, in their menu and in the head of a direct conversation, how many have a group open in
-// its head; a window that is hidden makes its person away, and who hides is seen by nobody and sees nobody.
+// TestPagePresence: who is online shows at members, in their menu, in the head of a direct conversation, in the list and where one begins,
+// how many have a group open in its head; a window that is hidden makes its person away, and who hides is seen by nobody and sees nobody.
 func TestPagePresence(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -55,8 +55,13 @@ func TestPagePresence(t *testing.T) {
 	// The other person of a direct conversation.
 	alice.do(chromedp.Navigate(node.URL() + "/dm/bob"))
 	alice.see(`document.querySelector(".peer-line[data-state=online]")?.textContent === "Online · bob"`)
+	listed := func(state string) string {
+		return fmt.Sprintf(`document.querySelector(".group-link .there[data-state=%s]")`, state)
+	}
+	alice.see(listed("online"))
 	bob.hidden(true)
 	alice.again(`/^Away since /.test(document.querySelector(".peer-line[data-state=away]")?.textContent)`)
+	alice.again(listed("away"))
 	alice.size(360, 740)
 	alice.fits()
 	alice.scheme("dark")
@@ -65,6 +70,14 @@ func TestPagePresence(t *testing.T) {
 	alice.size(1180, 760)
 	bob.hidden(false)
 	alice.again(`document.querySelector(".peer-line[data-state=online]")`)
+
+	// Where one begins, who is there of those one writes with; the list and that ask together.
+	alice.click(".rail-link[data-view=home]")
+	alice.see(`document.querySelector(".online li[data-user=bob] .there[data-state=online]") && document.querySelector(".online").parentElement.querySelector("h2").textContent === "1 person is here"`)
+	alice.see(`((home) => home.scrollWidth <= home.clientWidth)(document.querySelector(".home"))`)
+	alice.picture(picturesDir(t), "presence-home.png")
+	alice.click(".online li[data-user=bob] a")
+	alice.see(`document.querySelector(".peer-line[data-state=online]")`)
 
 	// Who hides.
 	bob.click(`.rail-link[href="/me"]`)
@@ -75,6 +88,7 @@ func TestPagePresence(t *testing.T) {
 	bob.script(`document.querySelector("input[name=presence]").scrollIntoView()`)
 	bob.picture(picturesDir(t), "presence-hide.png")
 	alice.again(`document.querySelector(".peer-line[data-state=offline]")?.textContent === "bob"`)
+	alice.again(`!document.querySelector(".group-link .there")`)
 	bob.open("town")
 	bob.click(`.group-head button[aria-label="Members"]`)
 	bob.see(shows(".panel [role=status]", "4 members"))

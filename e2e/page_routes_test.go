@@ -90,8 +90,24 @@ func TestPageRoutes(t *testing.T) {
 	alice.script(`document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "?", bubbles: true}))`)
 	alice.see(`document.querySelectorAll("dialog .shortcuts").length === 2`)
 
-	// The group goes while it is open.
 	alice.click(`dialog button[aria-label="Close"]`)
+
+	// An answer does not lead away from where one went before it came.
+	alice.do(chromedp.Navigate(node.URL() + "/new"))
+	alice.live()
+	alice.script(`window.load = fetch, window.fetch = (url, options) => options?.method === "POST" && url.endsWith("/groups")
+		? new Promise((go) => { window.answer = go; }).then(() => load(url, options)) : load(url, options)`)
+	alice.fill("form[name=new-group] input[name=name]", "three")
+	alice.click("form[name=new-group] .primary")
+	alice.see(`window.answer`)
+	alice.click(`.rail [data-view=inbox]`)
+	alice.see(`document.querySelector(".inbox, .nothing")`)
+	alice.script(`answer()`)
+	alice.see(`[...document.querySelectorAll(".group-name")].some((e) => e.textContent === "three")`)
+	alice.at("/inbox", "")
+	alice.open("one")
+
+	// The group goes while it is open.
 	alice.refused(true) // what it asked for then
 	if err := bob.RemoveMember(ctx, "one", "alice"); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,8 @@ import (
 	"github.com/chatd/chatd/client"
 )
 
-// TestPageStates: what an empty conversation says, the tick of what was sent, a draft in the list, and where the log of a late member begins.
+// TestPageStates: what an empty conversation says, the tick of what was sent, what is begun and what waits in the list, and where the log of a
+// late member begins.
 func TestPageStates(t *testing.T) {
 	t.Parallel()
 	node := devNode(t)
@@ -51,6 +52,18 @@ func TestPageStates(t *testing.T) {
 
 	alice.open("late")
 	alice.see(shows(".log-top > p", "You see what was said since you joined"))
+
+	// What waits is what was said last.
+	alice.refused(true)
+	alice.online(false)
+	alice.say("from the *train*")
+	alice.see(message("from the train") + `?.querySelector(".waiting")`)
+	alice.open("own")
+	alice.see(shows(`.group-link[data-group=late] .group-last`, "You: from the train") + ` && document.querySelector("[data-group=late] .mark")?.ariaLabel === "1 message waits to be sent"`)
+	alice.picture(picturesDir(t), "states-waits.png")
+	alice.online(true)
+	alice.see(`!document.querySelector("[data-group=late] .mark")`)
+	alice.refused(false)
 
 	alice.do(chromedp.Navigate(node.URL() + "/search?q=from%3Abob"))
 	alice.see(`document.querySelector("[data-wordless]") && !document.querySelector(".hit, .problem")`)

@@ -172,6 +172,10 @@ func TestPageMessageTools(t *testing.T) {
 	// The address of a message, and of one that is gone.
 	ask[bool](alice, `(history.pushState({}, "", "/c/team/50"), dispatchEvent(new PopStateEvent("popstate")), true)`)
 	alice.see(`document.activeElement.dataset.id === "50"`)
+	alice.frames(3)
+	if ask[bool](alice, `performance.getEntriesByType("resource").some((r) => r.name.includes("after=49&limit=1"))`) {
+		t.Error("the page asks for a message that is here")
+	}
 	ask[bool](alice, fmt.Sprintf(`(history.pushState({}, "", "/c/team/%d"), dispatchEvent(new PopStateEvent("popstate")), true)`, id))
 	alice.see(`document.querySelector(".toast")?.textContent.includes("no longer here")`)
 }

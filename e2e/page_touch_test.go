@@ -66,7 +66,7 @@ func reachable(selector string) string {
 		return r.width > 0 && r.left >= 0 && r.right <= innerWidth && r.top >= 0 && r.bottom <= innerHeight && (e === hit || e.contains(hit)); }); })()`, selector)
 }
 
-// TestPageLongMessageOnAPhone uses the tools of messages that are longer than the window, one's own and another's.
+// TestPageLongMessageOnAPhone uses the tools of messages by touch, also of those that are longer than the window, one's own and another's.
 func TestPageLongMessageOnAPhone(t *testing.T) {
 	t.Parallel()
 	node := devNode(t)
@@ -83,6 +83,7 @@ func TestPageLongMessageOnAPhone(t *testing.T) {
 	page.open("team")
 	page.see(shows(".log-top", "This is the beginning of Team")) // it opens at "New" once it is all there
 	page.mouseAway()
+	page.tapsTools(texts["short"])
 	for name, text := range texts {
 		of := page.stands(text)
 		at := func(selector string) string { return fmt.Sprintf(`document.querySelector(%q)`, of+" "+selector) }
@@ -122,6 +123,23 @@ func TestPageLongMessageOnAPhone(t *testing.T) {
 			page.see(`document.querySelector(".line.deleted")?.textContent === "A message of alice was deleted"`)
 		}
 	}
+}
+
+// tapsTools uses the tools of a message where nothing hovers: a tap shows them, and the next ones react and take that back.
+func (p *person) tapsTools(text string) {
+	p.t.Helper()
+	p.see(`matchMedia("(hover: none) and (any-hover: none)").matches`)
+	of := p.stands(text)
+	at := func(selector string) string { return fmt.Sprintf(`document.querySelector(%q)`, of+" "+selector) }
+	p.script(`%s.scrollIntoView({ block: "center" })`, at(".body"))
+	p.tap(at(".body"))
+	p.see(reachable(of + " .tools .quick"))
+	p.tap(at(".tools .quick"))
+	p.see(at(".reaction") + `?.ariaPressed === "true"`)
+	p.script(`%s.scrollIntoView({ block: "center" })`, at(".reaction"))
+	p.tap(at(".reaction"))
+	p.see(`!` + at(".reaction"))
+	p.script(`document.activeElement.blur()`)
 }
 
 // TestPageReactionPicker opens and closes pickers in every way, and reacts.

@@ -171,15 +171,21 @@ type standing struct{ user, group string }
 // Standings reads the standing of user in groups, without what has to be counted. Calls at the same time share round trips and
 // what they read of a group, except in a cluster, as with Begin.
 func (s *Groups) Standings(ctx context.Context, user string, groups []string) ([]chat.Info, error) {
-	asked := make([]standing, len(groups))
-	for i, g := range groups {
-		asked[i] = standing{user, g}
-	}
+	asked := standingsOfUser(nil, user, groups)
 	if s.conn.IsCluster() {
 		return s.readInfos(ctx, asked)
 	}
 	infos, err := s.standings.Ask(ctx, asked)
 	return infos, fail("read", err)
+}
+
+// standingsOfUser appends the questions for the standing of user in groups.
+func standingsOfUser(asked []standing, user string, groups []string) []standing {
+	asked = slices.Grow(asked, len(groups))
+	for _, g := range groups {
+		asked = append(asked, standing{user, g})
+	}
+	return asked
 }
 
 // readStandings answers many callers at once.
@@ -204,8 +210,23 @@ type usersOf struct {
 
 // readInfos reads one standing each, with a step for standingsMax users of groups of a partition.
 func (s *Groups) readInfos(ctx context.Context, asked []standing) ([]chat.Info, error) {
-	var calls []call
-	var parts [][]usersOf
+	read := s.standingsOf(asked)
+	replies, err := s.runReads(ctx, read.calls)
+	if err != nil {
+		return nil, err
+	}
+	return read.infos(replies), nil
+}
+
+// standingsRead is how standings are read: calls, of which each answers about some users of groups.
+type standingsRead struct {
+	asked []standing
+	calls []call
+	parts [][]usersOf // by call
+}
+
+func (s *base) standingsOf(asked []standing) standingsRead {
+	read := standingsRead{asked: asked}
 	for p, groups := range s.usersByGroup(asked) {
 		for len(groups) > 0 {
 			users, n := 0, 0
@@ -213,28 +234,29 @@ func (s *Groups) readInfos(ctx context.Context, asked []standing) ([]chat.Info, 
 				users += len(groups[n].indexes)
 				n++
 			}
-			calls, parts = append(calls, s.standingsCall(p, asked, groups[:n], users)), append(parts, groups[:n])
+			read.calls, read.parts = append(read.calls, s.standingsCall(p, asked, groups[:n], users)), append(read.parts, groups[:n])
 			groups = groups[n:]
 		}
 	}
-	replies, err := s.runReads(ctx, calls)
-	if err != nil {
-		return nil, err
-	}
-	infos := make([]chat.Info, len(asked))
+	return read
+}
+
+// infos are the standings, in the order in which they were asked for.
+func (read standingsRead) infos(replies []reply) []chat.Info {
+	infos := make([]chat.Info, len(read.asked))
 	for c, r := range replies {
-		for g, of := range parts[c] {
+		for g, of := range read.parts[c] {
 			log, members := r.list(1+2*g), r.list(2+2*g)
 			for j, i := range of.indexes {
 				infos[i] = asStanding(of.group, log, members[4*j:])
 			}
 		}
 	}
-	return infos, nil
+	return infos
 }
 
 // usersByGroup divides questions by partition and group, with at most standingsMax users of a group together.
-func (s *Groups) usersByGroup(asked []standing) [][]usersOf {
+func (s *base) usersByGroup(asked []standing) [][]usersOf {
 	byGroup := make(map[string]int, len(asked))
 	parts := make([][]usersOf, s.partitions())
 	for i, a := range asked {
@@ -250,7 +272,7 @@ func (s *Groups) usersByGroup(asked []standing) [][]usersOf {
 	return parts
 }
 
-func (s *Groups) standingsCall(p int, asked []standing, groups []usersOf, users int) call {
+func (s *base) standingsCall(p int, asked []standing, groups []usersOf, users int) call {
 	c := standingsScript.Sized(s.keys.part(p), 7*len(groups)+len(groups)+users)
 	for _, of := range groups {
 		k := s.keys.group(of.group)

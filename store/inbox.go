@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/chatd/chatd/chat"
 	"github.com/chatd/chatd/chat/audit"
@@ -28,7 +29,8 @@ var (
 // Inboxes are the items that are for one user alone.
 type Inboxes struct {
 	*base
-	begins *conn.Joined[string, live.Beginning]
+	groups *Groups
+	begins *conn.Joined[beginner, live.Beginning]
 }
 
 // InboxAppend puts an item into an inbox. If it has a key, it is repeated once after the connection broke.
@@ -183,31 +185,56 @@ func asInboxEnd(r reply) chat.InboxEnd {
 	return chat.InboxEnd{Last: r.number(0), Mark: r.text(1), Epoch: r.text(2)}
 }
 
-// Begin reads what a session of user begins with. Calls at the same time share round trips, except in a cluster: there, a master
-// that hangs would delay users on the others.
-func (s *Inboxes) Begin(ctx context.Context, user string) (live.Beginning, error) {
-	if s.conn.IsCluster() {
-		begins, err := s.readBeginnings(ctx, []string{user})
-		if err != nil {
-			return live.Beginning{}, err
-		}
-		return begins[0], nil
+// beginner is who begins a session, and in which groups they are believed to be.
+type beginner struct {
+	user   string
+	groups []string
+}
+
+// Begin reads what a session of user begins with, and the standing in groups, in one round trip. Calls at the same time share it, except
+// in a cluster: there, a master that hangs would delay users on the others. So there the two are read side by side, and the standings
+// may be missing.
+func (s *Inboxes) Begin(ctx context.Context, user string, groups []string) (live.Beginning, error) {
+	if !s.conn.IsCluster() {
+		b, err := s.begins.Ask(ctx, beginner{user, groups})
+		return b, fail("read", err)
 	}
-	begins, err := s.begins.Ask(ctx, user)
-	return begins, fail("read", err)
+	var standings []chat.Info
+	var both errgroup.Group
+	if len(groups) > 0 {
+		both.Go(func() error {
+			standings, _ = s.groups.Standings(ctx, user, groups) // it is asked again by who needs it
+			return nil
+		})
+	}
+	begins, err := s.readBeginnings(ctx, []beginner{{user: user}})
+	_ = both.Wait()
+	if err != nil {
+		return live.Beginning{}, err
+	}
+	begins[0].Standings = standings
+	return begins[0], nil
 }
 
 // beginFields is how many fields inbox/begin.lua answers about each user.
 const beginFields = 7
 
-// readBeginnings reads what sessions of many users begin with in one round trip: a command per index, and a script per partition.
-func (s *Inboxes) readBeginnings(ctx context.Context, users []string) ([]live.Beginning, error) {
-	all := make([]live.Beginning, len(users))
-	indexes := make([]*redis.ZSliceCmd, len(users))
-	var ends []*redis.Cmd
-	var asked [][]int
+// readBeginnings reads what many sessions begin with in one round trip: a command per index, a script per partition, and one for the
+// standings.
+func (s *Inboxes) readBeginnings(ctx context.Context, asked []beginner) ([]live.Beginning, error) {
+	all := make([]live.Beginning, len(asked))
+	users := make([]string, len(asked))
+	var standings []standing
+	for i, a := range asked {
+		users[i] = a.user
+		standings = standingsOfUser(standings, a.user, a.groups)
+	}
+	read := s.standingsOf(standings)
+	indexes := make([]*redis.ZSliceCmd, len(asked))
+	var ends, infos []*redis.Cmd
+	var of [][]int
 	err := s.reads(ctx, func(pipe redis.Pipeliner) {
-		ends, asked = ends[:0], asked[:0]
+		ends, infos, of = ends[:0], infos[:0], of[:0]
 		for p, here := range s.indexesByPartition(users) {
 			if len(here) == 0 {
 				continue
@@ -218,7 +245,10 @@ func (s *Inboxes) readBeginnings(ctx context.Context, users []string) ([]live.Be
 				indexes[i] = pipe.ZRangeWithScores(ctx, k.groups(), 0, s.indexMax()-1)
 				c = c.More("users", "inbox", k.inbox(), "inbox_base", k.inboxBase())
 			}
-			ends, asked = append(ends, c.Send(ctx, pipe)), append(asked, here)
+			ends, of = append(ends, c.Send(ctx, pipe)), append(of, here)
+		}
+		for _, c := range read.calls {
+			infos = append(infos, c.Send(ctx, pipe))
 		}
 	})
 	if err != nil {
@@ -229,10 +259,21 @@ func (s *Inboxes) readBeginnings(ctx context.Context, users []string) ([]live.Be
 		if err != nil {
 			return nil, err
 		}
-		for j, i := range asked[c] {
+		for j, i := range of[c] {
 			all[i] = asBeginning(r[1+j*beginFields:])
 			all[i].Groups = asUserGroups(indexes[i].Val())
 		}
+	}
+	replies := make([]reply, len(infos))
+	for i, cmd := range infos {
+		if replies[i], err = asReply(standingsScript.Name, cmd.Val()); err != nil {
+			return nil, err
+		}
+	}
+	found := read.infos(replies)
+	for i, a := range asked {
+		n := len(a.groups)
+		all[i].Standings, found = found[:n:n], found[n:]
 	}
 	return all, nil
 }

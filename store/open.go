@@ -95,6 +95,7 @@ func assemble(b *base) *Store {
 	logs := &Logs{base: b, files: files, streams: streams}
 	groups, tables := &Groups{base: b}, &Tables{b, make(chan struct{}, 1)}
 	logs.sends, logs.shared = conn.NewLanes(b.conn, logs.joinSends), conn.NewLanes(b.conn, logs.joinShared)
+	inboxes.groups = groups
 	inboxes.begins = conn.Join(beginsJoined, beginsPause, inboxes.readBeginnings)
 	groups.standings = conn.Join(beginsJoined, beginsPause, groups.readStandings)
 	return &Store{base: b, Accounts: &Accounts{b}, Announcements: &Announcements{b, logs}, Archive: &Archive{b}, Audits: &Audits{b, groups}, Blocks: &Blocks{b}, Buttons: &Buttons{b}, Cursors: &Cursors{b, logs}, Directory: &Directory{b, groups}, Drafts: &Drafts{b}, Erasures: &Erasures{b}, Files: files,

@@ -135,7 +135,11 @@ func testUsersFrom(w *fixture) {
 	want := []string{}
 	for i := range 25 {
 		want = append(want, fmt.Sprintf("user%02d", i))
-		w.ok(w.Know(w.ctx, want[i]))
+	}
+	for _, users := range [][]string{want, want[:3], nil} { // a repetition changes nothing
+		written, err := w.KnowAll(w.ctx, users)
+		w.ok(err)
+		w.equal(len(written), len(users))
 	}
 	var got []string
 	for after := ""; ; {

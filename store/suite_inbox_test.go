@@ -26,7 +26,7 @@ func (w *fixture) inbox(user string, after chat.Position, limit int) chat.InboxB
 	w.Helper()
 	b, err := w.InboxPull(w.ctx, user, after, limit)
 	w.ok(err)
-	together, err := w.Arrivals(w.ctx, user, chat.Arriving{After: after, Limit: limit})
+	together, err := w.Arrivals(w.ctx, user, after, limit, nil, chat.LookAtSeen)
 	w.ok(err)
 	w.equal(together.Inbox, b)
 	for i, text := range b.Items {
@@ -124,7 +124,7 @@ var inboxTests = map[string]func(*fixture){
 		w.with(func(l *chat.Limits) { l.InboxKeep = 2 })
 		begin := func(user string) live.Beginning {
 			w.Helper()
-			b, err := w.Begin(w.ctx, user)
+			b, err := w.Begin(w.ctx, user, nil)
 			w.ok(err)
 			return b
 		}
@@ -161,6 +161,17 @@ var inboxTests = map[string]func(*fixture){
 		w.put(item("bob", "alice", strings.Repeat("x", 8<<10))) // long: only a pull reads it
 		_, known = begin("bob").Pull(chat.Position{})
 		w.equal(known, false)
+	},
+	"begin with standings": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		w.group("h", nil)
+		groups := []string{"h", "none", "g"}
+		b, err := w.Begin(w.ctx, "bob", groups)
+		w.ok(err)
+		want, err := w.Standings(w.ctx, "bob", groups)
+		w.ok(err)
+		w.equal(b.Standings, want)
+		w.equal([]any{b.Standings[0].Role, b.Standings[1].Epoch, b.Standings[2].Role}, []any{chat.Role(""), "", chat.Ordinary})
 	},
 	"what is acked stays for other devices": func(w *fixture) {
 		w.with(func(l *chat.Limits) { l.InboxKeep, l.InboxItemsMax = 3, 4 })

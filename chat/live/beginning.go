@@ -12,6 +12,8 @@ type Beginning struct {
 	BaseMark string
 	Acked    int64
 	Items    []chat.StoredItem
+
+	Standings []chat.Info // as Store.Standings reads them
 }
 
 // Pull returns what a pull of the inbox after pos would return, or after the acked items if pos is not set. ok is false if only a

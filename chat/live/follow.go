@@ -62,7 +62,7 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, of Scope) (*Follow
 		f.scope = &scope{only: sc.only, reach: sc.reach, refused: sc.refused, inboxRefused: sc.inboxRefused}
 	}
 	f.pending.session = by.Session
-	if err := f.begin(ctx, &sc); err != nil {
+	if err := (&start{Follower: f, sc: &sc}).begin(ctx); err != nil {
 		f.Close()
 		return nil, chat.AsError(err)
 	}
@@ -72,92 +72,6 @@ func (s *Service) Follow(ctx context.Context, by chat.Caller, of Scope) (*Follow
 
 // covers reports whether the session is about a group.
 func (f *Follower) covers(group string) bool { return f.scope == nil || f.scope.covers(group) }
-
-// begin finds the groups and starts them.
-func (f *Follower) begin(ctx context.Context, sc *scope) error {
-	// Subscribe to the user before reading the index, so that a group joined meanwhile is noticed.
-	if _, err := f.service.hub.subscribe(ctx, f.pending, nil, nil); err != nil {
-		return err
-	}
-	groups, err := f.beginGroups(ctx, sc)
-	if err != nil {
-		return err
-	}
-	chat.Looked(ctx, len(groups)) // charged again, because they are also followed
-	infos, err := f.look(ctx, groups)
-	if err != nil {
-		return err
-	}
-	for i, info := range infos {
-		if !isMember(info) {
-			f.outside(groups[i], sc)
-			continue
-		}
-		newest := int64(0)
-		if sc.newest {
-			newest = info.Last - int64(f.service.limits.PageMessages)
-		}
-		if l := f.lines.of(groups[i]); l.start(info, sc.after[groups[i]], newest) || info.Streams {
-			f.queue(l)
-		}
-		f.welcome.Groups[groups[i]] = WelcomeGroup{
-			Epoch: info.Epoch, First: info.Visible(), Last: info.Last, Seen: info.Seen, Read: info.Read,
-		}
-	}
-	return nil
-}
-
-// beginGroups finds the groups, sorted: those that the client chose, or those of the index and those that the client names
-// and the user is in, because the index lags.
-func (f *Follower) beginGroups(ctx context.Context, sc *scope) ([]string, error) {
-	if sc.only != nil {
-		chat.Looked(ctx, len(sc.only))
-		mine, foreign, err := f.service.unlisted(ctx, f.by, slices.Clone(sc.only))
-		slices.Sort(foreign)
-		for _, g := range foreign {
-			f.outside(g, sc)
-		}
-		slices.Sort(mine)
-		return mine, err
-	}
-	begin, err := f.service.store.Begin(ctx, f.by.User)
-	if err != nil {
-		return nil, err
-	}
-	if b, ok := begin.Pull(f.inboxPos); ok && f.inboxDue { // the first items are enough to know them all
-		f.applyInbox(b)
-	}
-	chat.LookedAll(ctx, len(begin.Groups))
-	index := f.by.Reached(begin.Groups)
-	mine, foreign, err := f.service.unlisted(ctx, f.by, without(sc.after, index))
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(foreign)
-	for _, g := range foreign {
-		f.outside(g, sc)
-	}
-	groups := make([]string, 0, len(index)+len(mine))
-	for _, g := range index {
-		if f.covers(g.Group) {
-			groups = append(groups, g.Group)
-		}
-	}
-	groups = append(groups, mine...)
-	slices.Sort(groups)
-	return groups, nil
-}
-
-// outside tells the client that the user is not in a group that it named. If the user comes back, the session continues after the
-// position: the log may have lost its end, and be rewritten up to there.
-func (f *Follower) outside(group string, sc *scope) {
-	if pos, named := sc.after[group]; named {
-		f.leftAt(group, pos)
-		f.out = append(f.out, Event{Left: group})
-	} else if sc.only != nil {
-		f.welcome.Errors = append(f.welcome.Errors, GroupError{Group: group, Code: chat.CodeNotFound})
-	}
-}
 
 // leftAt remembers how far the session had read a group.
 func (f *Follower) leftAt(group string, pos chat.Position) {
@@ -178,8 +92,8 @@ func (f *Follower) checkGroup(group string) {
 	f.check[group] = struct{}{}
 }
 
-// look subscribes to groups, then reads the user's membership in each. It drops the lines of groups the user is not in.
-func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, error) {
+// watch subscribes to the user and to groups. gens are the generations of the rings then.
+func (f *Follower) watch(ctx context.Context, groups []string) (gens []int, err error) {
 	var missing []string
 	for _, g := range groups {
 		if f.lines.of(g) == nil {
@@ -199,18 +113,38 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 		return nil, err
 	}
 	f.follow(interests)
-	gens := make([]int, len(groups))
+	gens = make([]int, len(groups))
 	for i, g := range groups {
 		gens[i] = f.lines.of(g).feed.known().gen
+	}
+	return gens, nil
+}
+
+// look subscribes to groups, then reads the user's membership in each. It drops the lines of groups the user is not in.
+func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, error) {
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	gens, err := f.watch(ctx, groups)
+	if err != nil {
+		return nil, err
 	}
 	infos, err := f.service.infos(ctx, f.by.User, groups)
 	if err != nil {
 		// Groups that were followed before continue; new ones are looked at again.
-		for _, g := range missing {
-			f.drop(f.lines.of(g))
+		for _, g := range groups {
+			if l := f.lines.of(g); !l.pos.Set {
+				f.drop(l)
+			}
 		}
 		return nil, err
 	}
+	f.looked(groups, gens, infos)
+	return infos, nil
+}
+
+// looked applies the user's membership in groups, which was read when their rings had these generations.
+func (f *Follower) looked(groups []string, gens []int, infos []chat.Info) {
 	for i := range infos {
 		l, info := f.lines.of(groups[i]), &infos[i]
 		switch {
@@ -224,7 +158,6 @@ func (f *Follower) look(ctx context.Context, groups []string) ([]chat.Info, erro
 			f.drop(l)
 		}
 	}
-	return infos, nil
 }
 
 // follow adds the lines of interests.
@@ -438,6 +371,7 @@ func (f *Follower) Close() {
 	f.closed = true
 	f.mu.Unlock()
 	f.service.hub.opens.leave(f.pending, "")
+	f.remember()
 	for _, l := range f.lines {
 		l.gone = true
 		l.feed.remove(&l.interest)

@@ -42,10 +42,32 @@ type stepped struct {
 	broken atomic.Int64 // of so many pages it says that they cannot be read
 	pulled atomic.Int64 // groups that a page was asked of
 
-	recalled atomic.Int64 // syncs that began with what the node remembered
-	looks    atomic.Int64 // groups that syncs have looked at
-
 	pulling atomic.Pointer[func()] // called before each page is read
+
+	begun                    atomic.Pointer[func()]
+	begins, stands, followed atomic.Int64 // round trips to read what a session begins with, or standings, and to follow something
+}
+
+// afterBegin calls do once, when what a session begins with was read and it has yet to see it.
+func (s *stepped) afterBegin(do func()) { s.begun.Store(&do) }
+
+func (s *stepped) Begin(ctx context.Context, user string, groups []string) (live.Beginning, error) {
+	s.begins.Add(1)
+	b, err := s.Store.Begin(ctx, user, groups)
+	if do := s.begun.Swap(nil); do != nil {
+		(*do)()
+	}
+	return b, err
+}
+
+func (s *stepped) Standings(ctx context.Context, user string, groups []string) ([]chat.Info, error) {
+	s.stands.Add(1)
+	return s.Store.Standings(ctx, user, groups)
+}
+
+func (s *stepped) Follow(ctx context.Context, groups, users []string) error {
+	s.followed.Add(1)
+	return s.Store.Follow(ctx, groups, users)
 }
 
 // afterLook calls do once, when a sync has looked at groups and has yet to see what it found.
@@ -59,20 +81,14 @@ func (s *stepped) hasLooked() {
 
 func (s *stepped) Looks(ctx context.Context, user string, groups []string, at chat.LookAt) ([]chat.Look, error) {
 	defer s.hasLooked()
-	s.looks.Add(int64(len(groups)))
 	return s.Store.Looks(ctx, user, groups, at)
 }
 
-func (s *stepped) Arrivals(ctx context.Context, user string, of chat.Arriving) (chat.Arrivals, error) {
-	if len(of.Groups) > 0 {
+func (s *stepped) Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string, at chat.LookAt) (chat.Arrivals, error) {
+	if len(groups) > 0 {
 		defer s.hasLooked()
 	}
-	a, err := s.Store.Arrivals(ctx, user, of)
-	s.looks.Add(int64(len(of.Groups)))
-	if of.NoIndex && a.Ground != "" {
-		s.recalled.Add(1)
-	}
-	return a, err
+	return s.Store.Arrivals(ctx, user, after, limit, groups, at)
 }
 
 func (s *stepped) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {

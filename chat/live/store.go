@@ -11,8 +11,9 @@ type Store interface {
 	SignalStore
 	OpenStore
 	chat.PullStore
-	// Begin reads the whole index of a user, in no particular order, and where the inbox ends.
-	Begin(ctx context.Context, user string) (Beginning, error)
+	// Begin reads the whole index of a user, in no particular order, where the inbox ends, and the user's standing in each of groups, in
+	// one round trip. The standings may be missing.
+	Begin(ctx context.Context, user string, groups []string) (Beginning, error)
 	// Standings reads the user's standing in each group, in order, without what has to be counted (Unread, MentionsUnread,
 	// Acted), without names and settings, and with Joined only where history is hidden. A group that does not exist has an empty Epoch.
 	Standings(ctx context.Context, user string, groups []string) ([]chat.Info, error)
@@ -27,7 +28,7 @@ type Store interface {
 	// InboxPull reads up to limit items after a position; not set: after what was acked. Epoch "" never occurs.
 	InboxPull(ctx context.Context, user string, after chat.Position, limit int) (chat.InboxBatch, error)
 	// Arrivals is UserGroups, InboxPull and Looks at groups in one round trip: a sync begins with them. Looks may be missing.
-	Arrivals(ctx context.Context, user string, of chat.Arriving) (chat.Arrivals, error)
+	Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string, at chat.LookAt) (chat.Arrivals, error)
 }
 
 // living is a Store that serves nothing that had to go by now, deleted or not. What the rings hold is looked at when it is served.
@@ -44,8 +45,8 @@ func (s living) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]cha
 	return pages, err
 }
 
-func (s living) Begin(ctx context.Context, user string) (Beginning, error) {
-	b, err := s.Store.Begin(ctx, user)
+func (s living) Begin(ctx context.Context, user string, groups []string) (Beginning, error) {
+	b, err := s.Store.Begin(ctx, user, groups)
 	b.Items = chat.LiveItems(b.Items, s.nowMs())
 	return b, err
 }
@@ -56,8 +57,8 @@ func (s living) InboxPull(ctx context.Context, user string, after chat.Position,
 	return b, err
 }
 
-func (s living) Arrivals(ctx context.Context, user string, of chat.Arriving) (chat.Arrivals, error) {
-	a, err := s.Store.Arrivals(ctx, user, of)
+func (s living) Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string, at chat.LookAt) (chat.Arrivals, error) {
+	a, err := s.Store.Arrivals(ctx, user, after, limit, groups, at)
 	a.Inbox.Items = chat.LiveItems(a.Inbox.Items, s.nowMs())
 	return a, err
 }

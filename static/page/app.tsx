@@ -1,14 +1,14 @@
 /** The shell: rail, list of groups, the view of the route, and what is open beside it. */
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { useNarrow } from "./hooks.ts";
 import { useInboxAcks } from "./inbox.ts";
 import { useKeys } from "./keys.ts";
 import { close, ownsId, useRoute, type Route } from "./route.ts";
+import { load } from "./saved.ts";
 import { say } from "./say.ts";
 import { Title } from "./title.ts";
 import { lazy } from "./ui/lazy.tsx";
 import { BehindGate } from "./views/behind-gate.tsx";
-import { Invited } from "./views/invited.tsx";
 import { LinkState } from "./views/link.tsx";
 import { Rail } from "./views/rail.tsx";
 import { Sidebar } from "./views/sidebar.tsx";
@@ -22,6 +22,7 @@ const Switcher = lazy(() => import("./views/switcher.tsx").then((m) => m.Switche
 const Shortcuts = lazy(() => import("./views/switcher.tsx").then((m) => m.Shortcuts));
 const Home = lazy(() => import("./views/places.tsx").then((m) => m.Home));
 const Inbox = lazy(() => import("./views/places.tsx").then((m) => m.Inbox));
+const Invited = lazy(() => import("./views/places.tsx").then((m) => m.Invited), () => null);
 const Threads = lazy(() => import("./views/threads.tsx").then((m) => m.Threads));
 const Scheduled = lazy(() => import("./views/places.tsx").then((m) => m.Scheduled));
 const SearchPage = lazy(() => import("./views/search.tsx").then((m) => m.SearchPage));
@@ -31,6 +32,7 @@ export function App() {
   useInboxAcks();
   const [over, setOver] = useKeys();
   const closeOver = () => setOver(null);
+  const [invited] = useState(() => !!load("invite"));
   const panel = route.view === "group" ? route.panel : undefined;
   // On a narrow screen: which of list and pane is shown.
   const at = route.view === "home" ? "list" : route.view === "group" ? "group" : "view";
@@ -52,7 +54,7 @@ export function App() {
             onClose={() => close(beneath(route))} />
         )}
       </div>
-      <Invited />
+      {invited && <Invited />}
       <BehindGate />
       {over === "switcher" && <Switcher onClose={closeOver} onOver={setOver} />}
       {over === "shortcuts" && <Shortcuts onClose={closeOver} />}

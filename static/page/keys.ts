@@ -68,6 +68,6 @@ function region(by: number): void {
   const all = [...document.querySelectorAll<HTMLElement>("[data-region], .panel, .write")].filter((r) => r.checkVisibility());
   const at = all.findLastIndex((r) => r.contains(document.activeElement));
   const to = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length];
-  const inside = to?.matches("main, .panel") ? to : to?.querySelector<HTMLElement>('[aria-current][tabindex="0"], .group-link[tabindex="0"], textarea, a[href], button, input');
+  const inside = to?.matches("main, .panel") ? to : ["textarea", '[tabindex="0"]', "a[href], button"].map((s) => to?.querySelector<HTMLElement>(s)).find(Boolean);
   (inside ?? to)?.focus();
 }

@@ -1,5 +1,5 @@
 /** Who is there: asked for while it is on screen, and the window is visible. */
-import type { Wire } from "@chatd/client";
+import type { Chatd, Wire } from "@chatd/client";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { shortTime, timeOf } from "./format.ts";
 import { useSnapshot } from "./hooks.ts";
@@ -62,6 +62,50 @@ export function Watch({ group, onThere }: { group: string; onThere: (there: Ther
     }
     onThere({ online, users, whole: users.has(me) && users.size >= online });
   }, group);
+  return null;
+}
+
+/** How people are there; who is missing is not, or does not say. */
+export type Theres = ReadonlyMap<string, Presence>;
+type Asker = { users: readonly string[]; onThere: (there: Theres) => void };
+
+/** What shows within this is asked for together. */
+const GATHER_MS = 300;
+const PEERS_MAX = 200;
+/** With the answer that each was given last. */
+const askers = new Map<Asker, string>();
+let gathering: ReturnType<typeof setTimeout> | undefined;
+let asked = 0;
+
+/** Asks for all whose faces show, wherever that is, with one call. */
+function askSoon(chat: Chatd): void {
+  const mine = ++asked;
+  clearTimeout(gathering);
+  gathering = setTimeout(() => {
+    const users = [...new Set([...askers.keys()].flatMap((a) => a.users))].slice(0, PEERS_MAX);
+    if (users.length === 0) return;
+    chat.presence({ users }).then((answer) => {
+      if (mine !== asked) return; // others show by now
+      const there = new Map(answer.users.map(({ user, ...how }) => [user, how]));
+      const text = JSON.stringify(answer.users);
+      for (const [asker, last] of askers) {
+        askers.set(asker, text);
+        if (text !== last) asker.onThere(there);
+      }
+    }, () => {}); // the next time
+  }, GATHER_MS);
+}
+
+/** A view that shows nothing: calls back with how some people are there, as long as it is shown. */
+export function Peers({ users, onThere }: Asker): null {
+  const { chat } = useSession();
+  const asker = useRef<Asker>({ users, onThere }).current;
+  Object.assign(asker, { users, onThere });
+  useEffect(() => {
+    askers.set(asker, "");
+    return () => void askers.delete(asker);
+  }, []);
+  useAsking(async () => askSoon(chat), users.toSorted().join("\n"));
   return null;
 }
 

@@ -19,7 +19,7 @@ export function previewOf(g: GroupState, me: string, people: People, blocked: Re
 }
 
 /** A message without line breaks and marks, and with names in the place of ids. */
-export function oneLine(m: Pick<Message, "body" | "files" | "mentions">, people: People): string {
+export function oneLine(m: { readonly [K in "body" | "files" | "mentions"]?: Message[K] | undefined }, people: People): string {
   const text = m.body ? plain(m.body.slice(0, 4 * MAX_CHARS), m.mentions, nameIn(people)) : m.files?.map((f) => f.name).join(", ") || say("Data", "数据");
   return text.replaceAll(/\s+/g, " ").slice(0, MAX_CHARS);
 }

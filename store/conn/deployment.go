@@ -11,7 +11,6 @@ import (
 	"net"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -57,9 +56,9 @@ type Deployment struct {
 	stop       context.CancelFunc
 	loops      sync.WaitGroup
 	follows    follower
+	joined     *Joined[[]string, []chan struct{}] // calls of Follow; nil in a cluster
 	lanes      []keeper
-	slots      []string    // a key of each partition; set by Start
-	unfenced   atomic.Bool // the server does not say what a fence asks
+	slots      []string // a key of each partition; set by Start
 }
 
 // Open makes the client of a deployment. Nothing is connected to yet.
@@ -105,6 +104,9 @@ func useServer(d *Deployment, client *redis.Client) {
 	}
 	client.AddHook(newGuard(turns, d.breaker, true))
 	d.waits = newWaits(d, client, d.breaker)
+	d.joined = Join(followsJoined, followsPause, func(ctx context.Context, calls [][]string) ([][]chan struct{}, error) {
+		return followTogether(ctx, d.follows, calls)
+	})
 	d.follows = newSubscription(d, func(ctx context.Context) *redis.PubSub { return client.Subscribe(ctx) })
 }
 

@@ -53,7 +53,6 @@ type subscription struct {
 	want    map[string]*channel // everything followed
 	leaving map[string]int      // SUNSUBSCRIBE commands on this connection that are not confirmed yet
 	lost    bool                // a connection was lost and EventLost not delivered yet
-	fences  fences
 }
 
 // channel is one followed channel.
@@ -180,9 +179,6 @@ func (f *subscription) connect(ctx context.Context) (*redis.PubSub, error) {
 		names = append(names, name)
 	}
 	f.ps = ps
-	if f.cluster == nil && f.of.embedded == nil && len(f.of.slots) > 0 {
-		names = append(names, f.fences.begin(f.of.slots[0]))
-	}
 	return ps, f.subscribe(ctx, ps, names)
 }
 
@@ -194,7 +190,7 @@ func (f *subscription) drop() {
 		_ = f.ps.Close()
 		f.ps = nil
 	}
-	f.lost, f.fences = true, fences{}
+	f.lost = true
 	clear(f.leaving)
 	for _, c := range f.want {
 		c.asked = 0
@@ -233,9 +229,6 @@ func (f *subscription) receive(ctx context.Context, ps *redis.PubSub, deliver fu
 		}
 		switch v := value.(type) {
 		case *redis.Message:
-			if f.pass(v) {
-				continue
-			}
 			deliver(Event{EventMessage, v.Channel, v.Payload})
 		case *redis.Subscription:
 			switch v.Kind {
@@ -276,13 +269,13 @@ func (f *subscription) confirm(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c := f.want[name]
-	if f.confirmFence(name) || c == nil {
+	if c == nil {
 		return
 	}
 	if c.asked > 0 {
 		c.asked--
 	} else {
-		f.lost, f.fences = true, fences{}
+		f.lost = true
 	}
 	if c.asked == 0 && !c.isConfirmed() {
 		close(c.confirmed)
@@ -322,9 +315,31 @@ func (f *subscription) deliverLost(deliver func(Event)) {
 	}
 }
 
-// Follow subscribes to channels, and waits until the servers have confirmed all of them or ctx ends.
+// Follow subscribes to channels, and waits until the servers have confirmed all of them or ctx ends. Calls at the same time share a
+// command, except in a cluster: there, a master that hangs would delay those for the others.
 func (d *Deployment) Follow(ctx context.Context, channels []string) error {
-	wait := d.follows.add(ctx, channels)
+	if d.IsCluster() {
+		return confirmed(ctx, d.follows.add(ctx, channels))
+	}
+	// The end of ctx must not leave a call behind that follows the channels later, when nobody wants them any more.
+	wait, err := d.joined.Ask(context.WithoutCancel(ctx), channels)
+	if err != nil {
+		return err
+	}
+	return confirmed(ctx, wait)
+}
+
+// followTogether follows the channels of many calls, and returns what each of them waits for.
+func followTogether(ctx context.Context, all follower, calls [][]string) ([][]chan struct{}, error) {
+	wait := all.add(ctx, slices.Concat(calls...))
+	each := make([][]chan struct{}, len(calls))
+	for i, channels := range calls {
+		each[i], wait = wait[:len(channels)], wait[len(channels):]
+	}
+	return each, nil
+}
+
+func confirmed(ctx context.Context, wait []chan struct{}) error {
 	for _, c := range wait {
 		select {
 		case <-c:

@@ -7,7 +7,7 @@ import type { Entry, Log } from "./log.js";
 import type { Change, Store } from "./store.js";
 import type { ConnectionState, FileInfo, GroupState, InboxItem, Json, Message, Snapshot } from "./types.js";
 /** What describes a group, and how far the person is in it. */
-export type Described = Omit<GroupState, "typing" | "queued" | "failed" | "unreadThreads">;
+export type Described = Omit<GroupState, "typing" | "queued" | "failed" | "waiting" | "unreadThreads">;
 export type GroupRecord = {
     g: Described;
     log: Log;

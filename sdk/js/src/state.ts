@@ -10,7 +10,7 @@ import type { Change, Store } from "./store.js";
 import type { ConnectionState, FileInfo, GroupState, InboxItem, Json, Message, Snapshot } from "./types.js";
 
 /** What describes a group, and how far the person is in it. */
-export type Described = Omit<GroupState, "typing" | "queued" | "failed" | "unreadThreads">;
+export type Described = Omit<GroupState, "typing" | "queued" | "failed" | "waiting" | "unreadThreads">;
 
 export type GroupRecord = {
   g: Described;
@@ -260,13 +260,16 @@ export class State {
   }
 
   #look(): Snapshot {
-    const counts = new Map<string, [queued: number, failed: number]>();
+    const counts = new Map<string, [queued: number, failed: number, newest?: Task]>();
     let [queued, failed, unread, mentions, threads] = [0, 0, 0, 0, 0];
     for (const t of this.outbox.values()) {
-      const of = counts.get(t.group) ?? [0, 0];
+      const of: [number, number, Task?] = counts.get(t.group) ?? [0, 0];
       const one = t.thread ? 0 : 1;
       if (t.error) t.error.code !== "review" && (failed++, (of[1] += one));
-      else if (t.id === undefined) queued++, (of[0] += one);
+      else if (t.id === undefined) {
+        queued++, (of[0] += one);
+        if (one && !t.target && !t.deliver_at) of[2] = t;
+      }
       counts.set(t.group, of);
     }
     for (const id of this.#stale) {
@@ -275,10 +278,11 @@ export class State {
         this.#views.delete(id);
         continue;
       }
-      const [q, f] = counts.get(id) ?? [0, 0];
+      const [q, f, t] = counts.get(id) ?? [0, 0];
+      const waiting = t && { body: t.body, files: t.files, mentions: t.mentions };
       const typing = [...(this.#typing.get(id)?.keys() ?? none)];
       const unreadThreads = Object.entries(record.threads ?? {}).flatMap(([root, [, n]]) => (n > 0 ? Number(root) : []));
-      const view = { ...record.g, typing, queued: q, failed: f, ...(unreadThreads.length > 0 && { unreadThreads }) };
+      const view = { ...record.g, typing, queued: q, failed: f, ...(waiting && { waiting }), ...(unreadThreads.length > 0 && { unreadThreads }) };
       // The same object where it says the same.
       if (JSON.stringify(view) !== JSON.stringify(this.#views.get(id))) this.#views.set(id, view);
     }

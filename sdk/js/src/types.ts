@@ -135,6 +135,8 @@ export type GroupState = {
   /** Messages of one's own that wait for the server, and that it refused; without replies in threads. */
   readonly queued: number;
   readonly failed: number;
+  /** The newest message of one's own that waits for the server; absent: none, or only changes of messages and replies in threads. */
+  readonly waiting?: { readonly [K in "body" | "files" | "mentions"]: Message[K] | undefined };
   readonly data?: Json;
 };
 

@@ -1,6 +1,6 @@
 /** The store: a look at its server and the queues, and an examination of every key, which repairs. */
 import { useEffect, useState } from "preact/hooks";
-import { say } from "../say.ts";
+import { counted, say } from "../say.ts";
 import { sizeOf } from "../format.ts";
 import { type Ask, useAnswer } from "./api.ts";
 import { Act, Table, Trouble, View, When } from "./parts.tsx";
@@ -61,6 +61,7 @@ function Examination({ ask }: { ask: Ask }) {
   useEffect(() => setEvery(run?.state === "running" ? EVERY_MS : 0), [run?.state]);
   const begin = (repair: boolean) => ask("POST", "/v1/doctor", { repair }).then(again);
   const running = run?.state === "running";
+  const found = counted(run?.found ?? 0, "finding", "findings", "个发现");
   return (
     <section class="examination" data-state={run?.state}>
       <h2>{say("Every key", "所有键")}</h2>
@@ -69,7 +70,7 @@ function Examination({ ask }: { ask: Ask }) {
       {failure?.passing && <Trouble of={failure} />}
       {running ? (
         <p class="progress" role="status">
-          <progress max={Math.max(run.keys_total, run.keys, 1)} value={run.keys} />{say(`${run.keys.toLocaleString()} keys, ${run.found} findings`, `${run.keys.toLocaleString()} 个键，${run.found} 个发现`)}
+          <progress max={Math.max(run.keys_total, run.keys, 1)} value={run.keys} />{say(`${run.keys.toLocaleString()} keys, ${found}`, `${run.keys.toLocaleString()} 个键，${run.found} 个发现`)}
           <Act name="stop" label={say("Stop", "停止")} run={() => ask("DELETE", "/v1/doctor/run").then(again)} />
         </p>
       ) : (
@@ -79,7 +80,7 @@ function Examination({ ask }: { ask: Ask }) {
         </p>
       )}
       {run && !running && (
-        <p data-ended={run.state}>{run.state === "done" ? say(`Done: ${run.keys.toLocaleString()} keys, ${run.found} findings, ${run.open} open.`, `完成：${run.keys.toLocaleString()} 个键，${run.found} 个发现，${run.open} 个未修复。`)
+        <p data-ended={run.state}>{run.state === "done" ? say(`Done: ${run.keys.toLocaleString()} keys, ${found}, ${run.open} open.`, `完成：${run.keys.toLocaleString()} 个键，${run.found} 个发现，${run.open} 个未修复。`)
           : run.state === "stopped" ? say("Stopped.", "已停止。") : (run.error ?? say("Failed.", "失败。"))} <When at={run.started_at} /></p>
       )}
       {run && run.findings.length > 0 && findingsOf(run.findings)}

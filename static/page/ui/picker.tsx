@@ -6,7 +6,6 @@ import { type Emoji, find, loadEmoji, recentEmoji, setTone, toneNow, usedEmoji, 
 import type { PickerProps } from "./emoji.tsx";
 import { memo } from "./memo.ts";
 
-const COLUMNS = 9;
 /** More are not looked at: one writes another letter. */
 const FOUND_MAX = 180;
 const HANDS = ["✋", "✋🏻", "✋🏼", "✋🏽", "✋🏾", "✋🏿"];
@@ -46,7 +45,8 @@ export function Picker({ onPick, onClose }: PickerProps) {
   function onKeyDown(e: KeyboardEvent): void {
     if (e.isComposing) return;
     const rtl = getComputedStyle(field.current!).direction === "rtl" ? -1 : 1;
-    const step = { ArrowUp: -COLUMNS, ArrowDown: COLUMNS, ...((inGrid || !query) && { ArrowLeft: -rtl, ArrowRight: rtl }) }[e.key];
+    const columns = getComputedStyle(grid.current!).gridTemplateColumns.split(" ").length;
+    const step = { ArrowUp: -columns, ArrowDown: columns, ...((inGrid || !query) && { ArrowLeft: -rtl, ArrowRight: rtl }) }[e.key];
     if (step) {
       setAt(Math.max(0, Math.min(shown.length - 1, active + step)));
       setInGrid(true);

@@ -184,7 +184,7 @@ function Write({ group, title, about, onAbout, input, thread }: Props) {
     const shortcut = ctrl && !e.shiftKey && !e.altKey && ({ b: "bold", i: "italic", e: "code" } as const)[e.key.toLowerCase()];
     if (e.key === "Enter" && (ctrl || (prefs().enterSends && !e.shiftKey && !inFence(text, caret)))) submit();
     else if (e.key === "Escape" && about) onAbout(null);
-    else if (e.key === "ArrowUp" && text === "" && !about && !thread) void editLast();
+    else if (e.key === "ArrowUp" && !e.altKey && text === "" && !about && !thread) void editLast();
     else if (shortcut) look(shortcut);
     else return;
     e.preventDefault();

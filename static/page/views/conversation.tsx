@@ -16,12 +16,12 @@ import { memo } from "../ui/memo.ts";
 import { Avatar, Back, Face, IconButton } from "../ui/parts.tsx";
 import { useRoving } from "../ui/roving.ts";
 import { Composer } from "./composer.tsx";
-import { Held } from "./held.tsx";
 import { Level } from "./level.tsx";
 import { Timeline } from "./timeline.tsx";
 import { Typing } from "./typing.tsx";
 
 const Outside = lazy(() => import("./people.tsx").then((m) => m.Outside));
+const Held = lazy(() => import("./there.tsx").then((m) => m.Held), () => null);
 const PeerLine = lazy(() => import("./there.tsx").then((m) => m.PeerLine), ({ about }: { user: string; about: string }) => about);
 
 const FACES = 3;
@@ -55,7 +55,7 @@ export function Conversation({ group: id, at }: { group: string; at?: number | u
         : `${group.visibility === "public" ? say("Public", "公开") : say("Private", "私密")} · ${counted(group.members, "member", "members", "名成员")}${here > 1 ? say(` · ${here} here`, ` · ${here} 人在看`) : ""}`} />
       <Timeline key={`${id} ${at ?? ""}`} group={group} at={at} onAbout={(next) => { setAbout(next); input.current?.focus(); }} />
       <Typing group={id} />
-      <Held group={id} />
+      {group.queued > 0 && <Held group={id} />}
       <Composer group={written} title={title} about={about} onAbout={setAbout} input={input} />
     </>
   );

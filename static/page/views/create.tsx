@@ -1,8 +1,9 @@
 /** Making a group, and finding one that anyone may join. */
+import type { ComponentChildren } from "preact";
 import type { Wire } from "@chatd/client";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useSnapshot } from "../hooks.ts";
-import { go, groupPath, pathOf } from "../route.ts";
+import { go, groupPath, pathOf, route } from "../route.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { problemOf } from "../ui/confirm.tsx";
@@ -12,10 +13,11 @@ import { Enter } from "./outside.tsx";
 
 const PAGE = 50;
 
-export const Head = ({ title }: { title: string }) => (
+export const Head = ({ title, children }: { title: string; children?: ComponentChildren }) => (
   <header class="pane-head">
     <Back />
-    <h1>{title}</h1>
+    <h1 class="grow">{title}</h1>
+    {children}
   </header>
 );
 
@@ -37,7 +39,7 @@ export function Create() {
       const group = await chat.create({
         name: text("name"), visibility: text("visibility") as "private", ...(text("id") && { id: text("id") }), ...(users.length > 0 && { members: users }),
       });
-      go({ view: "group", group: group.id }, "replace");
+      if (route().view === "new") go({ view: "group", group: group.id }, "replace");
     } catch (err) {
       const { code, detail = "" } = err as { code?: string; detail?: string };
       setProblem(code === "exists" ? say("This ID is already in use. Choose another one.", "此 ID 已被使用，请换一个。")

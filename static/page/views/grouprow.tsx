@@ -6,14 +6,21 @@ import { type Draft, useDraft } from "../drafts.ts";
 import { shortTime } from "../format.ts";
 import { useMuted } from "../muted.ts";
 import { usePeople } from "../people.ts";
-import { previewOf } from "../preview.ts";
+import { oneLine, previewOf } from "../preview.ts";
 import { groupPath } from "../route.ts";
 import { counted, say } from "../say.ts";
 import { useSession } from "../session.ts";
+import { lazy } from "../ui/lazy.tsx";
 import { memo } from "../ui/memo.ts";
 import { GroupFace, Icon } from "../ui/parts.tsx";
 
-type Props = { group: GroupState; title: string; current: boolean; stop: boolean; starred: boolean; onStar: (group: string, on: boolean) => void };
+const Dot = lazy(() => import("./there.tsx").then((m) => m.Dot), () => null);
+
+type Props = {
+  group: GroupState; title: string; current: boolean; stop: boolean; starred: boolean; onStar: (group: string, on: boolean) => void;
+  /** How the other person of a direct one is there. */
+  there?: "online" | "away" | undefined;
+};
 
 /** What moves, as all rows do when one comes to the top, is drawn apart from what is in it. */
 export const GroupRow = memo(({ top, ...shown }: Props & { top: number }) => {
@@ -22,7 +29,7 @@ export const GroupRow = memo(({ top, ...shown }: Props & { top: number }) => {
   return <li ref={ref} class="group-line"><Shown {...shown} /></li>;
 });
 
-const Shown = memo(({ group: g, title, current, stop, starred, onStar }: Props) => {
+const Shown = memo(({ group: g, title, current, stop, starred, onStar, there }: Props) => {
   const at = g.last_message?.sent_at ?? g.created_at;
   const unread = g.unread > 0 || g.mentions_unread > 0;
   const draft = useDraft(current ? "" : g.id); // of what is open the composer shows it, with each key
@@ -30,7 +37,7 @@ const Shown = memo(({ group: g, title, current, stop, starred, onStar }: Props) 
   return (
     <>
       <a class={`group-link${unread ? " unread" : ""}${muted ? " muted" : ""}`} href={groupPath(g.id)} data-group={g.id} aria-current={current ? "page" : undefined} tabIndex={stop ? 0 : -1}>
-        <GroupFace group={g} title={title} />
+        <span class="face-there"><GroupFace group={g} title={title} />{there && <Dot state={there} />}</span>
         <span class="group-text">
           <span class="group-top">
             <span class="group-name" dir="auto">{title}</span>
@@ -49,15 +56,15 @@ const Shown = memo(({ group: g, title, current, stop, starred, onStar }: Props) 
   );
 });
 
-/** Who is typing; else what of one's own is on its way, unless there is something to read; else what was said last. */
+/** Who is typing; else what of one's own was refused or is on its way, unless there is something to read; else what was said last. */
 function Last({ group: g, draft }: { group: GroupState; draft: Draft | undefined }) {
   const { me } = useSession();
   const people = usePeople();
   const blocked = useBlocked();
   const typing = g.typing.find((u) => !blocked.has(u));
   if (typing) return <em class="group-last">{say(`${people.known.get(typing)?.name || typing} is typing…`, `${people.known.get(typing)?.name || typing} 正在输入…`)}</em>;
-  const own = g.unread > 0 ? "" : g.failed > 0 ? failedText(g.failed) : g.queued > 0 ? queuedText(g.queued) : "";
-  const { who, text } = own ? { who: "", text: own }
+  const { who, text } = g.failed > 0 && g.unread === 0 ? { who: "", text: failedText(g.failed) }
+    : g.waiting && g.unread === 0 ? { who: say("You", "您"), text: oneLine(g.waiting, people) }
     : draft && g.unread === 0 ? { who: say("Draft", "草稿"), text: draft.text.trim().slice(0, 120) || say("Attachment", "附件") } : previewOf(g, me, people, blocked);
   return <span class="group-last" dir="auto">{who && <><bdi>{who}</bdi>{say(": ", "：")}</>}{text}</span>;
 }

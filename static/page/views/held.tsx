@@ -9,9 +9,10 @@ import { useSession } from "../session.ts";
 /** Most messages are on their way for less. */
 const HELD_MS = 2000;
 
+/** Shown while a message waits. */
 export function Held({ group }: { group: string }) {
   const { chat } = useSession();
-  const waits = useSnapshot((s) => s.connection.phase === "live" && (s.groups.find((g) => g.id === group)?.queued ?? 0) > 0);
+  const waits = useSnapshot((s) => s.connection.phase === "live");
   const [behind, setBehind] = useState<readonly string[] | null>(null);
   const nameOf = useNames(behind ?? []);
   useEffect(() => {

@@ -13,9 +13,12 @@ import { oneLine } from "../preview.ts";
 import { groupPath, pathOf } from "../route.ts";
 import { counted, say } from "../say.ts";
 import { closed, useSession } from "../session.ts";
+import { lazy } from "../ui/lazy.tsx";
 import { GroupFace, Icon } from "../ui/parts.tsx";
 import { DevCards } from "./devcards.tsx";
 import { itemsText } from "./inbox.tsx";
+
+const Online = lazy(() => import("./there.tsx").then((m) => m.Online), () => null);
 
 const CARDS_MAX = 6;
 const LINES = 2;
@@ -46,6 +49,7 @@ function Beginning() {
       <Drafts groups={groups} />
       {waiting > 0 && <a class="home-card calm" href={pathOf({ view: "inbox" })}><Icon name="bell" />{itemsText(waiting)}</a>}
       {features.includes("schedules") && <Due />}
+      {known && groups.length > 0 && <Online />}
       {features.includes("dev") && <DevCards />}
     </div>
   );

@@ -28,13 +28,18 @@ const HINTS: Record<FilterName, string> = {
 /** What was searched in the panel last, so that it stays while one goes from hit to hit. */
 let inPanel = { group: "", text: "" };
 
+/** The address names what is searched for, unless the page is elsewhere by now. */
+function named(q: string): void {
+  if (route().view === "search") go({ view: "search", q }, "replace");
+}
+
 export const SearchPage = ({ q }: { q: string }) => (
   <>
     <header class="pane-head">
       <Back />
       <h1 class="pane-title">{say("Search", "搜索")}</h1>
     </header>
-    <div class="pane-body narrow"><Search first={q} onText={(text) => go({ view: "search", q: text }, "replace")} /></div>
+    <div class="pane-body narrow"><Search first={q} onText={named} /></div>
   </>
 );
 

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useSnapshot } from "../hooks.ts";
 import { followNotices, manages as managing, useMembers } from "../members.ts";
 import { isolated } from "../people.ts";
-import { go } from "../route.ts";
+import { go, route } from "../route.ts";
 import { say } from "../say.ts";
 import { useSession } from "../session.ts";
 import { about } from "../signin.ts";
@@ -169,7 +169,10 @@ function Danger({ group, owner }: { group: Wire.Group; owner: boolean }) {
   const [question, setQuestion] = useState<Question | null>(null);
   const title = group.name || group.id;
   const named = isolated(title);
-  const home = () => go({ view: "home" }, "replace");
+  const home = () => {
+    const here = route();
+    if (here.view === "group" && here.group === group.id) go({ view: "home" }, "replace");
+  };
   const leave: Question = {
     title: say(`Leave ${named}?`, `退出 ${named}？`), button: say("Leave group", "退出群组"), danger: true, run: () => chat.group(group.id).leave().then(home),
     text: members <= 1 ? say("You’re the last member, so the group and all its messages will be deleted.", "您是最后一位成员，群组及其所有消息将被删除。")

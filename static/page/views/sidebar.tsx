@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { GroupState } from "@chatd/client";
 import { useEvent, useGroups, useKnown, useNarrow } from "../hooks.ts";
-import { titleOf } from "../groups.ts";
+import { peerOf, titleOf } from "../groups.ts";
 import { usePeople } from "../people.ts";
 import { usePrefs } from "../prefs.ts";
 import { go, pathOf } from "../route.ts";
@@ -10,11 +10,15 @@ import { say } from "../say.ts";
 import { drawnOf, fold, isUnread, linesOf, unreadBeyond, type Line, type SectionName } from "../sections.ts";
 import { useSession } from "../session.ts";
 import { star, useStarred } from "../starred.ts";
+import { lazy } from "../ui/lazy.tsx";
 import { memo } from "../ui/memo.ts";
 import { Icon } from "../ui/parts.tsx";
 import { Divider } from "./divider.tsx";
 import { GroupRow } from "./grouprow.tsx";
+import type { Theres } from "../presence.tsx";
 import { Ways } from "./rail.tsx";
+
+const Peers = lazy(() => import("./there.tsx").then((m) => m.Peers), () => null);
 
 const ROW_PX = matchMedia("(pointer: coarse)").matches ? { cosy: 48, compact: 44 } : { cosy: 48, compact: 32 };
 /** Keys that follow within this are one word that is looked for. */
@@ -41,7 +45,7 @@ export function Sidebar({ open, alone }: { open: string; alone: boolean }) {
     } else if (e.key === "Enter" && found && !e.isComposing) {
       setFilter("");
       go({ view: "group", group: found.group.id });
-    } else if (e.key === "ArrowDown") {
+    } else if (e.key === "ArrowDown" && !e.altKey) {
       e.preventDefault();
       list.current?.querySelector<HTMLElement>(".group-link")?.focus();
     }
@@ -92,6 +96,7 @@ function List({ lines, open, box }: { lines: readonly Line[]; open: string; box:
   const starred = useStarred(me);
   const [view, setView] = useState({ from: 0, height: 900 });
   const [at, setAt] = useState(""); // where the keyboard is
+  const [there, setThere] = useState<Theres>();
   const inner = useRef<HTMLUListElement>(null);
   const typed = useRef({ text: "", when: 0 });
   const focusing = useRef("");
@@ -150,6 +155,7 @@ function List({ lines, open, box }: { lines: readonly Line[]; open: string; box:
   }
 
   const drawn = drawnOf(lines, view.from, view.height, active);
+  const peers = drawn.flatMap((l) => (l.type === "group" && peerOf(l.group, me)) || []);
   const beyond = unreadBeyond(lines, view.from, view.height);
   return (
     <div class="list">
@@ -158,9 +164,10 @@ function List({ lines, open, box }: { lines: readonly Line[]; open: string; box:
         <ul ref={inner}>
           {drawn.map((l) => l.type === "head" ? <Head key={l.section} name={l.section} top={l.top} count={l.count} />
             : <GroupRow key={`g ${l.group.id}`} group={l.group} title={l.title} top={l.top} current={l.group.id === open} stop={l.group.id === active}
-                starred={starred.includes(l.group.id)} onStar={onStar} />)}
+                starred={starred.includes(l.group.id)} onStar={onStar} there={there?.get(peerOf(l.group, me)!)?.state} />)}
         </ul>
       </nav>
+      {peers.length > 0 && <Peers users={peers} onThere={setThere} />}
       {beyond.above > 0 && <Beyond up n={beyond.above} onClick={() => box.current?.scrollTo({ top: 0 })} />}
       {beyond.below > 0 && <Beyond n={beyond.below} onClick={() => box.current?.scrollBy({ top: view.height })} />}
     </div>

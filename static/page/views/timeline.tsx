@@ -79,7 +79,7 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
     },
   });
   useEffect(() => {
-    if (!target || !ready) return; // it would have arrived by now
+    if (!target || !ready || scroller.current?.querySelector(`.message[data-id="${target}"]`)) return; // else it is not here
     setTarget(0);
     const gone = () => here.current && toast(say("This message is no longer here.", "此消息已不存在。"));
     // A reply is shown in its thread.

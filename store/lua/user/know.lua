@@ -1,8 +1,10 @@
--- Adds a user to the list of all known users, as one who uses the server.
+-- Adds users to the list of all known users, as ones who use the server.
 --
 -- KEYS  users unused
--- ARGV  user
+-- ARGV  them...
 -- Returns {OK}
-redis.call('ZADD', users, 0, user)
-redis.call('SREM', unused, user)
+for i = them, #ARGV do
+  redis.call('ZADD', users, 0, ARGV[i])
+  redis.call('SREM', unused, ARGV[i])
+end
 return {'OK'}
