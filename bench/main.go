@@ -44,7 +44,7 @@ var sections = []struct {
 	{"sending", sending}, {"batches", batches}, {"reading", reading}, {"counting", counting}, {"memory", memory}, {"embedded", embeddedStore},
 	{"tasks", tasks}, {"features", features}, {"options", options}, {"river", besideRiver}, {"waiting", waiting}, {"priorities", priorities}, {"schedules", schedules},
 	{"announcements", announcements}, {"streams", streams}, {"presence", whereabouts}, {"readers", readers}, {"back", back}, {"deliveries", deliveries}, {"arrivals", arrivals}, {"cluster", cluster}, {"overload", overload}, {"hooks", hooks}, {"archiving", archiving}, {"history", histories},
-	{"files", transfers}, {"browser", inBrowser}, {"growth", growth},
+	{"files", transfers}, {"browser", inBrowser}, {"growth", growth}, {"newsless", newsless},
 }
 
 func main() {

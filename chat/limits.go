@@ -57,6 +57,8 @@ type Limits struct {
 	FeedLinger  time.Duration // how long a group without a live reader stays followed
 	RingEntries int           // newest messages of a live group kept in memory
 
+	RememberGroups int // from so many groups of a user on, a node remembers what their sync has found
+
 	// What sessions of a node have read and their clients have not taken yet, in bytes of JSON. Beyond, the slowest are closed.
 	PendingBytesMax int64
 
@@ -134,6 +136,8 @@ func DefaultLimits() Limits {
 		SafetyCheck: 2 * time.Second,
 		FeedLinger:  30 * time.Second,
 		RingEntries: 128,
+
+		RememberGroups: 51, // fewer cost less to look at than to make sure that nothing has changed
 
 		PendingBytesMax: 32 << 20,
 

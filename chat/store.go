@@ -366,11 +366,25 @@ type IndexStore interface {
 	KnowAll(ctx context.Context, users []string) (written []string, err error)
 }
 
+// Arriving is what a sync asks for when it begins.
+type Arriving struct {
+	After    Position // of the inbox; not set: what was acked
+	Limit    int      // of items
+	Groups   []string // to look at
+	At       LookAt
+	NoIndex  bool // the index is known. With Grounded: where there is no Ground, it may be that nothing is read
+	Grounded bool // what was known is compared
+}
+
 // Arrivals is what a sync begins with.
 type Arrivals struct {
 	Groups []UserGroup // the whole index
 	Inbox  InboxBatch
 	Looks  []Look // at the groups that were asked for, in order; nil: not read
+
+	// Ground names the store that the node's signals come from. All that were published before this was read are delivered. Where the
+	// ground was the same before, and none was missed meanwhile, nothing has changed of which no signal came. Empty: that is not known.
+	Ground string
 }
 
 // NewItem is an item to be put into an inbox.

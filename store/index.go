@@ -90,19 +90,39 @@ func (s *Index) Indexed(ctx context.Context, by, group string, users []string) (
 
 // Arrivals reads the index and the inbox of a user, and looks at groups, in one round trip. If that fails, it reads the index
 // and the inbox one by one: each of the two handles its own errors.
-func (s *Index) Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string, at chat.LookAt) (chat.Arrivals, error) {
+func (s *Index) Arrivals(ctx context.Context, user string, of chat.Arriving) (chat.Arrivals, error) {
 	k := s.keys.user(user)
-	looks := make([]chat.Look, len(groups))
-	read := s.looks(user, groups, at, looks)
+	looks := make([]chat.Look, len(of.Groups))
+	read := s.looks(user, of.Groups, of.At, looks)
 	pipe := s.conn.Client().Pipeline()
-	index := pipe.ZRangeWithScores(ctx, k.groups(), 0, s.indexMax()-1)
-	pull := s.inboxes.inboxPullCall(k, after, limit).Send(ctx, pipe)
+	var ground func(context.Context) string
+	if of.Grounded {
+		ground = s.ground(ctx, pipe)
+	}
+	if of.NoIndex && ground == nil {
+		return chat.Arrivals{}, nil
+	}
+	index := &redis.ZSliceCmd{}
+	if !of.NoIndex {
+		index = pipe.ZRangeWithScores(ctx, k.groups(), 0, s.indexMax()-1)
+	}
+	pull := s.inboxes.inboxPullCall(k, of.After, of.Limit).Send(ctx, pipe)
 	cmds := make([]*redis.Cmd, len(read.calls))
 	for i, c := range read.calls {
 		cmds[i] = c.Send(ctx, pipe)
 	}
-	if _, err := pipe.Exec(ctx); err == nil {
-		r, err := asReply(inboxPullScript.Name, pull.Val())
+	_, _ = pipe.Exec(ctx) // each has its own error, and the fence may fail alone
+	err := cmp.Or(index.Err(), pull.Err())
+	for _, cmd := range cmds {
+		err = cmp.Or(err, cmd.Err())
+	}
+	stands := ""
+	if ground != nil {
+		stands = ground(ctx)
+	}
+	if err == nil {
+		var r reply
+		r, err = asReply(inboxPullScript.Name, pull.Val())
 		for c := 0; c < len(cmds) && err == nil; c++ {
 			var looked reply
 			if looked, err = asReply(looksScript.Name, cmds[c].Val()); err == nil {
@@ -110,15 +130,34 @@ func (s *Index) Arrivals(ctx context.Context, user string, after chat.Position, 
 			}
 		}
 		if err == nil && r.text(1) != "" {
-			return chat.Arrivals{Groups: asUserGroups(index.Val()), Inbox: asInboxBatch(r), Looks: looks}, nil
+			return chat.Arrivals{Groups: asUserGroups(index.Val()), Inbox: asInboxBatch(r), Looks: looks, Ground: stands}, nil
 		}
+	}
+	if of.NoIndex {
+		return chat.Arrivals{}, nil
 	}
 	listed, err := s.UserGroups(ctx, user)
 	if err != nil {
 		return chat.Arrivals{}, err
 	}
-	inbox, err := s.inboxes.InboxPull(ctx, user, after, limit)
+	inbox, err := s.inboxes.InboxPull(ctx, user, of.After, of.Limit)
 	return chat.Arrivals{Groups: listed, Inbox: inbox}, err
+}
+
+// ground asks, before what it is about is read, where the signals of this node come from. The function that it returns says so
+// afterwards: see chat.Arrivals. nil: that cannot be known.
+func (s *Index) ground(ctx context.Context, pipe redis.Pipeliner) func(context.Context) string {
+	wait := conn.QueueFence(ctx, s.conn, pipe)
+	if wait == nil {
+		return nil
+	}
+	life := pipe.HGet(ctx, s.keys.part(0).layout(), "life")
+	return func(ctx context.Context) string {
+		if replication := wait(ctx); replication != "" && life.Val() != "" {
+			return life.Val() + " " + replication
+		}
+		return ""
+	}
 }
 
 // AddUserGroups puts group into the index of users and signals joined to each. A hint above seen is lowered: it belongs to an

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 
@@ -25,7 +26,7 @@ type Layout struct {
 // every key would be looked up in the wrong place. The store's queues use the same number.
 func (s *Layout) checkLayout(ctx context.Context, o Options) error {
 	version, importing := int64(0), ""
-	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", o.Export).Arg("import", o.Import))
+	r, err := s.run(ctx, s.layoutCall(o.Export, o.Import))
 	switch {
 	case err == nil:
 		version, importing = r.number(1), r.text(2)
@@ -49,6 +50,10 @@ func (s *Layout) checkLayout(ctx context.Context, o Options) error {
 	}
 	s.keys = newKeyspace(s.keys.prefix, has)
 	return nil
+}
+
+func (s *Layout) layoutCall(exports bool, file string) call {
+	return layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", exports).Arg("import", file).Arg("life", rand.Text())
 }
 
 // recorded reads what the script would record, for a server that does not run it.
@@ -88,7 +93,7 @@ func (s *Layout) checkExists(ctx context.Context) error {
 // done tells that the import of the file with this id is complete, and nobody has opened the store since, except to import the
 // same file.
 func (s *Layout) ImportUnderWay(ctx context.Context, file string) (id string, lines int64, done bool, err error) {
-	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", false).Arg("import", file))
+	r, err := s.run(ctx, s.layoutCall(false, file))
 	if err != nil {
 		return "", 0, false, err
 	}
@@ -107,7 +112,7 @@ func (s *Layout) NoteImported(ctx context.Context, id string) error { return s.N
 // ExportUnderWay returns the id of the file to which the store is exported, as NoteExport recorded it; "" if anything else has
 // opened the store since.
 func (s *Layout) ExportUnderWay(ctx context.Context) (id string, err error) {
-	r, err := s.run(ctx, layoutScript.On(s.keys.part(0)).Arg("version", LayoutVersion).Arg("exports", true).Arg("import", ""))
+	r, err := s.run(ctx, s.layoutCall(true, ""))
 	return r.text(4), err
 }
 

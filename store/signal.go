@@ -61,6 +61,8 @@ func (s *Signals) Listen(ctx context.Context, deliver func(live.Signal)) error {
 			} else if sig, ok := s.keys.decodeSignal(e.Channel, e.Payload); ok {
 				s.deliverTraced(sig, deliver)
 			} else {
+				group, user, _ := s.keys.followed(e.Channel)
+				deliver(live.Signal{Kind: live.SignalUnknown, Group: group, User: user})
 				s.log.Debug("ignored an unknown signal", "channel", e.Channel)
 			}
 		}

@@ -26,7 +26,7 @@ func (w *fixture) inbox(user string, after chat.Position, limit int) chat.InboxB
 	w.Helper()
 	b, err := w.InboxPull(w.ctx, user, after, limit)
 	w.ok(err)
-	together, err := w.Arrivals(w.ctx, user, after, limit, nil, chat.LookAtSeen)
+	together, err := w.Arrivals(w.ctx, user, chat.Arriving{After: after, Limit: limit})
 	w.ok(err)
 	w.equal(together.Inbox, b)
 	for i, text := range b.Items {

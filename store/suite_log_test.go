@@ -273,7 +273,7 @@ var logTests = map[string]func(*fixture){
 			looks, err := w.Looks(w.ctx, "bob", []string{"h", "none", "g"}, at)
 			w.ok(err)
 			w.equal(looks, want)
-			arrivals, err := w.Arrivals(w.ctx, "bob", chat.Position{}, 1, []string{"h", "none", "g"}, at)
+			arrivals, err := w.Arrivals(w.ctx, "bob", chat.Arriving{Limit: 1, Groups: []string{"h", "none", "g"}, At: at})
 			w.ok(err)
 			w.equal(arrivals.Looks, want)
 		}

@@ -110,6 +110,48 @@ var signalTests = map[string]func(*fixture){
 		w.ok(w.DropUserGroup(w.ctx, "bob", "g"))
 		w.equal(w.next(signals), live.Signal{Kind: live.SignalLeft, User: "bob", Group: "g"})
 	},
+	"a ground once what was published before is delivered": func(w *fixture) {
+		w.group("g", []string{"bob"})
+		signals := w.listen()
+		w.ok(w.Follow(w.ctx, []string{"g"}, []string{"bob"}))
+		w.inbox("bob", chat.Position{}, 1) // from then on it has a name
+		ask := func() chat.Arrivals {
+			w.Helper()
+			a, err := w.Arrivals(w.ctx, "bob", chat.Arriving{Limit: 1, Groups: []string{"g"}, NoIndex: true, Grounded: true})
+			w.ok(err)
+			return a
+		}
+		if w.Conn().IsCluster() || w.Conn().IsEmbedded() {
+			w.equal(ask(), chat.Arrivals{})
+			return
+		}
+		ground := ""
+		for begun := time.Now(); ground == ""; ground = ask().Ground {
+			if time.Since(begun) > signalMax {
+				w.Fatal("there is no ground")
+			}
+		}
+		for grounded, begun := 0, time.Now(); grounded < 20; {
+			id := w.say("g", "alice", "x")
+			a := ask()
+			if a.Ground == "" { // the machine is busy
+				w.equal(w.next(signals).Message.ID, id)
+				if time.Since(begun) > signalMax {
+					w.Fatal("there is hardly ever a ground")
+				}
+				continue
+			}
+			grounded++
+			w.equal(a.Ground, ground)
+			w.equal(a.Looks, []chat.Look{{Last: id, Seen: 0, Read: -1}})
+			select {
+			case s := <-signals:
+				w.equal(s.Message.ID, id)
+			default:
+				w.Fatalf("message %d is not delivered, and there is a ground", id)
+			}
+		}
+	},
 	"unfollow": func(w *fixture) {
 		w.group("g", nil)
 		w.group("h", nil)

@@ -17,7 +17,7 @@ var indexTests = map[string]func(*fixture){
 			w.Helper()
 			got, err := w.UserGroups(w.ctx, user)
 			w.ok(err)
-			both, err := w.Arrivals(w.ctx, user, chat.Position{}, 10, nil, chat.LookAtSeen)
+			both, err := w.Arrivals(w.ctx, user, chat.Arriving{Limit: 10})
 			w.ok(err)
 			w.equal(both.Groups, got)
 			w.equal(both.Inbox, w.inbox(user, chat.Position{}, 10))

@@ -10,6 +10,7 @@ type feed struct {
 	group string
 	nowMs func() int64           // by the clock of the store
 	hides func(user string) bool // nil: nobody does
+	tide  *tide
 
 	mu        sync.RWMutex // guards all below
 	ring      ring
@@ -27,7 +28,7 @@ type feed struct {
 }
 
 func newFeed(group string, entries int) *feed {
-	return &feed{group: group, ring: newRing(entries), idleSince: time.Now()}
+	return &feed{group: group, tide: &tide{}, ring: newRing(entries), idleSince: time.Now()}
 }
 
 // apply changes fd's ring, then wakes its readers if it grew and queues a fill if it has a hole. A fill that is queued or running
@@ -38,6 +39,9 @@ func (h *hub) apply(fd *feed, do func(*ring) change) {
 	queue := c.hole && !fd.repairing
 	fd.repairing = fd.repairing || c.hole
 	fd.mu.Unlock()
+	if c.grew || c.hole {
+		fd.tide.move() // by a signal, or by a check for lost ones
+	}
 	if c.grew {
 		fd.each(func(in *interest) { in.pending.grew(in) })
 	}
@@ -93,6 +97,12 @@ func (f *feed) confirm() {
 	f.mu.Unlock()
 }
 
+func (f *feed) isConfirmed() bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.confirmed
+}
+
 // remove ends an interest. The feed lingers for the next reader.
 func (f *feed) remove(in *interest) {
 	f.mu.Lock()
@@ -124,7 +134,7 @@ func (f *feed) each(do func(*interest)) {
 func (f *feed) idle(now time.Time, linger time.Duration, crowded bool) bool {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	return len(f.interests) == 0 && (crowded || now.Sub(f.idleSince) > linger)
+	return len(f.interests) == 0 && (crowded || f.tide.idle(f.idleSince, now, linger))
 }
 
 // failed notes that a reader could not read the log.

@@ -40,6 +40,7 @@ type userFeed struct {
 	confirmed bool          // the store has confirmed the subscription
 	inboxEnd  chat.InboxEnd // what readers were last woken for; Last is unknownLast if they were not
 	idleSince time.Time     // when the last reader left
+	tide      *tide         // of the index
 }
 
 func newHub(store Store, limits chat.Limits, log *slog.Logger) *hub {
@@ -71,7 +72,10 @@ func (h *hub) deliver(s Signal) {
 		h.cursor(CursorEvent{Group: s.Group, User: s.User, Seen: s.Seen, Read: s.Read, Named: s.Named, Quiet: s.Quiet, Origin: s.Origin})
 	case SignalInbox:
 		h.eachReader(s.User, (*pending).inboxGrew)
+	case SignalUnknown:
+		h.moved(s.Group, s.User)
 	case SignalJoined, SignalLeft:
+		h.moved("", s.User)
 		h.eachReader(s.User, func(p *pending) { p.joinedOrLeft(s.Group) })
 	case SignalHere:
 		h.opens.signal(s.Group, s.Node)
@@ -94,9 +98,11 @@ func (h *hub) deliver(s Signal) {
 func (h *hub) deliverTo(fd *feed, s Signal) {
 	switch s.Kind {
 	case SignalMessage:
+		fd.tide.move()
 		fd.noteStreams(s)
 		h.apply(fd, func(r *ring) change { return r.take(s.Epoch, s.Message, s.Changed) })
 	case SignalDeleted:
+		fd.tide.move()
 		h.apply(fd, func(r *ring) change { return r.deleted(s.Epoch) })
 	case SignalExpired:
 		h.apply(fd, func(r *ring) change { r.expire(s.Epoch, s.Seen); return change{} })
@@ -118,7 +124,11 @@ func (h *hub) deliverTo(fd *feed, s Signal) {
 func (h *hub) cut() {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
+	for _, u := range h.users {
+		u.tide.move()
+	}
 	for _, fd := range h.groups {
+		fd.tide.move()
 		fd.mu.Lock()
 		fd.ring.cut()
 		fd.mu.Unlock()
@@ -144,7 +154,7 @@ func (h *hub) subscribe(ctx context.Context, p *pending, groups []string, fresh 
 	h.mu.Lock()
 	u := h.users[p.user]
 	if u == nil {
-		u = &userFeed{inboxEnd: chat.InboxEnd{Last: unknownLast}}
+		u = &userFeed{inboxEnd: chat.InboxEnd{Last: unknownLast}, tide: &tide{}}
 		h.users[p.user] = u
 	}
 	if !slices.Contains(u.readers, p) {
@@ -202,6 +212,13 @@ func (h *hub) inboxSeen(user string, end chat.InboxEnd) {
 	}
 }
 
+// crowded reports whether so many groups more would be too many.
+func (h *hub) crowded(more int) bool {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return len(h.groups)+len(h.users)+more > followedMax/2
+}
+
 // evictIdle unfollows feeds that have had no reader for a while. It calls Unfollow under the lock, so that it cannot overtake the
 // Follow of a reader that arrives at this moment.
 func (h *hub) evictIdle(now time.Time) {
@@ -212,12 +229,14 @@ func (h *hub) evictIdle(now time.Time) {
 	for id, fd := range h.groups {
 		if fd.idle(now, h.limits.FeedLinger, crowded) {
 			groups = append(groups, id)
+			fd.tide.move()
 			delete(h.groups, id)
 		}
 	}
 	for id, u := range h.users {
-		if len(u.readers) == 0 && (crowded || now.Sub(u.idleSince) > h.limits.FeedLinger) {
+		if len(u.readers) == 0 && (crowded || u.tide.idle(u.idleSince, now, h.limits.FeedLinger)) {
 			users = append(users, id)
+			u.tide.move()
 			delete(h.users, id)
 		}
 	}

@@ -42,6 +42,9 @@ type stepped struct {
 	broken atomic.Int64 // of so many pages it says that they cannot be read
 	pulled atomic.Int64 // groups that a page was asked of
 
+	recalled atomic.Int64 // syncs that began with what the node remembered
+	looks    atomic.Int64 // groups that syncs have looked at
+
 	pulling atomic.Pointer[func()] // called before each page is read
 
 	begun                    atomic.Pointer[func()]
@@ -81,14 +84,20 @@ func (s *stepped) hasLooked() {
 
 func (s *stepped) Looks(ctx context.Context, user string, groups []string, at chat.LookAt) ([]chat.Look, error) {
 	defer s.hasLooked()
+	s.looks.Add(int64(len(groups)))
 	return s.Store.Looks(ctx, user, groups, at)
 }
 
-func (s *stepped) Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string, at chat.LookAt) (chat.Arrivals, error) {
-	if len(groups) > 0 {
+func (s *stepped) Arrivals(ctx context.Context, user string, of chat.Arriving) (chat.Arrivals, error) {
+	if len(of.Groups) > 0 {
 		defer s.hasLooked()
 	}
-	return s.Store.Arrivals(ctx, user, after, limit, groups, at)
+	a, err := s.Store.Arrivals(ctx, user, of)
+	s.looks.Add(int64(len(of.Groups)))
+	if of.NoIndex && a.Ground != "" {
+		s.recalled.Add(1)
+	}
+	return a, err
 }
 
 func (s *stepped) Pull(ctx context.Context, user string, pulls []chat.Pull) ([]chat.Page, error) {

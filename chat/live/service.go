@@ -25,12 +25,13 @@ type Service struct {
 	reading *semaphore.Weighted // bounds the bytes that sessions are reading at the same time
 
 	indexes *cache.Cache[string, []string] // the groups of users who synced or left lately: what they look at first the next time
+	memory  memory                         // of users in more groups than that
 }
 
 // How much indexes holds: at most some 30 MB, with ids of 32 bytes.
 const (
 	expectedUsersMax  = 10_000 // twice
-	expectedGroupsMax = 50     // of a user; with more groups, a sync takes one more round trip
+	expectedGroupsMax = 50     // of a user
 )
 
 // New makes a Service on the core, with its limits and log. Nothing is followed before Run.
@@ -40,7 +41,7 @@ func New(core *chat.Service, store Store) *Service {
 	hub.nowMs, hub.hides = opt.StoreNow, opt.Hides
 	return &Service{core: core, store: living{store, opt.StoreNow}, limits: opt.Limits, log: opt.Log, hub: hub,
 		pending: budget{max: opt.Limits.PendingBytesMax}, reading: semaphore.NewWeighted(readingBytesMax),
-		indexes: cache.New[string, []string](expectedUsersMax)}
+		indexes: cache.New[string, []string](expectedUsersMax), memory: memory{users: map[string]*remembered{}}}
 }
 
 // Run listens to the store, fills gaps and compares what is followed with the store until ctx ends, and returns once all of

@@ -24,6 +24,7 @@ const (
 	SignalShown                         // User, Shown
 	SignalStream                        // Group, Epoch, ID, Gen, Offset, Text: a piece of a message that is being written
 	SignalCancel                        // Group, Epoch, ID, Author, User: User asks the author of such a message to stop
+	SignalUnknown                       // Group or User: something that this version cannot read
 	SignalCut                           // the subscription broke: what arrives from now on may not follow what came before
 	SignalLost                          // signals may have been missed: compare everything that is followed
 )

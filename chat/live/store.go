@@ -28,7 +28,7 @@ type Store interface {
 	// InboxPull reads up to limit items after a position; not set: after what was acked. Epoch "" never occurs.
 	InboxPull(ctx context.Context, user string, after chat.Position, limit int) (chat.InboxBatch, error)
 	// Arrivals is UserGroups, InboxPull and Looks at groups in one round trip: a sync begins with them. Looks may be missing.
-	Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string, at chat.LookAt) (chat.Arrivals, error)
+	Arrivals(ctx context.Context, user string, of chat.Arriving) (chat.Arrivals, error)
 }
 
 // living is a Store that serves nothing that had to go by now, deleted or not. What the rings hold is looked at when it is served.
@@ -57,8 +57,8 @@ func (s living) InboxPull(ctx context.Context, user string, after chat.Position,
 	return b, err
 }
 
-func (s living) Arrivals(ctx context.Context, user string, after chat.Position, limit int, groups []string, at chat.LookAt) (chat.Arrivals, error) {
-	a, err := s.Store.Arrivals(ctx, user, after, limit, groups, at)
+func (s living) Arrivals(ctx context.Context, user string, of chat.Arriving) (chat.Arrivals, error) {
+	a, err := s.Store.Arrivals(ctx, user, of)
 	a.Inbox.Items = chat.LiveItems(a.Inbox.Items, s.nowMs())
 	return a, err
 }

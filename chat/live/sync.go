@@ -340,23 +340,18 @@ func (c *syncCall) groups(index []chat.UserGroup) []string {
 
 // collect reads all that is new in two round trips: the caller's index and inbox with a look at every group, then a page of
 // those where there is anything new. Which groups to look at is what the index was last time, so there is one more for those
-// that came since, and one if the request names groups that the index does not list.
+// that came since, and one if the request names groups that the index does not list. Of users in many groups the node remembers
+// what it has found: see memory.
 func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 	if c.only != nil {
 		return c.collectOnly(ctx)
 	}
-	expected, _ := c.s.indexes.Get(c.by.User)
-	expected, _ = reached(c.by, expected)
-	arrivals, err := c.s.store.Arrivals(ctx, c.by.User, c.inboxAfter, c.limit, expected, c.lookAt())
+	arrivals, looks, err := c.arrive(ctx)
 	if err != nil {
 		return SyncAnswer{}, nil, chat.AsError(err)
 	}
 	chat.LookedAll(ctx, len(arrivals.Groups))
 	index, inbox := c.by.Reached(arrivals.Groups), arrivals.Inbox
-	looks := make(map[string]chat.Look, len(expected))
-	for i, l := range arrivals.Looks {
-		looks[expected[i]] = l
-	}
 	if err := c.resolve(ctx, index); err != nil {
 		return SyncAnswer{}, nil, chat.AsError(err)
 	}
@@ -370,10 +365,18 @@ func (c *syncCall) collect(ctx context.Context) (SyncAnswer, []string, error) {
 		return SyncAnswer{}, nil, chat.AsError(err)
 	}
 	c.before = groups
-	if c.reach == nil && len(groups) <= expectedGroupsMax && !slices.Equal(groups, expected) {
+	c.expect(groups)
+	return c.answer(groups, logs, inbox), groups, nil
+}
+
+// expect notes what the user's next sync looks at first.
+func (c *syncCall) expect(groups []string) {
+	if c.reach != nil || len(groups) > expectedGroupsMax {
+		return
+	}
+	if expected, _ := c.s.indexes.Get(c.by.User); !slices.Equal(groups, expected) {
 		c.s.indexes.Put(c.by.User, groups)
 	}
-	return c.answer(groups, logs, inbox), groups, nil
 }
 
 // collectOnly is collect where the client names the groups: the index is not read.

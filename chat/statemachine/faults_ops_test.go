@@ -31,6 +31,9 @@ func (m *faultMachine) fault(t *rapid.T, user, group string) {
 		faults = append(faults, fault{"failover that loses", m.failover}, fault{"failover that loses", m.failover})
 	}
 	one := oneOf(t, "fault", faults...)
+	for range 4 { // each node remembers then what it has found for the user. Nothing is written: a kill might lose it
+		m.onEachNode(func() { m.syncHeld(t, user, false) })
+	}
 	t.Logf("fault: %s", one.name)
 	one.do(t, user, group)
 	happened(one.name)
@@ -38,9 +41,22 @@ func (m *faultMachine) fault(t *rapid.T, user, group string) {
 	for _, g := range machineGroups {
 		m.check(t, g)
 	}
+	m.onEachNode(func() { m.syncHeld(t, user, false) })
 	if evenly(t, "overtaken", 2) == 0 {
 		m.overtake(t)
 	}
+}
+
+// onEachNode does something on one node after the other.
+func (m *faultMachine) onEachNode(do func()) {
+	at := m.at
+	for i := range m.nodes {
+		m.at = i
+		m.use(m.node())
+		do()
+	}
+	m.at = at
+	m.use(m.node())
 }
 
 // overtake finds a device that holds more than its log has now, rewrites the log up to there, and trims it just there:

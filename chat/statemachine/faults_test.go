@@ -37,7 +37,7 @@ var faultsMustHappen = []string{"rewind", "rewrite", "empty", "full", "busy", "s
 	"follower of an inbox that is not its own", "send that met a fault",
 	"trimmed just where a device stands that holds another log", "archived run", "page of the archive", "page over the border",
 	"edit of an archived message", "react of an archived message", "archive after a loss", "unchange",
-	"served newer than the store had it", "react in doubt"}
+	"served newer than the store had it", "react in doubt", "sync from memory"}
 
 // TestFaults drives two nodes on one Redis at random, as the other machines do one, while the Redis is killed, stopped, kept
 // busy, full, emptied, put back to what it held before, or replaced by a replica that lags behind. Clients keep what they
@@ -229,7 +229,7 @@ func newFaultMachine(t *rapid.T, redis *faultStore) *faultMachine {
 // open starts the node i.
 func (m *faultMachine) open(t *rapid.T, i int) *faultNode {
 	limits := chat.DefaultLimits()
-	limits.SafetyCheck, limits.InboxKeep = 200*time.Millisecond, 2
+	limits.SafetyCheck, limits.InboxKeep, limits.RememberGroups = 200*time.Millisecond, 2, 1
 	s, err := store.Open(context.Background(), store.Options{URL: m.redis.url, Partitions: 4, Limits: limits})
 	if err != nil {
 		t.Fatalf("open: %v", err)
@@ -238,10 +238,10 @@ func (m *faultMachine) open(t *rapid.T, i int) *faultNode {
 	if db := m.redis.archive[i]; db != nil {
 		n.archive = newMachineArchive(t, s, db, chat.Options{Limits: limits})
 		n.core = n.archive.core
-		n.live = live.New(n.core, archivedStore{s, n.archive.serving})
+		n.live = live.New(n.core, recalling{archivedStore{s, n.archive.serving}})
 	} else {
 		n.core = chat.New(s, chat.Options{Limits: limits})
-		n.live = live.New(n.core, s)
+		n.live = live.New(n.core, recalling{s})
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -252,6 +252,17 @@ func (m *faultMachine) open(t *rapid.T, i int) *faultNode {
 		_ = s.Close()
 	}
 	return n
+}
+
+// recalling is a store that counts the syncs of which it is certain that nothing is missing from what the node remembered.
+type recalling struct{ live.Store }
+
+func (s recalling) Arrivals(ctx context.Context, user string, of chat.Arriving) (chat.Arrivals, error) {
+	a, err := s.Store.Arrivals(ctx, user, of)
+	if err == nil && of.NoIndex && a.Ground != "" {
+		happened("sync from memory")
+	}
+	return a, err
 }
 
 // reopen restarts the node in use. Its followers come back with what they hold.
@@ -274,7 +285,7 @@ func (m *faultMachine) reopen() opened {
 // node is the node in use.
 func (m *faultMachine) node() opened {
 	n := m.nodes[m.at]
-	return opened{service: n.core, stores: n.stores, archive: n.archive}
+	return opened{service: n.core, live: n.live, stores: n.stores, archive: n.archive}
 }
 
 func (m *faultMachine) close() {
@@ -303,7 +314,7 @@ func (m *faultMachine) step(t *rapid.T) {
 	case pick < 62:
 		m.ackHeld(t, user, group)
 	case pick < 70:
-		m.syncHeld(t, user)
+		m.syncHeld(t, user, true)
 	case pick < 77:
 		m.sendItem(t, user)
 	case pick < 83:

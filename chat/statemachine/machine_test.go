@@ -71,6 +71,7 @@ type machine struct {
 // opened is a node that has just started.
 type opened struct {
 	service *chat.Service
+	live    *live.Service // which runs; nil: the machine makes one that does not
 	stores  *store.Store
 	archive *machineArchive
 	hook    *machineHook
@@ -95,9 +96,12 @@ func (m *machine) use(o opened) {
 	m.rules, m.blocks = rules.New(o.service, o.stores, m.store(), nil), blocks.New(o.service, o.stores)
 	m.reviews = reviews.New(o.service, o.stores, schedule.New(o.service, o.stores, webhooks), webhooks)
 	m.reports = reports.New(o.service, o.stores, m.store(), m.rules, webhooks)
-	if m.archive != nil {
+	switch {
+	case o.live != nil:
+		m.live = o.live
+	case m.archive != nil:
 		m.live = live.New(o.service, archivedStore{o.stores, o.archive.serving})
-	} else {
+	default:
 		m.live = live.New(o.service, o.stores)
 	}
 	m.pins = pins.New(o.service, o.stores, m.store())

@@ -11,6 +11,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -58,7 +59,8 @@ type Deployment struct {
 	follows    follower
 	joined     *Joined[[]string, []chan struct{}] // calls of Follow; nil in a cluster
 	lanes      []keeper
-	slots      []string // a key of each partition; set by Start
+	slots      []string    // a key of each partition; set by Start
+	unfenced   atomic.Bool // the server does not say what a fence asks
 }
 
 // Open makes the client of a deployment. Nothing is connected to yet.

@@ -52,4 +52,6 @@ const (
 	subscribeMax  = 1000                 // channels in one SUBSCRIBE
 	followsPause  = 3 * time.Millisecond // how long readers that begin at once wait for each other
 	followsJoined = PipelineMax / 2      // readers that share a SUBSCRIBE
+
+	fenceWait = 100 * time.Millisecond // for a word that the server has sent already: then asking it costs less
 )

@@ -53,6 +53,7 @@ type subscription struct {
 	want    map[string]*channel // everything followed
 	leaving map[string]int      // SUNSUBSCRIBE commands on this connection that are not confirmed yet
 	lost    bool                // a connection was lost and EventLost not delivered yet
+	fences  fences
 }
 
 // channel is one followed channel.
@@ -179,6 +180,9 @@ func (f *subscription) connect(ctx context.Context) (*redis.PubSub, error) {
 		names = append(names, name)
 	}
 	f.ps = ps
+	if f.cluster == nil && f.of.embedded == nil && len(f.of.slots) > 0 {
+		names = append(names, f.fences.begin(f.of.slots[0]))
+	}
 	return ps, f.subscribe(ctx, ps, names)
 }
 
@@ -190,7 +194,7 @@ func (f *subscription) drop() {
 		_ = f.ps.Close()
 		f.ps = nil
 	}
-	f.lost = true
+	f.lost, f.fences = true, fences{}
 	clear(f.leaving)
 	for _, c := range f.want {
 		c.asked = 0
@@ -229,6 +233,9 @@ func (f *subscription) receive(ctx context.Context, ps *redis.PubSub, deliver fu
 		}
 		switch v := value.(type) {
 		case *redis.Message:
+			if f.pass(v) {
+				continue
+			}
 			deliver(Event{EventMessage, v.Channel, v.Payload})
 		case *redis.Subscription:
 			switch v.Kind {
@@ -269,13 +276,13 @@ func (f *subscription) confirm(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c := f.want[name]
-	if c == nil {
+	if f.confirmFence(name) || c == nil {
 		return
 	}
 	if c.asked > 0 {
 		c.asked--
 	} else {
-		f.lost = true
+		f.lost, f.fences = true, fences{}
 	}
 	if c.asked == 0 && !c.isConfirmed() {
 		close(c.confirmed)
