@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/chat/fair"
 )
 
 // syncLog is one group in a call of Sync.
@@ -39,7 +40,7 @@ func (c *syncCall) logs(ctx context.Context, groups []string, looks map[string]c
 	all := make([]syncLog, 0, len(moved))
 	pulls := make([]chat.Pull, 0, len(moved))
 	empty := c.emptyMax(c.s.limits.PageBytesMax)
-	for i, quota := range fill(owed, c.limit) {
+	for i, quota := range fair.Fill(owed, c.limit) {
 		if quota == 0 && owed[i] > 0 {
 			if empty--; empty < 0 {
 				continue // the answer would not even name it
@@ -221,7 +222,7 @@ func quotas(logs []*syncLog, limit int) []int {
 	if same {
 		return quotas
 	}
-	return fill(owed, limit)
+	return fair.Fill(owed, limit)
 }
 
 // batchBytes is an upper bound of the size of a batch in an answer without its messages.
@@ -251,7 +252,7 @@ func (c *syncCall) batches(logs []*syncLog, room int) []chat.Batch {
 	var out []chat.Batch
 	emptyMax := c.emptyMax(room)
 	empty := 0
-	for i, n := range fit(sizes, room-min(len(logs), 2*emptyMax)*batchBytes) {
+	for i, n := range fair.Fit(sizes, room-min(len(logs), 2*emptyMax)*batchBytes) {
 		l := logs[i]
 		if l.gone {
 			continue

@@ -1,19 +1,18 @@
-package live
+// Package fair divides what one answer has room for among several logs: how many messages, and how many bytes.
+package fair
 
 import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/chatd/chatd/chat"
 )
 
-// fill divides limit messages among logs with owed[i] new ones each. What a log does not need goes to the others, so a busy
+// Fill divides limit messages among logs with owed[i] new ones each. What a log does not need goes to the others, so a busy
 // log never starves a quiet one. The result is how many messages each may serve.
 //
 // If limit is less than one message each, the logs with the fewest come first. The last one is drawn at random from all
 // others, so that busy logs are served now and then under lasting overload, too.
-func fill(owed []int64, limit int) []int {
+func Fill(owed []int64, limit int) []int {
 	quota := make([]int, len(owed))
 	var order []int
 	for i := range owed {
@@ -35,10 +34,10 @@ func fill(owed []int64, limit int) []int {
 	return quota
 }
 
-// fit decides how many messages of each log go into one answer of at most bytesMax bytes. sizes holds the bytes of each
+// Fit decides how many messages of each log go into one answer of at most bytesMax bytes. sizes holds the bytes of each
 // log's messages, in order. The logs take turns, one message each. A message larger than bytesMax goes alone, so every
 // answer has at least one.
-func fit(sizes [][]int, bytesMax int) []int {
+func Fit(sizes [][]int, bytesMax int) []int {
 	served := make([]int, len(sizes))
 	var turn []int
 	for i := range sizes {
@@ -64,22 +63,4 @@ func fit(sizes [][]int, bytesMax int) []int {
 		turn = still
 	}
 	return served
-}
-
-// fitBytes cuts messages so that they take no more than room, except for the first.
-func fitBytes(messages []chat.Message, room int) []chat.Message {
-	for i, m := range messages {
-		if room -= len(m.JSON); i > 0 && room < 0 {
-			return messages[:i]
-		}
-	}
-	return messages
-}
-
-// bytesOf is the size of messages.
-func bytesOf(messages []chat.Message) (bytes int) {
-	for _, m := range messages {
-		bytes += len(m.JSON)
-	}
-	return bytes
 }

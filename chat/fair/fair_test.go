@@ -1,4 +1,4 @@
-package live
+package fair
 
 import (
 	"slices"
@@ -20,8 +20,8 @@ func TestFill(t *testing.T) {
 		{[]int64{5, 5}, 100, []int{5, 5}},
 		{[]int64{1000, 1}, 1, []int{0, 1}},
 	} {
-		if got := fill(c.owed, c.limit); !slices.Equal(got, c.want) {
-			t.Errorf("fill(%v, %d): got %v, want %v", c.owed, c.limit, got, c.want)
+		if got := Fill(c.owed, c.limit); !slices.Equal(got, c.want) {
+			t.Errorf("Fill(%v, %d): got %v, want %v", c.owed, c.limit, got, c.want)
 		}
 	}
 }
@@ -32,7 +32,7 @@ func TestFillIsFair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		owed := rapid.SliceOfN(rapid.Int64Range(0, 50), 0, 30).Draw(t, "owed")
 		limit := rapid.IntRange(1, 200).Draw(t, "limit")
-		got := fill(owed, limit)
+		got := Fill(owed, limit)
 		var sum, all int64
 		for i := range got {
 			sum, all = sum+int64(got[i]), all+owed[i]
@@ -41,12 +41,12 @@ func TestFillIsFair(t *testing.T) {
 			}
 		}
 		if sum != min(all, int64(limit)) {
-			t.Fatalf("fill(%v, %d) gives out %d", owed, limit, sum)
+			t.Fatalf("Fill(%v, %d) gives out %d", owed, limit, sum)
 		}
 		for i := range got {
 			for j := range got {
 				if int64(got[i]) < owed[i] && got[j] > got[i]+1 {
-					t.Fatalf("fill(%v, %d) = %v: log %d is starved by %d", owed, limit, got, i, j)
+					t.Fatalf("Fill(%v, %d) = %v: log %d is starved by %d", owed, limit, got, i, j)
 				}
 			}
 		}
@@ -57,7 +57,7 @@ func TestFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(1, 40), 0, 12), 0, 12).Draw(t, "sizes")
 		most := rapid.IntRange(1, 300).Draw(t, "most")
-		got := fit(sizes, most)
+		got := Fit(sizes, most)
 		bytes, messages, there := 0, 0, 0
 		for i := range got {
 			for _, n := range sizes[i][:got[i]] {
