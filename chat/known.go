@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/chatd/chatd/internal/cache"
 	"github.com/chatd/chatd/internal/later"
@@ -13,10 +12,6 @@ import (
 
 // knownMax is how many users each of two generations holds, and how many wait to be written: some megabytes each.
 const knownMax = 50_000
-
-// knownDelay is how long a user waits for others to be written with: where many connect at once, one at a time would cost as much as
-// what they connect for.
-const knownDelay = 50 * time.Millisecond
 
 // known remembers which users this node has put on the store's list of all that it has ever known, and collects those who are not on
 // it yet: no request waits for a write, and only a user's first request causes one. It forgets the users who were not seen for
@@ -34,7 +29,7 @@ type known struct {
 
 func newKnown(store IndexStore) *known {
 	k := &known{store: store, written: cache.New[string, struct{}](knownMax), waiting: map[string]struct{}{}}
-	k.later = later.New(knownDelay, k.FlushKnown)
+	k.later = later.New(0, k.FlushKnown) // whoever comes while it writes goes along with the next one
 	return k
 }
 
