@@ -270,7 +270,7 @@ func (p *person) enter(modifiers ...chromedp.Modifier) {
 }
 
 // click presses the middle of an element once it no longer moves, and again where it moved all the same or the browser did
-// not hand the click on.
+// not hand the click on. A document that the click has led to knows nothing of it.
 func (p *person) click(selector string) {
 	p.t.Helper()
 	for missed := true; missed; {
@@ -279,8 +279,8 @@ func (p *person) click(selector string) {
 			window.addEventListener(kind, (e) => { window.hit[kind] = e.target.closest(%q); }, { capture: true, once: true }))`, selector)
 		p.do(chromedp.Click(chromedp.CSS(selector)))
 		var err error
-		if missed, err = chromedp.Run(p.ctx, chromedp.Evaluate[bool](`(({ pointerdown: at, click }) =>
-			!at || (click === undefined ? at.isConnected && !at.matches(":disabled") : !click))(window.hit ?? { pointerdown: document.body, click: true })`)); err != nil && !isGone(err) {
+		if missed, err = chromedp.Run(p.ctx, chromedp.Evaluate[bool](`!!window.hit && (({ pointerdown: at, click }) =>
+			!at || (click === undefined ? at.isConnected && !at.matches(":disabled") : !click))(window.hit)`)); err != nil && !isGone(err) {
 			p.t.Fatalf("%s clicks %s: %v", p.name, selector, err)
 		}
 	}
