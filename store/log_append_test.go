@@ -54,6 +54,7 @@ func TestJoinedAppendsLikeAny(t *testing.T) {
 			}
 			p := &twoPaths{T: t, rand: rand.New(rand.NewPCG(seed, 1)), together: open("together"), alone: open("alone"), group: "g"}
 			p.client = p.together.Client()
+			p.poke("HDEL", "layout", "life") // random
 			p.both(func(ctx context.Context, s *Store) error {
 				return s.CreateGroup(ctx, chat.NewGroup{Group: chat.Group{ID: "g", Name: "G", CreatedBy: "alice", CreatedAt: chat.TimeMs(1),
 					Epoch: "e", Keep: 4, BacklogMax: backlog, Post: chat.PostMembers, History: true}, Members: []string{"bob"},
