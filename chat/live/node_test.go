@@ -136,7 +136,7 @@ func connectLive(t testing.TB, redis *redistest.Server, url string, limits func(
 	if limits != nil {
 		limits(&l)
 	}
-	opened, err := store.Open(t.Context(), store.Options{URL: url, Limits: l})
+	opened, err := store.Open(t.Context(), store.Options{URL: url, Limits: l, Patience: patience}) // a stalled disk is no server that is away
 	if err != nil {
 		t.Fatal(err)
 	}
