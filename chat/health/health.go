@@ -91,16 +91,27 @@ func (s *Service) Problems(ctx context.Context, by chat.Caller) ([]Problem, erro
 	if err := chat.CheckOperator(by); err != nil {
 		return nil, err
 	}
-	found := make([][]Problem, len(s.checks))
+	found, errs := make([][]Problem, len(s.checks)), make([]error, len(s.checks))
 	var looking sync.WaitGroup
 	for i, c := range s.checks {
-		looking.Go(func() { found[i] = s.look(ctx, by, c) })
+		looking.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+			defer cancel()
+			found[i], errs[i] = c.Look(ctx, by)
+		})
 	}
 	looking.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	all := slices.Concat(found...)
+	away := slices.ContainsFunc(all, func(p Problem) bool { return p.Code == StoreAway })
+	for i, err := range errs {
+		// What a store that is away does not answer is said once, by its own check.
+		if err != nil && (!away || chat.CodeOf(err) != chat.CodeUnavailable) {
+			all = append(all, s.unknown(ctx, s.checks[i].Name, err))
+		}
+	}
 	s.date(all)
 	slices.SortStableFunc(all, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), part(a)-part(b), a.Since.Time.Compare(b.Since.Time), cmp.Compare(a.Code, b.Code), strings.Compare(a.Subject, b.Subject))
@@ -111,17 +122,11 @@ func (s *Service) Problems(ctx context.Context, by chat.Caller) ([]Problem, erro
 // part is 0 if the whole has the problem, else 1.
 func part(p Problem) int { return min(len(p.Subject), 1) }
 
-// look makes one check. What the store does not answer is not said once for each check: the store's own says it.
-func (s *Service) look(ctx context.Context, by chat.Caller, c Check) []Problem {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
-	found, err := c.Look(ctx, by)
-	if err == nil || chat.CodeOf(err) == chat.CodeUnavailable {
-		return found
-	}
-	s.opt.Log.WarnContext(ctx, "what is wrong could not be looked up", "part", c.Name, "error", err)
-	return append(found, Problem{Code: Unknown, Severity: Warning, Subject: c.Name, Detail: "this part could not be looked at; the log of the node says why",
-		Fix: "read the log"})
+// unknown is the problem that a part could not be looked at.
+func (s *Service) unknown(ctx context.Context, name string, err error) Problem {
+	s.opt.Log.WarnContext(ctx, "what is wrong could not be looked up", "part", name, "error", err)
+	return Problem{Code: Unknown, Severity: Warning, Subject: name, Detail: "this part could not be looked at; the log of the node says why",
+		Fix: "read the log"}
 }
 
 // kept is a problem that was remembered.

@@ -97,7 +97,8 @@ func one(code, subject string, s Severity) Problem {
 	return Problem{Code: Code(code), Subject: subject, Severity: s, Detail: "detail", Fix: "fix"}
 }
 
-// TestWorstFirst: critical problems come first, then the older ones; a check that hangs or fails holds nobody up, and is said.
+// TestWorstFirst: critical problems come first, then the older ones; a check that hangs or fails holds nobody up, and is said: once,
+// where the store is away.
 func TestWorstFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		later := []Problem{one("old", "a", Warning)}
@@ -111,18 +112,22 @@ func TestWorstFirst(t *testing.T) {
 			Check{"fails", func(context.Context, chat.Caller) ([]Problem, error) {
 				return []Problem{one("half", "", Critical)}, errors.New("secret")
 			}})
-		if got, want := codes(t, s), "half: old:a unknown:fails unknown:hangs"; got != want {
+		if got, want := codes(t, s), "half: old:a unknown:away unknown:fails unknown:hangs"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		began := time.Now()
 		<-time.After(time.Minute)
 		later = []Problem{one("new", "b", Warning), one("old", "a", Warning), one("worse", "", Critical)}
-		if got, want := codes(t, s), "half: worse: old:a unknown:fails unknown:hangs new:b"; got != want {
+		if got, want := codes(t, s), "half: worse: old:a unknown:away unknown:fails unknown:hangs new:b"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		found, err := s.Problems(t.Context(), root)
 		if err != nil || found[2].Since.After(began) {
 			t.Errorf("%+v, %v: want it to be as old as it is", found[2], err)
+		}
+		later = []Problem{one(string(StoreAway), "", Critical)} // which says it for "away", too
+		if got, want := codes(t, s), "half: store_away: unknown:fails unknown:hangs"; got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 		if _, err := s.Problems(t.Context(), chat.Caller{User: "alice"}); chat.CodeOf(err) != chat.CodeForbidden {
 			t.Errorf("a member: got %v", err)

@@ -2,6 +2,7 @@ package local
 
 import (
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,14 +16,16 @@ func TestShowsNothingAfterItsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := &set{Clock: clock.From(t.Context()), now: time.UnixMilli(1_800_000_000_000)}
+	start := time.UnixMilli(1_800_000_000_000)
+	now := &set{Clock: clock.From(t.Context())}
+	now.ms.Store(start.UnixMilli())
 	chat, err := Open(clock.With(t.Context(), now), c, Options{Store: &MemoryStore{}, User: "ann", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer chat.Close()
-	end := now.now.Add(time.Minute)
-	message := client.Message{ID: 1, Group: "g", From: "bob", Content: client.Content{Kind: client.KindText, Body: "secret"}, SentAt: now.now, ExpiresAt: &end}
+	end := start.Add(time.Minute)
+	message := client.Message{ID: 1, Group: "g", From: "bob", Content: client.Content{Kind: client.KindText, Body: "secret"}, SentAt: start, ExpiresAt: &end}
 	if err := chat.commit(t.Context(), func(d *draft) error {
 		_, err := d.received(client.Messages{Group: "g", Epoch: "e", From: 1, To: 1, Cursor: "c1", Messages: []client.Message{message}}, nil)
 		return err
@@ -34,7 +37,7 @@ func TestShowsNothingAfterItsEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, after := range []time.Duration{0, time.Minute - time.Millisecond, time.Minute, time.Hour} {
-		now.now = message.SentAt.Add(after)
+		now.ms.Store(start.Add(after).UnixMilli())
 		lines := timeline.View().Lines
 		chat.mu.Lock()
 		last := chat.groupLocked(chat.record("g")).LastMessage
@@ -53,7 +56,7 @@ func TestShowsNothingAfterItsEnd(t *testing.T) {
 // set is a clock that says what it is set to.
 type set struct {
 	clock.Clock
-	now time.Time
+	ms atomic.Int64 // of Unix time
 }
 
-func (s *set) Now() time.Time { return s.now }
+func (s *set) Now() time.Time { return time.UnixMilli(s.ms.Load()) }
