@@ -463,11 +463,11 @@ export class Client implements Host {
 
   // Timelines.
 
-  async page(group: string, asked: Asked): Promise<void> {
+  async page(group: string, asked: Asked): Promise<boolean> {
     const query = "before" in asked ? `before=${asked.before}` : `after=${asked.after}`;
     const life = this.state.groups.get(group)?.log.life ?? -1;
     const page = await this.http.request("GET", `/v1/groups/${encodeURIComponent(group)}/messages?${query}&limit=100`);
-    await this.ask("page", page, asked, life);
+    return this.ask("page", page, asked, life);
   }
 
   vanished(group: string, from: number, to: number): Promise<void> {

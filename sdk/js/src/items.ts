@@ -19,7 +19,7 @@ export class Items {
     const open = [...gaps].sort((a, b) => a[0] - b[0]);
     const gap = () => {
       const g = open.shift()!;
-      const key = `${g[1] ? "g" : "e"}-${g[0]}`;
+      const key = g[1] ? `g-${g[1]}` : `e-${g[0]}`; // it is loaded from its beginning
       out.push(this.#keep(key, g, [g[1] === 0], (): GapItem => ({ type: "gap", key, from: g[0], to: g[1] })));
     };
     const changes = new Map<number, Task[]>();

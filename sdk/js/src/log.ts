@@ -159,7 +159,7 @@ const isLate = ({ since, end, loose }: Log, last: number) => end >= 0 && (last +
 /** Takes a page that was asked for; null: it is of another life of the log or late, ask again. */
 export function insert(was: Log, page: Batch, asked: Asked): Log | null {
   if ((was.epoch !== "" && was.epoch !== page.epoch) || !dense(page) || isLate(was, page.last ?? page.to)) return null;
-  let log: Log = { ...was, epoch: page.epoch };
+  let log: Log = { ...was, epoch: page.epoch, floor: Math.min(was.floor, page.first ?? was.floor) };
   const some = page.messages.length > 0;
   if ("before" in asked) {
     if (page.to >= asked.before) return null;

@@ -174,6 +174,9 @@ export async function paged(d: Draft, page: Batch, asked: Asked, life: number): 
   const lines = new Map<number, Entry>();
   let { bytes } = was;
   for (const m of page.messages) {
+    const about = around(was.log.gaps, m.id) && (m.thread ?? m.target ?? 0); // what a gap hid of it does not come any more
+    const e = about && (lines.get(about) ?? (around(held, about) && (await d.entry(page.group, about))));
+    if (e) lines.set(e.id, changed(e, m, d.s.me));
     if (!isLine(m)) continue;
     if (!around(held, m.id)) bytes += size(m);
     else if (last <= end || ((await d.entry(page.group, m.id))?.at ?? 0) >= last) continue;

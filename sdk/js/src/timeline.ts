@@ -3,11 +3,14 @@ import { Items } from "./items.js";
 import { type Asked, type Entry, type Log, around, covered } from "./log.js";
 import { type GroupRecord, type State, type Touched, keyOf, unknownGroup } from "./state.js";
 import type { Store } from "./store.js";
-import type { TimelineState } from "./types.js";
+import type { GapItem, TimelineState } from "./types.js";
 
 /** Lines of a page, and how many of the first one come after the message that was asked for. */
 const PAGE = 60;
 const AFTER = 30;
+
+/** A page may come too late, by what comes live, but not again and again. */
+const overtaken = () => new ChatdError("conflict", "The log changed while it was loaded.");
 
 /** Where a timeline begins: at the first unread message, at the end, at a message, or at the first one since a time. */
 export type At = "unread" | "end" | number | Date;
@@ -16,8 +19,8 @@ export type At = "unread" | "end" | number | Date;
 export type Host = {
   readonly state: State;
   readonly store: Store;
-  /** Loads a page and resolves once it is stored, unless it comes too late. */
-  page(group: string, asked: Asked): Promise<unknown>;
+  /** Loads a page and resolves once it is stored; false: it came too late. */
+  page(group: string, asked: Asked): Promise<boolean>;
   /** Notes that the server no longer has from..to. */
   vanished(group: string, from: number, to: number): Promise<void>;
   /** The first entry of the log from id on, as the server says. */
@@ -100,6 +103,18 @@ export class Timeline implements View {
   /** Loads about 60 newer lines. */
   loadAfter(): Promise<void> {
     return this.#load("after");
+  }
+
+  /**
+   * Asks the server for what a gap hides: the oldest 100 of it that there are, which then stand where they belong. What is left is a
+   * gap; load it as well. false: the server has none of it. Rejects with a ChatdError, which `error` does not show.
+   */
+  async loadGap({ from, to }: Pick<GapItem, "from" | "to">): Promise<boolean> {
+    for (let tries = 0; to && tries < 3; tries++) {
+      if (await this.host.page(this.group, { after: from - 1 })) return around(this.#record.log.gaps, from)?.[1] !== to;
+    }
+    if (to) throw overtaken();
+    return false;
   }
 
   /** Shows another part of the log, "end" and "unread" as at the beginning. What was shown stays until that is loaded. */
@@ -246,8 +261,7 @@ export class Timeline implements View {
       } else {
         tries = asked === next ? tries + 1 : 0;
         asked = next;
-        // A page may be overtaken by what comes live, but not again and again.
-        if (tries > 2) throw new ChatdError("conflict", "The log changed while it was loaded.");
+        if (tries > 2) throw overtaken();
         await this.host.page(this.group, by < 0 ? { before: next + 1 } : { after: next - 1 });
         if (life !== this.#life) return;
       }
@@ -278,6 +292,7 @@ export class Timeline implements View {
     } else {
       this.#lines = this.#lines.slice(0, this.max);
       this.#to = this.#lines.at(-1)!.id;
+      this.#tail = false;
     }
   }
 
@@ -331,16 +346,23 @@ export class Timeline implements View {
       this.#to = log.end;
     }
     let lines: Entry[] | null = null; // copied when something changes
+    let hidden = 0; // the first of those that a gap hid
     for (const e of entries) {
       this.#meanwhile?.set(e.id, e);
       if (e.thread || e.id < this.#from || e.id > this.#to) continue;
       lines ??= [...this.#lines];
       const i = e.id > before ? -1 : lines.findLastIndex((l) => l.id === e.id);
       if (i >= 0) lines[i] = e;
-      else lines.push(e); // new ones of a commit are in order
+      else {
+        lines.push(e); // new ones of a commit are in order
+        if (e.id <= before) hidden ||= e.id;
+      }
     }
     if (lines) this.#lines = lines;
-    if (this.#tail) this.#shorten(true);
+    if (hidden) { // what is far from the gap goes
+      lines!.sort((a, b) => a.id - b.id);
+      this.#shorten(hidden > lines![lines!.length >> 1]!.id);
+    } else if (this.#tail) this.#shorten(true);
   }
 
   #change(): void {

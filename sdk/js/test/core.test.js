@@ -137,6 +137,123 @@ test("what the server has no longer is a gap", async () => {
   await client.close();
 });
 
+/** A client that was away while so many were written, of which the server has none; what it had before was changed meanwhile. */
+async function behindGap({ hidden = 3, max = 100, ...options } = {}) {
+  const all = await begun({ messages: 4, ...options });
+  const { server, client } = all;
+  server.up = false;
+  server.cut();
+  server.append("general", { kind: "edit", target: 1, body: "m1 edited" });
+  server.append("general", { kind: "delete", target: 2 });
+  server.append("general", { kind: "reaction", target: 3, emoji: "👍" });
+  for (let i = 8; i < 8 + hidden; i++) server.append("general", { body: `m${i}`, ...(i === 8 && { thread: 4 }) });
+  const { last } = server.group("general");
+  server.append("general", { body: `m${last + 1}` });
+  server.append("general", { body: `m${last + 2}` });
+  server.trim("general", last);
+  server.up = true;
+  await server.clock.pass(60_000);
+  const timeline = new Timeline(client, "general", "end", max);
+  await quiet();
+  const gap = () => timeline.snapshot().items.find((i) => i.type === "gap");
+  return { ...all, timeline, gap, last, found: () => (server.group("general").first = 1), unread: () => client.state.snapshot().groups[0].unread };
+}
+
+test("what a gap hides is loaded where the server has it by now", async () => {
+  const { server, client, store, of, timeline, gap, found, unread } = await behindGap();
+  assert.deepEqual(bodies(timeline), ["m1", "m2", "m3", "m4", "gap 5..10", "m11", "m12"]);
+  const other = new Timeline(client, "general", "end", 100);
+  await quiet();
+  const [counted, acked, heard] = [unread(), server.acks.length, of("message").length];
+  assert.equal(await timeline.loadGap(gap()), false);
+  assert.deepEqual(bodies(timeline), ["m1", "m2", "m3", "m4", "gap 5..10", "m11", "m12"]);
+  server.up = false;
+  await assert.rejects(timeline.loadGap(gap()));
+  assert.equal(timeline.snapshot().error, null);
+  server.up = true;
+  found();
+  const { calls } = server;
+  const asked = calls.length;
+  assert.deepEqual(await Promise.all([timeline.loadGap(gap()), timeline.loadGap(gap())]), [true, true]);
+  assert.equal(calls.length, asked + 2);
+  const want = ["m1 edited", "message bob..undefined", "m3", "m4", "m9", "m10", "m11", "m12"];
+  for (const t of [timeline, other]) assert.deepEqual(bodies(t), want);
+  const [, deleted, liked, root] = timeline.snapshot().items;
+  assert.ok(deleted.deleted_at);
+  assert.equal(liked.reactions.get("👍").count, 1);
+  assert.equal(root.replies, 1);
+  assert.deepEqual([unread(), server.acks.length, of("message").length], [counted, acked, heard]);
+  assert.equal(await timeline.loadGap({ to: 0 }), false);
+  await client.close();
+
+  const again = clientOf(server, { store });
+  server.up = false;
+  again.connect();
+  await quiet();
+  const kept = new Timeline(again, "general", "end", 100);
+  await quiet();
+  assert.deepEqual(bodies(kept), want);
+  await again.close();
+});
+
+test("a long gap is loaded in parts, and a timeline lets go of what is far from it", async () => {
+  const { server, client, timeline, gap, last, found } = await behindGap({ hidden: 250, max: 150 });
+  found();
+  const ids = () => timeline.snapshot().items.map((i) => (i.type === "gap" ? `${i.from}..${i.to}` : i.id));
+  const { key } = gap();
+  assert.equal(await timeline.loadGap(gap()), true);
+  assert.deepEqual([...ids().slice(0, 6), ...ids().slice(-4)], [1, 2, 3, 4, 9, 10, 104, `105..${last}`, last + 1, last + 2]);
+  assert.equal(gap().key, key);
+  assert.equal(await timeline.loadGap(gap()), true);
+  assert.deepEqual([ids().length, timeline.snapshot().before, timeline.snapshot().after], [150, false, "more"]);
+  server.append("general", { body: "live" });
+  await quiet();
+  assert.deepEqual([ids().length, timeline.snapshot().after], [150, "more"]);
+  assert.equal(await timeline.loadGap({ from: 205, to: last }), true);
+  const seen = new Set(ids());
+  for (const side of ["Before", "After"]) {
+    for (let i = 0; i < 10 && timeline.snapshot()[side.toLowerCase()]; i++) {
+      await timeline[`load${side}`]();
+      for (const id of ids()) seen.add(id);
+    }
+  }
+  const lines = server.lines("general").filter((m) => !m.thread).map((m) => m.id);
+  assert.deepEqual([...seen].sort((a, b) => a - b), lines);
+  await client.close();
+});
+
+test("of a gap that the server has in part, that part is loaded", async () => {
+  const { server, client, timeline, gap } = await behindGap({ hidden: 10 });
+  server.group("general").first = 12;
+  assert.equal(await timeline.loadGap(gap()), true);
+  assert.deepEqual(bodies(timeline).slice(2, 8), ["m3", "m4", "gap 5..11", "m12", "m13", "m14"]);
+  assert.equal(await timeline.loadGap(gap()), false);
+  assert.deepEqual(bodies(timeline).slice(2, 6), ["m3", "m4", "gap 5..11", "m12"]);
+  await client.close();
+});
+
+test("what came back below the oldest that there was is loaded like all the rest", async () => {
+  const { server, client, timeline } = await begun({ messages: 0 }).then(async (all) => {
+    for (let i = 1; i <= 300; i++) all.server.append("general", { body: `m${i}` });
+    all.server.seen.set("general/alice", 300);
+    all.server.cut();
+    const timeline = new Timeline(all.client, "general", 20, 100);
+    await all.server.clock.pass(60_000);
+    return { ...all, timeline };
+  });
+  await timeline.jump(20);
+  server.trim("general", 200);
+  await timeline.jump("end");
+  for (let i = 0; i < 10 && !timeline.snapshot().items.some((i) => i.type === "gap"); i++) await timeline.loadBefore();
+  const gap = () => timeline.snapshot().items.find((i) => i.type === "gap");
+  server.group("general").first = 1;
+  for (let i = 0; i < 10 && gap(); i++) assert.equal(await timeline.loadGap(gap()), true);
+  await timeline.jump("end");
+  for (let i = 0; i < 10 && timeline.snapshot().before; i++) await timeline.loadBefore();
+  assert.equal(timeline.snapshot().items[0].id, 1);
+  await client.close();
+});
+
 test("a log that was rolled back, or begins anew, shows a gap and nothing of before", async () => {
   for (const how of ["rollBack", "renew"]) {
     const { server, client, of } = await begun({ messages: 5 });

@@ -137,6 +137,17 @@ test(`timelines equal the log over ${STEPS} random steps (SEED=${SEED})`, async 
       if (random() < 0.5 && knows) server.trim(group, server.group(group).last - below(20));
       server.up = true;
     }],
+    load: [2, async () => { // of an archive that is there for a moment
+      const t = one(timelines);
+      const gap = t?.snapshot().items.find((i) => i.type === "gap" && i.to > 0);
+      if (!gap) return;
+      const log = server.group(t.group);
+      const { first } = log;
+      log.first = Math.min(first, gap.from + below(10));
+      t.loadGap(gap).catch(() => {});
+      await quiet();
+      log.first = Math.max(log.first, first);
+    }],
     epoch: [0.3, () => server.renew(one(GROUPS)) ?? write(GROUPS[0], 3)],
     rollBack: [0.5, () => {
       const log = server.group(one(GROUPS));

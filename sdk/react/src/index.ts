@@ -1,5 +1,5 @@
 /** Hooks of React over a client of chatd. All need a ChatdProvider above them. */
-import type { At, Chatd, ConnectionState, Draft, GroupState, Sending, Snapshot, Timeline, TimelineState } from "@chatd/client";
+import type { At, Chatd, ConnectionState, Draft, GapItem, GroupState, Sending, Snapshot, Timeline, TimelineState } from "@chatd/client";
 import { type ReactNode, createContext, createElement, useCallback, useContext, useEffect, useState, useSyncExternalStore } from "react";
 
 const Context = createContext<Chatd | null>(null);
@@ -82,7 +82,7 @@ const whileOpening = () => opening;
  * A part of a group's log, which follows new messages at its end. It opens at options.at (the first unread message) when the
  * component is mounted and when the group changes; later on, jump.
  */
-export function useTimeline(group: string, options: { at?: At; max?: number } = {}): TimelineState & Pick<Timeline, "loadBefore" | "loadAfter" | "jump"> {
+export function useTimeline(group: string, options: { at?: At; max?: number } = {}): TimelineState & Pick<Timeline, "loadBefore" | "loadAfter" | "loadGap" | "jump"> {
   const chat = useChatd();
   const [opened, setOpened] = useState<Timeline | null>(null);
   useEffect(() => {
@@ -94,6 +94,7 @@ export function useTimeline(group: string, options: { at?: At; max?: number } = 
   const state = useSyncExternalStore(timeline?.subscribe ?? ignore, timeline?.snapshot ?? whileOpening, whileOpening);
   const loadBefore = useCallback(async () => timeline?.loadBefore(), [timeline]);
   const loadAfter = useCallback(async () => timeline?.loadAfter(), [timeline]);
+  const loadGap = useCallback(async (gap: Pick<GapItem, "from" | "to">) => (await timeline?.loadGap(gap)) ?? false, [timeline]);
   const jump = useCallback(async (at: At) => timeline?.jump(at), [timeline]);
-  return { ...state, loadBefore, loadAfter, jump };
+  return { ...state, loadBefore, loadAfter, loadGap, jump };
 }
