@@ -1,15 +1,15 @@
 import { type Asked } from "./log.js";
 import { type State, type Touched } from "./state.js";
 import type { Store } from "./store.js";
-import type { TimelineState } from "./types.js";
+import type { GapItem, TimelineState } from "./types.js";
 /** Where a timeline begins: at the first unread message, at the end, at a message, or at the first one since a time. */
 export type At = "unread" | "end" | number | Date;
 /** What a timeline asks of the client. */
 export type Host = {
     readonly state: State;
     readonly store: Store;
-    /** Loads a page and resolves once it is stored, unless it comes too late. */
-    page(group: string, asked: Asked): Promise<unknown>;
+    /** Loads a page and resolves once it is stored; false: it came too late. */
+    page(group: string, asked: Asked): Promise<boolean>;
     /** Notes that the server no longer has from..to. */
     vanished(group: string, from: number, to: number): Promise<void>;
     /** The first entry of the log from id on, as the server says. */
@@ -54,6 +54,11 @@ export declare class Timeline implements View {
     loadBefore(): Promise<void>;
     /** Loads about 60 newer lines. */
     loadAfter(): Promise<void>;
+    /**
+     * Asks the server for what a gap hides: the oldest 100 of it that there are, which then stand where they belong. What is left is a
+     * gap; load it as well. false: the server has none of it. Rejects with a ChatdError, which `error` does not show.
+     */
+    loadGap({ from, to }: Pick<GapItem, "from" | "to">): Promise<boolean>;
     /** Shows another part of the log, "end" and "unread" as at the beginning. What was shown stays until that is loaded. */
     jump(at: At): Promise<void>;
     /** Ends it: it is not kept up to date any more. */

@@ -80,7 +80,7 @@ export type MessageItem = Omit<Message, "kind" | "target" | "emoji" | "removed">
     readonly changing: boolean;
     readonly reactions: ReadonlyMap<string, Reaction>;
 };
-/** Messages that once were there and cannot be had any more: ids from..to; to is 0 where the log began anew. */
+/** Messages that are missing: ids from..to, of which loadGap may bring some; to is 0 where the log began anew. */
 export type GapItem = {
     readonly type: "gap";
     readonly key: string;

@@ -27,4 +27,4 @@ export declare function useRead(group: string, id: number | undefined): void;
 export declare function useTimeline(group: string, options?: {
     at?: At;
     max?: number;
-}): TimelineState & Pick<Timeline, "loadBefore" | "loadAfter" | "jump">;
+}): TimelineState & Pick<Timeline, "loadBefore" | "loadAfter" | "loadGap" | "jump">;
