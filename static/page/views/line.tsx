@@ -1,6 +1,6 @@
 /** Lines between messages. */
 import { useState } from "preact/hooks";
-import type { GapItem, MessageItem } from "@chatd/client";
+import type { MessageItem } from "@chatd/client";
 import { dayKey, fullTime } from "../format.ts";
 import { FOLDED_FROM } from "../lines.ts";
 import { noticesText, noticeText } from "../notices.ts";
@@ -20,13 +20,6 @@ function dayName(at: string): string {
 
 export const DayLine = ({ at }: { at: string }) => <li class="line day"><span>{dayName(at)}</span></li>;
 export const NewLine = () => <li class="line new"><span>{say("New", "新消息")}</span></li>;
-
-export const GapLine = ({ gap }: { gap: GapItem }) => (
-  <li class="line gap"><span>
-    {gap.to === 0 ? say("The log of this group began anew; what was here before is no longer available", "此群组的记录已重新开始，之前的内容不再可用")
-      : say(`${counted(gap.to - gap.from + 1, "message is", "messages are", "")} no longer available`, `有 ${gap.to - gap.from + 1} 条消息不再可用`)}
-  </span></li>
-);
 
 /** Notices or deleted messages in a row: one line, which opens where they are many. */
 export function Folded({ id, type, items }: { id: string; type: "notices" | "deleted"; items: readonly MessageItem[] }) {

@@ -17,12 +17,13 @@ import { lazy } from "../ui/lazy.tsx";
 import { Avatar, Icon } from "../ui/parts.tsx";
 import type { Asked } from "./asked.tsx";
 import type { About } from "./conversation.tsx";
-import { DayLine, Folded, GapLine, NewLine } from "./line.tsx";
+import { DayLine, Folded, NewLine } from "./line.tsx";
 import { MessageRow, type RowActions, type RowProps } from "./row.tsx";
 import type { Open } from "./tools.tsx";
 import { useRowKeys } from "./rowkeys.ts";
 
 const Nothing = lazy(() => import("./places.tsx").then((m) => m.Nothing), () => null);
+const GapLine = lazy(() => import("./gap.tsx").then((m) => m.GapLine), () => null);
 const AskedDialog = lazy(() => import("./asked.tsx").then((m) => m.AskedDialog));
 
 /** Lines held at a time: what the pages of the client, a tall screen and the bound of nodes allow. */
@@ -162,7 +163,7 @@ export function Timeline({ group, at, onAbout }: { group: GroupState; at?: numbe
         leaving={removals.has(l.item.id)} open={open.key === l.key ? open.what : ""} {...quoteOf(l.item)} />;
       case "day": return <DayLine key={l.key} at={l.at} />;
       case "new": return <NewLine key={l.key} />;
-      case "gap": return <GapLine key={l.key} gap={l.gap} />;
+      case "gap": return <GapLine key={l.key} gap={l.gap} load={(gap) => timeline!.loadGap(gap)} />;
       default: return <Folded key={l.key} id={l.key} type={l.type} items={l.items} />;
     }
   };
