@@ -26,7 +26,7 @@ type Line struct {
 	Changing bool     // a change of one's own is not confirmed yet
 }
 
-// Gap are messages that once were there and cannot be had any more: the ids From to To. To is 0 where the log began anew.
+// Gap are messages that are missing: the ids From to To, of which LoadGap may bring some. To is 0 where the log began anew.
 type Gap struct{ From, To int64 }
 
 // View returns what is shown now. It is the caller's, but for what its messages point to.
@@ -46,7 +46,11 @@ func (t *Timeline) View() View {
 	slices.SortStableFunc(gaps, func(a, b span) int { return cmp.Compare(a[0], b[0]) })
 	showGaps := func(upTo int64) {
 		for ; len(gaps) > 0 && gaps[0][0] <= upTo; gaps = gaps[1:] {
-			v.Lines = append(v.Lines, Line{Key: fmt.Sprintf("g-%d-%d", gaps[0][0], gaps[0][1]), Gap: &Gap{gaps[0][0], gaps[0][1]}})
+			key := fmt.Sprintf("g-%d", gaps[0][1]) // it is loaded from its beginning
+			if gaps[0].anew() {
+				key = fmt.Sprintf("e-%d", gaps[0][0])
+			}
+			v.Lines = append(v.Lines, Line{Key: key, Gap: &Gap{gaps[0][0], gaps[0][1]}})
 		}
 	}
 	own := map[string]bool{}

@@ -192,6 +192,9 @@ func (l groupLog) insert(page client.Batch, before, after int64) (groupLog, bool
 		return l, false
 	}
 	l.Epoch = page.Epoch
+	if page.First > 0 {
+		l.Floor = min(l.Floor, page.First)
+	}
 	if before > 0 {
 		if some && page.To >= before {
 			return l, false

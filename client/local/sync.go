@@ -200,6 +200,11 @@ func (d *draft) paged(page client.Batch, before, after int64) (taken bool, err e
 	last := max(page.Last, page.To)
 	lines := map[int64]entry{}
 	for _, m := range page.Messages {
+		if holds(was.Log.Gaps, m.ID) { // what is held does not hear of it otherwise
+			if err := d.unhidden(page.Group, m, lines, was.Log.Held); err != nil {
+				return false, err
+			}
+		}
 		if !isLine(m.Kind) {
 			continue
 		}
@@ -233,6 +238,18 @@ func (d *draft) paged(page client.Batch, before, after int64) (taken bool, err e
 	next.Log, next.Group.Epoch, next.Group.Last, next.Group.First = log, page.Epoch, max(was.Group.Last, last), max(page.First, 1)
 	d.putRecord(next)
 	return true, nil
+}
+
+// unhidden applies an entry that a gap hid to the line that it is about.
+func (d *draft) unhidden(group string, m client.Message, lines map[int64]entry, held []span) error {
+	if m.Thread > 0 {
+		return d.replied(group, m, m.Thread, lines, held)
+	}
+	e, known, err := d.line(group, m.Target, lines, held)
+	if known {
+		lines[m.Target] = e.changed(m, d.me)
+	}
+	return err
 }
 
 // listed takes the caller's groups as the server lists them. Counts of a list that is older than what came live, or than what

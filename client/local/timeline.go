@@ -115,6 +115,31 @@ func (t *Timeline) LoadAfter(ctx context.Context) error {
 	return t.load(ctx, func() error { return t.page(ctx, 1, pageLines, true) })
 }
 
+// LoadGap asks the server for what a gap hides: the oldest 100 entries of it that there are, which then stand where they belong.
+// What is left is a gap; load it as well. false: the server has none of it.
+func (t *Timeline) LoadGap(ctx context.Context, gap Gap) (some bool, err error) {
+	if gap.To == 0 {
+		return false, nil
+	}
+	err = t.load(ctx, func() error {
+		for range 3 {
+			taken, err := t.ask(ctx, 0, gap.From-1)
+			if err != nil {
+				return err
+			}
+			if taken {
+				t.chat.mu.Lock()
+				left, _ := around(t.chat.record(t.group).Log.Gaps, gap.From)
+				t.chat.mu.Unlock()
+				some = left[1] != gap.To
+				return nil
+			}
+		}
+		return errOvertaken
+	})
+	return some, err
+}
+
 // Jump shows another part of the log.
 func (t *Timeline) Jump(ctx context.Context, at At) error {
 	return t.load(ctx, func() error { return t.show(ctx, at) })
@@ -233,19 +258,7 @@ func (t *Timeline) page(ctx context.Context, by int64, want int, asks bool) erro
 		if tries > 2 {
 			return errOvertaken
 		}
-		asked := client.Range{Before: before, Limit: pageAsked}
-		if before == 0 {
-			asked.After = client.At(after)
-		}
-		page, err := t.chat.client.Messages(ctx, t.group, asked)
-		if err != nil {
-			return err
-		}
-		page.Group = t.group
-		if err := t.chat.commit(ctx, func(d *draft) error {
-			_, err := d.paged(page, before, after)
-			return err
-		}); err != nil {
+		if _, err := t.ask(ctx, before, after); err != nil {
 			return err
 		}
 		t.chat.mu.Lock()
@@ -255,6 +268,24 @@ func (t *Timeline) page(ctx context.Context, by int64, want int, asks bool) erro
 			return nil
 		}
 	}
+}
+
+// ask takes the page before an id or, if that is 0, after one. false: it came too late.
+func (t *Timeline) ask(ctx context.Context, before, after int64) (taken bool, err error) {
+	asked := client.Range{Before: before, Limit: pageAsked}
+	if before == 0 {
+		asked.After = client.At(after)
+	}
+	page, err := t.chat.client.Messages(ctx, t.group, asked)
+	if err != nil {
+		return false, err
+	}
+	page.Group = t.group
+	err = t.chat.commit(ctx, func(d *draft) (err error) {
+		taken, err = d.paged(page, before, after)
+		return err
+	})
+	return taken, err
 }
 
 // heldLocked covers what the store has of the next lines, and returns the id before or after which the server has to be asked for
@@ -374,9 +405,11 @@ func (t *Timeline) touchedLocked(by *touch) {
 		}
 		return
 	}
+	before := t.to
 	if t.tail {
 		t.to = max(t.to, log.End)
 	}
+	hidden := int64(0) // the first of those that a gap hid
 	for _, e := range by.entries {
 		if e.Thread != t.thread || e.ID < t.from || e.ID > t.to {
 			continue
@@ -387,9 +420,15 @@ func (t *Timeline) touchedLocked(by *touch) {
 			t.lines[i] = e
 		} else {
 			t.lines = slices.Insert(t.lines, i, e)
+			if e.ID <= before && (hidden == 0 || e.ID < hidden) {
+				hidden = e.ID
+			}
 		}
 	}
-	if t.tail {
+	switch {
+	case hidden > 0: // what is far from the gap goes
+		t.shortenLocked(hidden > t.lines[len(t.lines)/2].ID)
+	case t.tail:
 		t.shortenLocked(true)
 	}
 }

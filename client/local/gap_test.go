@@ -1,0 +1,97 @@
+package local
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chatd/chatd/client"
+)
+
+// TestLoadGap: what a gap hides takes its place once the server has it, in parts, and is applied to what was held.
+func TestLoadGap(t *testing.T) {
+	const last = 160
+	var first atomic.Int64
+	first.Store(last - 1)
+	log := make([]client.Message, last+1)
+	for id := range log {
+		log[id] = client.Message{ID: int64(id), Group: "g", From: "bob", Content: client.Content{Kind: client.KindText, Body: strconv.Itoa(id)}}
+	}
+	log[5].Content = client.Content{Kind: client.KindEdit, Target: 1, Body: "edited"}
+	log[6].Content = client.Content{Kind: client.KindDelete, Target: 2}
+	log[7].Thread = 3
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		after, err := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
+		if err != nil || !strings.HasSuffix(r.URL.Path, "/messages") {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		from := max(after+1, first.Load())
+		to := min(from+pageAsked-1, last)
+		_ = json.NewEncoder(w).Encode(map[string]any{"epoch": "e", "from": from, "to": to, "first": first.Load(), "last": last, "complete": from == after+1,
+			"has_more": to < last, "messages": log[from : to+1]})
+	}))
+	defer server.Close()
+	c, err := client.New(server.URL, client.StaticToken("t"), client.WithRetry(1, client.Backoff{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chat, err := Open(t.Context(), c, Options{Store: &MemoryStore{}, User: "ann", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer chat.Close()
+	take := func(from, to int64, gap *client.Gap) {
+		t.Helper()
+		b := client.Messages{Group: "g", Epoch: "e", From: from, To: to, Cursor: client.Position(fmt.Sprint("c", to)), Messages: log[from : to+1]}
+		if err := chat.commit(t.Context(), func(d *draft) error {
+			_, err := d.received(b, gap)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take(1, 4, nil)
+	take(last-1, last, &client.Gap{Group: "g", Epoch: "e", After: 4, From: last - 1})
+	timeline, err := chat.Timeline(t.Context(), "g", At{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gap := func() (found Gap) {
+		for _, l := range timeline.View().Lines {
+			if l.Gap != nil {
+				found = *l.Gap
+			}
+		}
+		return found
+	}
+	load := func(want bool, left Gap) {
+		t.Helper()
+		some, err := timeline.LoadGap(t.Context(), gap())
+		if err != nil || some != want || gap() != left {
+			t.Fatalf("loaded %t (%v), and %v is left; want %t and %v", some, err, gap(), want, left)
+		}
+	}
+	load(false, Gap{5, last - 2})
+	first.Store(1)
+	load(true, Gap{105, last - 2})
+	load(true, Gap{})
+	load(false, Gap{})
+	at := int64(0)
+	lines := timeline.View().Lines
+	for _, l := range lines {
+		if l.ID <= at {
+			t.Errorf("%d comes after %d", l.ID, at)
+		}
+		at = l.ID
+	}
+	if len(lines) != last-3 || lines[0].Body != "edited" || lines[1].DeletedAt == nil || lines[2].Replies != 1 {
+		t.Errorf("%d lines, of which the first are %+v", len(lines), lines[:3])
+	}
+}
