@@ -48,7 +48,12 @@ func (w *fixture) hand(script string, keys ...string) {
 
 // metaOf is the key of the settings of a group.
 func (w *fixture) metaOf(group string) string {
-	return layout.InPartition(w.Prefix(), queue.Partition(group, w.Partitions())) + "g:" + layout.KeyID(group) + ":meta"
+	return w.partOf(group) + "g:" + layout.KeyID(group) + ":meta"
+}
+
+// partOf begins the keys of the partition of a group.
+func (w *fixture) partOf(group string) string {
+	return layout.InPartition(w.Prefix(), queue.Partition(group, w.Partitions()))
 }
 
 // indexed puts groups into the index of a user.

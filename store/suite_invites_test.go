@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -101,12 +102,26 @@ var inviteTests = map[string]func(*fixture){
 	"bounded": func(w *fixture) {
 		w.group("g", nil)
 		past := chat.TimeMs(1)
-		for n := range invite.KeptMax {
-			w.invites("g", fmt.Sprint("old", n), 1, func(r *invite.Record) { r.ExpiresAt, r.CreatedAt = &past, chat.TimeMs(int64(n)) })
+		ended := func(r *invite.Record) { r.ExpiresAt, r.CreatedAt = &past, chat.TimeMs(0) }
+		r := w.invites("g", "old0", 1, ended)
+		// As CreateInvite keeps them: each that it makes looks at all the others, which takes long.
+		fill := func(name string, from, to int) {
+			var records []any
+			for n := from; n < to; n++ {
+				id := fmt.Sprint(name, n)
+				r.Hash, r.CreatedAt = "hash-of-"+id, chat.TimeMs(int64(n))
+				records = append(records, id, r.Text())
+			}
+			w.ok(w.Client().Eval(w.ctx, `for i = 1, #ARGV, 2 do
+				redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
+				redis.call('HSET', KEYS[2], ARGV[i], 'g')
+			end return 1`, []string{strings.TrimSuffix(w.metaOf("g"), "meta") + "invites", w.partOf("g") + "invited"}, records...).Err())
 		}
-		for n := range invite.OpenMax {
-			w.invites("g", fmt.Sprint("new", n), 1)
-		}
+		fill("old", 1, invite.KeptMax)
+		w.invites("g", "new0", 1)
+		r.ExpiresAt = nil
+		fill("new", 1, invite.OpenMax-1)
+		w.invites("g", fmt.Sprint("new", invite.OpenMax-1), 1)
 		list, err := w.ListInvites(w.ctx, "g")
 		w.ok(err)
 		w.equal(len(list), invite.KeptMax)

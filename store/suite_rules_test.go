@@ -365,7 +365,7 @@ var ruleTests = map[string]func(*fixture){
 	},
 	// Whatever a user does at the same time, they are out after the answer, and nothing of theirs comes.
 	"races of bans": func(w *fixture) {
-		const rounds = 300
+		const rounds = 100
 		w.group("g", []string{"bob"}, public)
 		theirs, target := w.say("g", "bob", "x"), w.say("g", "alice", "x")
 		code := w.invites("g", "many", 1_000_000)
@@ -423,7 +423,7 @@ var ruleTests = map[string]func(*fixture){
 	},
 	// Whatever a member does at the same time, nothing of theirs comes after the answer.
 	"races of mutes": func(w *fixture) {
-		const rounds = 300
+		const rounds = 100
 		w.group("g", []string{"bob"})
 		target := w.say("g", "alice", "x")
 		theirs := w.say("g", "bob", "x")

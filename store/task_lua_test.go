@@ -110,7 +110,7 @@ func TestTasksOfScriptsAreThoseOfTheDomain(t *testing.T) {
 		source := "-- KEYS  core:enqueue\n-- ARGV  id group schedule_id erasure_id\n-- include: task_" + test.file + "\n" +
 			name + "(" + test.call + ")\nreturn 'done'\n"
 		id := s.keys.part(0).taskID()
-		c := script.Bind(overlay(t, source).Load("t/t", false), partNames).On(s.keys.part(0)).
+		c := script.Bind(overlay(t, source).Load("t/t"), partNames).On(s.keys.part(0)).
 			Arg("id", id).Arg("group", "g").Arg("schedule_id", id).Arg("erasure_id", id)
 		if err := errors.Join(c.Err(), s.conn.Client().Eval(t.Context(), c.Script.Text, c.Keys, c.Args...).Err()); err != nil {
 			t.Fatalf("%s: %v", name, err)

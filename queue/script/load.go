@@ -30,7 +30,8 @@ type Library struct {
 
 	used    []*Script
 	sources map[string]source // what was read so far of lua/lib and Shared, by name
-	out     bytes.Buffer      // the text of a script while it is made
+	out     bytes.Buffer      // the text of a script while it is made, but for its first lines
+	whole   bytes.Buffer      // all of it
 }
 
 // Used returns the scripts that New, NewReader and NewFreeing have made.
@@ -38,18 +39,20 @@ func (l *Library) Used() []*Script { return l.used }
 
 // New makes a script that works on a key set. Like the other two, it panics as Load does.
 func New[K any](l *Library, name string, names Names[K]) *Step[K] {
-	return use(l, l.Load(name, false), names)
+	return use(l, l.Load(name), names)
 }
 
 // NewReader makes a script that the server runs as EVALSHA_RO.
 func NewReader[K any](l *Library, name string, names Names[K]) *Step[K] {
-	return use(l, l.Load(name, true), names)
+	s := l.Load(name)
+	s.ReadOnly = true
+	return use(l, s, names)
 }
 
 // NewFreeing makes a script that runs even if the server's memory is full, because it frees memory or reading depends
 // on it.
 func NewFreeing[K any](l *Library, name string, names Names[K]) *Step[K] {
-	return use(l, l.Load(name, false).WhenFull(), names)
+	return use(l, l.Load(name, "allow-oom"), names)
 }
 
 func use[K any](l *Library, s *Script, names Names[K]) *Step[K] {
@@ -94,16 +97,6 @@ func (s *Script) ForCluster() *Script {
 	return s.sharded()
 }
 
-// WhenFull returns the script as one that a server runs even if its memory is full: it frees memory, or adds hardly
-// any.
-func (s *Script) WhenFull() *Script {
-	full := *s
-	full.Text = "#!lua flags=allow-oom\n" + s.Text
-	full.SHA = hash([]byte(full.Text))
-	full.known = map[string]bool{}
-	return &full
-}
-
 func hash(text []byte) string {
 	sum := sha1.Sum(text) // Redis identifies scripts by it; this has nothing to do with security
 	return hex.EncodeToString(sum[:])
@@ -127,18 +120,17 @@ func (s *Script) Given() []string {
 	return names
 }
 
-// Load loads a script. It panics if the script is missing, or does not match what it declares: scripts are part of the
-// binary, so every test of the package shows this.
-func (l *Library) Load(name string, readOnly bool) *Script {
-	s, err := l.load(name)
+// Load loads a script, which the server runs with these flags. It panics if the script is missing, or does not match what
+// it declares: scripts are part of the binary, so every test of the package shows this.
+func (l *Library) Load(name string, flags ...string) *Script {
+	s, err := l.load(name, flags)
 	if err != nil {
 		panic(fmt.Sprintf("script %s: %v", name, err)) //nolint:forbidigo // the binary was built from a broken tree
 	}
-	s.ReadOnly = readOnly
 	return s
 }
 
-func (l *Library) load(name string) (*Script, error) {
+func (l *Library) load(name string, flags []string) (*Script, error) {
 	text, err := l.text(name)
 	if err != nil {
 		return nil, err
@@ -152,13 +144,20 @@ func (l *Library) load(name string) (*Script, error) {
 		return nil, err
 	}
 	s := &Script{Name: name, keys: h.keys, args: h.args, known: map[string]bool{}}
-	s.Text = h.keys.prologue() + h.args.prologue() + e.out.String()
+	// Every process that starts loads hundreds of scripts: each is put together once, and copied once.
+	l.whole.Reset()
+	if len(flags) > 0 {
+		l.whole.WriteString("#!lua flags=" + strings.Join(flags, ",") + "\n")
+	}
 	for _, name := range slices.Sorted(maps.Keys(l.InCluster)) {
-		if strings.Contains(s.Text, "call("+name+", ") {
-			s.commands, s.Text = append(s.commands, name), command(name, name)+s.Text
+		if bytes.Contains(l.out.Bytes(), []byte("call("+name+", ")) {
+			s.commands = append(s.commands, name)
+			l.whole.WriteString(command(name, name))
 		}
 	}
-	s.SHA = hash([]byte(s.Text))
+	l.whole.WriteString(h.keys.prologue() + h.args.prologue())
+	l.whole.Write(l.out.Bytes())
+	s.SHA, s.Text = hash(l.whole.Bytes()), l.whole.String()
 	return s, nil
 }
 

@@ -46,7 +46,7 @@ func TestPrologueBindsWhatTheHeaderDeclares(t *testing.T) {
 		{"-- KEYS  many:pair...\n", "local many = 1\nlocal many_row = 2\n"},
 		{"-- Returns {OK}\n", ""},
 	} {
-		s, err := library(test.header).load("s")
+		s, err := library(test.header).load("s", nil)
 		if err != nil {
 			t.Errorf("%s: %v", test.header, err)
 			continue
@@ -80,14 +80,14 @@ func TestLoadingRefusesWhatDoesNotFit(t *testing.T) {
 		{"-- include: lib\n", "meta is needed and not bound"},
 		{"local metadata = 1\n-- include: lib\n", "meta is needed and not bound"},
 	} {
-		if _, err := library(test.source, "lib", "-- needs: meta\n").load("s"); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := library(test.source, "lib", "-- needs: meta\n").load("s", nil); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: got %v, want %s", test.source, err, test.want)
 		}
 	}
 	for _, source := range []string{"-- KEYS  meta\n-- include: lib\n", "local a, meta = 1, 2\n-- include: lib\n",
 		"local function meta() end\n-- include: lib\n", "-- KEYS  meta\nreturn KEYS[meta] -- not KEYS[1]\n",
 		"-- ARGV  list...\nreturn ARGV[list + 1]\n"} {
-		if _, err := library(source, "lib", "-- needs: meta\n").load("s"); err != nil {
+		if _, err := library(source, "lib", "-- needs: meta\n").load("s", nil); err != nil {
 			t.Errorf("%q: %v", source, err)
 		}
 	}
@@ -108,7 +108,7 @@ for i = users, #KEYS, users_row do
   -- set: pair at i + 2
 end
 `)
-	s, err := l.load("s")
+	s, err := l.load("s", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ end
 
 func TestCallsFillInByName(t *testing.T) {
 	l := library("-- KEYS  log author core:pair meta at...\n-- ARGV  user id:int all:flag text rows(mark rest)... more...\n")
-	step := Bind(l.Load("s", false), roomNames)
+	step := Bind(l.Load("s"), roomNames)
 	begin := func() Call { return step.On(room{"r"}).Key("author", "x") }
 	whole := func(c Call) Call {
 		return c.Arg("user", "bob").Arg("id", int64(7)).Arg("all", true).Arg("text", []byte("t"))
@@ -195,13 +195,13 @@ func TestCallsFillInByName(t *testing.T) {
 // TestWholeGroupsAreNotCopied: a script that a claim loop calls repeatedly has all of its keys in one slice.
 func TestWholeGroupsAreNotCopied(t *testing.T) {
 	for header, want := range map[string]int{"-- KEYS  queue:pair\n": 2, "-- KEYS  many:pair...\n": 4} {
-		step := Bind(library(header+"-- ARGV  user\n").Load("s", true), roomNames)
+		step := NewReader(library(header+"-- ARGV  user\n"), "s", roomNames)
 		c := step.On(room{}).Arg("user", "bob")
 		if err := c.Err(); err != nil || len(c.Keys) != want || !c.Script.ReadOnly {
 			t.Errorf("%s: got %v and %v", header, c.Keys, err)
 		}
 	}
-	short := Bind(library("-- KEYS  queue:pair\n").Load("s", false), Names[room]{Groups: map[string]func(room) []string{
+	short := Bind(library("-- KEYS  queue:pair\n").Load("s"), Names[room]{Groups: map[string]func(room) []string{
 		"queue:pair": func(room) []string { return []string{"q:a"} }}})
 	if err := short.On(room{}).Err(); err == nil {
 		t.Error("a group with a key too few is taken")
@@ -214,12 +214,12 @@ func TestBindingRefusesWhatTheKeySetDoesNotKnow(t *testing.T) {
 			t.Error("bound")
 		}
 	}()
-	Bind(library("-- KEYS  other:pair\n").Load("s", false), roomNames)
+	Bind(library("-- KEYS  other:pair\n").Load("s"), roomNames)
 }
 
 func TestCallsAllocateTheirSlicesOnly(t *testing.T) {
 	names := Names[room]{Keys: map[string]func(room) string{"log": func(r room) string { return r.name }}, Groups: roomNames.Groups}
-	step := Bind(library("-- KEYS  log author core:pair\n-- ARGV  user id:int all:flag\n").Load("s", false), names)
+	step := Bind(library("-- KEYS  log author core:pair\n-- ARGV  user id:int all:flag\n").Load("s"), names)
 	got := testing.AllocsPerRun(100, func() {
 		c := step.On(room{"r"}).Key("author", "x").Arg("user", "bob").Arg("id", 7).Arg("all", true)
 		if c.Err() != nil {

@@ -32,8 +32,8 @@ func plain(cmd redis.Cmder) (args []any) {
 }
 
 func TestSend(t *testing.T) {
-	for _, readOnly := range []bool{false, true} {
-		step := Bind(library("-- KEYS  log all...\n-- ARGV  user id:int\n").Load("s", readOnly), roomNames)
+	for _, made := range []func(*Library, string, Names[room]) *Step[room]{New[room], NewReader[room]} {
+		step := made(library("-- KEYS  log all...\n-- ARGV  user id:int\n"), "s", roomNames)
 		to := &sender{}
 		user, id := "bob", int64(7)
 		cmd := step.On(room{"r"}).More("all", "a", "b").Arg("user", &user).Arg("id", &id).Send(t.Context(), to)
@@ -41,7 +41,7 @@ func TestSend(t *testing.T) {
 			t.Fatalf("got %v, sent %v", cmd, to.cmd)
 		}
 		command := "evalsha"
-		if readOnly {
+		if step.ReadOnly {
 			command = "evalsha_ro"
 		}
 		log := roomNames.Keys["log"](room{"r"})
@@ -60,7 +60,7 @@ func TestSend(t *testing.T) {
 
 func TestSendRefusesWhatLacksAValue(t *testing.T) {
 	to := &sender{}
-	cmd := Bind(library("-- KEYS  log\n-- ARGV  user\n").Load("s", false), roomNames).On(room{"r"}).Send(t.Context(), to)
+	cmd := Bind(library("-- KEYS  log\n-- ARGV  user\n").Load("s"), roomNames).On(room{"r"}).Send(t.Context(), to)
 	if cmd.Err() == nil || to.cmd != nil {
 		t.Errorf("got %v, sent %v", cmd.Err(), to.cmd)
 	}
@@ -68,7 +68,7 @@ func TestSendRefusesWhatLacksAValue(t *testing.T) {
 
 // A send has a dozen keys: at an allocation each they would be a tenth of all that a send allocates.
 func TestSendAllocatesNothingForKeys(t *testing.T) {
-	step := Bind(library("-- KEYS  all...\n").Load("s", false), Names[room]{})
+	step := Bind(library("-- KEYS  all...\n").Load("s"), Names[room]{})
 	to := &sender{}
 	var got [2]float64
 	for i, keys := range [][]string{{"a"}, {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}} {
