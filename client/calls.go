@@ -55,16 +55,21 @@ func (s *Stream) InboxAck(ctx context.Context, seq int64) error {
 	return err
 }
 
-// Typing shows the online members of a group that the caller is typing. It waits for no reply, and does nothing between
-// sessions: it would be useless later.
+// Typing shows the online members of a group that the caller is typing. Over the websocket it waits for no reply. It does
+// nothing while the stream is not connected: it would be useless later.
 func (s *Stream) Typing(group string) error {
 	s.mu.Lock()
-	sock := s.live
+	sock, polled := s.live, s.status.polled
 	s.mu.Unlock()
-	if sock == nil {
-		return nil
+	switch {
+	case sock != nil:
+		return sock.send(request{Op: "typing", Group: group})
+	case polled:
+		ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
+		defer cancel()
+		return s.client.acting(s.client.as, 1).Typing(ctx, group)
 	}
-	return sock.send(request{Op: "typing", Group: group})
+	return nil
 }
 
 // frameMax is about how long a frame may be that goes over the socket: HTTP takes more, and says what it refuses.

@@ -113,7 +113,8 @@ func (f *fallback) interrupt() {
 func (f *fallback) run(ctx context.Context, done chan struct{}) {
 	defer close(done)
 	s, failures := f.stream, 0
-	poll := &Poll{client: s.client.acting(s.client.as, 1), opts: PollOptions{Start: s.opts.Start, Only: s.opts.Only, Limit: fallbackLimit}}
+	opts := PollOptions{Start: s.opts.Start, Only: s.opts.Only, Limit: fallbackLimit, Typing: true}
+	poll := &Poll{client: s.client.acting(s.client.as, 1), opts: opts}
 	s.turn(func() { s.status.polling, s.status.pollRetry = true, time.Time{} })
 	for {
 		interrupted, err := f.poll(ctx, poll)

@@ -42,12 +42,12 @@ func TestDecodeFrame(t *testing.T) {
 
 func TestRequestsHoldOnlyWhatTheyNeed(t *testing.T) {
 	tests := map[string]any{
-		`{"op":"ack","ref":"1","group":"g","id":4}`:                                request{Op: "ack", Ref: "1", Group: "g", ID: 4},
-		`{"op":"send","ref":"2","group":"g","body":"hi","client_id":"c"}`:          request{Op: "send", Ref: "2", Group: "g", Draft: &Draft{Body: "hi", ClientID: "c"}},
-		`{"op":"hello","token":"t","after":{"g":4,"h":"e.5.k"}}`:                   hello{Op: "hello", Token: "t", After: map[string]Position{"g": "4", "h": "e.5.k"}},
-		`{"ack":{"g":4},"inbox_ack":7,"after":{"g":"e.4.k"},"limit":5,"wait_s":6}`: SyncRequest{Ack: map[string]Position{"g": "4"}, InboxAck: "7", After: map[string]Position{"g": "e.4.k"}, Limit: 5, WaitS: 6},
-		`{"start":"newest","only":[]}`:                                             SyncRequest{Start: StartNewest, Only: []string{}},
-		`{}`:                                                                       SyncRequest{},
+		`{"op":"ack","ref":"1","group":"g","id":4}`:                                              request{Op: "ack", Ref: "1", Group: "g", ID: 4},
+		`{"op":"send","ref":"2","group":"g","body":"hi","client_id":"c"}`:                        request{Op: "send", Ref: "2", Group: "g", Draft: &Draft{Body: "hi", ClientID: "c"}},
+		`{"op":"hello","token":"t","after":{"g":4,"h":"e.5.k"}}`:                                 hello{Op: "hello", Token: "t", After: map[string]Position{"g": "4", "h": "e.5.k"}},
+		`{"ack":{"g":4},"inbox_ack":7,"after":{"g":"e.4.k"},"limit":5,"wait_s":6,"typing":true}`: SyncRequest{Typing: true, Ack: map[string]Position{"g": "4"}, InboxAck: "7", After: map[string]Position{"g": "e.4.k"}, Limit: 5, WaitS: 6},
+		`{"start":"newest","only":[]}`:                                                           SyncRequest{Start: StartNewest, Only: []string{}},
+		`{}`:                                                                                     SyncRequest{},
 	}
 	for want, value := range tests {
 		if got, err := json.Marshal(value); err != nil || string(got) != want {

@@ -123,6 +123,7 @@ type SyncRequest struct {
 	Only       []string            `json:"only,omitzero"`         // nil: all groups; an empty list: the inbox alone
 	Limit      int                 `json:"limit,omitempty"`       // messages in total; 0: the server's default
 	WaitS      int                 `json:"wait_s,omitempty"`
+	Typing     bool                `json:"typing,omitempty"` // answer a sync that waits, too, when somebody types
 }
 
 // StartNewest has a sync begin groups that After does not name at their newest page instead of the oldest unseen one.
@@ -134,6 +135,7 @@ type SyncAnswer struct {
 	Inbox     Inbox       `json:"inbox"`
 	Left      []string    `json:"left"` // groups of Ack and After that the caller is no longer in
 	Errors    []SyncError `json:"errors"`
+	Typing    []Typing    `json:"typing"`      // who has typed while the sync waited, if it asked
 	NextPollS float64     `json:"next_poll_s"` // how long the server asks to wait before the next sync
 }
 

@@ -17,6 +17,8 @@ type PollOptions struct {
 	Wait    time.Duration // how long one poll may take, in whole seconds up to 50; 0: 25 s. Negative: the server answers at once
 	// Ack also confirms to the server what the caller has handled, so that it can be trimmed.
 	Ack bool
+	// Typing has Next return Typing events, too. Polls are shorter while somebody types: a second each, at least.
+	Typing bool
 }
 
 // Poll reads all groups and the inbox by long polling, where websockets do not work. It returns the same events as a
@@ -164,7 +166,7 @@ func (p *Poll) poll(ctx context.Context) error {
 	}
 	req := SyncRequest{
 		Ack: p.ack, InboxAck: p.inboxAck, After: p.track.after(), InboxAfter: p.track.inbox.at,
-		Start: p.opts.Start, Only: p.opts.Only, Limit: p.opts.Limit,
+		Start: p.opts.Start, Only: p.opts.Only, Limit: p.opts.Limit, Typing: p.opts.Typing,
 	}
 	if !p.behind {
 		req.WaitS = int(p.opts.Wait / time.Second)
@@ -177,6 +179,9 @@ func (p *Poll) poll(ctx context.Context) error {
 	p.ack, p.inboxAck, p.behind = map[string]Position{}, "", answer.Inbox.HasMore
 	p.track.forgetUnreadable(answer.Errors)
 	p.queue = append(p.queue, p.track.foreign(answer.Errors)...)
+	for _, typing := range answer.Typing { // first: a message of the same user ends it
+		p.queue = append(p.queue, typing)
+	}
 	for _, b := range answer.Groups {
 		events, err := p.track.batch(batch{
 			Group: b.Group, Epoch: b.Epoch, From: b.From, To: b.To, First: b.First, Cursor: b.Cursor, Complete: b.Complete, Messages: b.Messages,

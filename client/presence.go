@@ -33,6 +33,12 @@ func (c *Client) Presence(ctx context.Context, users ...string) ([]Presence, err
 	return answer.Users, err
 }
 
+// Typing shows the online members of a group that the caller is typing, for a few seconds: call it about every 3 s while
+// that lasts. Stream.Typing does it over a websocket.
+func (c *Client) Typing(ctx context.Context, group string) error {
+	return c.do(ctx, call{method: http.MethodPost, path: []string{"groups", group, "typing"}, again: true}, nil)
+}
+
 // Focus says which group the person has open, and "" that none is; the others who have it open see that, and Here events say who they are.
 // While all sockets of a user say that none is, the user is away. The Stream says it again in each of its sessions.
 func (s *Stream) Focus(group string) error {

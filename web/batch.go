@@ -211,6 +211,9 @@ func (a *syncAnswer) VisitSyncResponse(w http.ResponseWriter) error {
 		if len(a.Errors) > 0 {
 			wire.JSON(buf, `,"errors":`, a.Errors)
 		}
+		if len(a.Typing) > 0 {
+			wire.JSON(buf, `,"typing":`, a.Typing)
+		}
 		wire.Int(buf, `,"next_poll_s":`, int64(a.NextPollS))
 		buf.WriteByte('}')
 		*a = syncAnswer{}

@@ -91,6 +91,7 @@ var matrix = map[string]struct{ private, public string }{
 	"PUT /v1/groups/{group}/notify":                       {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"PATCH /v1/groups/{group}/messages/{id}/stream":       {"401 404 404 404 404 404 403", "401 403 403 404 404 404 403"}, // of a notice
 	"POST /v1/groups/{group}/messages/{id}/stream/cancel": {"401 404 404 404 404 404 403", "401 403 403 404 404 404 403"},
+	"POST /v1/groups/{group}/typing":                      {"401 404 404 204 204 204 403", "401 403 403 204 204 204 403"},
 	"GET /v1/groups/{group}/presence":                     {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},
 	"POST /v1/presence":                                   {"401 200 200 200 200 200 200", ""},
 	"GET /v1/groups/{group}/pins":                         {"401 404 404 200 200 200 403", "401 403 403 200 200 200 403"},

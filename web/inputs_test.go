@@ -37,6 +37,7 @@ var bodies = map[string]string{
 	"PUT /v1/direct/{user}":            "",
 	"POST /v1/reviews/{review}":        `{"action":"drop"}`,
 	"POST /v1/groups/{group}/messages/{id}/stream/cancel": "",
+	"POST /v1/groups/{group}/typing":                      "",
 	"PUT /v1/groups/{group}/pins/{id}":                    "",
 	"PUT /v1/groups/{group}/threads/{id}":                 `{"following":true}`,
 	"POST /v1/groups/{group}/threads/{id}/read":           `{"id":1}`,

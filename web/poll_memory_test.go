@@ -91,7 +91,7 @@ func inUse() (heap, stack int64) {
 	return int64(m.HeapAlloc), int64(m.StackInuse)
 }
 
-var waitingStack = regexp.MustCompile(`(?m)^(\d+) @.*\n#\t0x[0-9a-f]+\t\S*watchOnce`)
+var waitingStack = regexp.MustCompile(`(?m)^(\d+) @.*\n#\t0x[0-9a-f]+\t\S*grows`)
 
 // untilWaiting waits until so many polls wait.
 func untilWaiting(t *testing.T, polls int) {

@@ -271,6 +271,7 @@ func describedRoutes() routes {
 		"POST /v1/groups/:group/messages/:id/stream/cancel": {id: "cancelStream", method: "POST", template: "/v1/groups/{group}/messages/{id}/stream/cancel", scope: "send", path: []string{"group", "id"}},
 		"POST /v1/groups/:group/read":                       {id: "readGroup", method: "POST", template: "/v1/groups/{group}/read", scope: "read", path: []string{"group"}},
 		"POST /v1/groups/:group/threads/:id/read":           {id: "readThread", method: "POST", template: "/v1/groups/{group}/threads/{id}/read", scope: "read", path: []string{"group", "id"}},
+		"POST /v1/groups/:group/typing":                     {id: "signalTyping", method: "POST", template: "/v1/groups/{group}/typing", scope: "send", path: []string{"group"}},
 		"POST /v1/groups/:group/unread":                     {id: "unreadGroup", method: "POST", template: "/v1/groups/{group}/unread", scope: "read", path: []string{"group"}},
 		"POST /v1/hooks":                                    {id: "createHook", method: "POST", template: "/v1/hooks", admin: true, scope: "events"},
 		"POST /v1/inbox/ack":                                {id: "ackInbox", method: "POST", template: "/v1/inbox/ack", scope: "read"},

@@ -57,8 +57,13 @@ func (h syncHandlers) Sync(ctx context.Context, r api.SyncRequestObject) (api.Sy
 	return &syncAnswer{answer, h.profiles.Fields(ctx, messages...), h.previews.Fields(ctx, messages...), senders}, nil
 }
 
+// SignalTyping serves POST /v1/groups/{group}/typing.
+func (h syncHandlers) SignalTyping(ctx context.Context, r api.SignalTypingRequestObject) (api.SignalTypingResponseObject, error) {
+	return api.SignalTyping204Response{}, h.live.Typing(ctx, callerOf(ctx), r.Group)
+}
+
 func (h syncHandlers) syncRequest(b *api.SyncRequest) (live.SyncRequest, error) {
-	req := live.SyncRequest{Limit: limitOf(b.Limit)}
+	req := live.SyncRequest{Limit: limitOf(b.Limit), Typing: deref(b.Typing)}
 	acks, err := wire.Positions("ack", deref(b.Ack))
 	if err != nil {
 		return req, err

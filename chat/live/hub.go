@@ -111,7 +111,7 @@ func (h *hub) deliverTo(fd *feed, s Signal) {
 	case SignalCancel:
 		h.cancelled(fd, s)
 	case SignalTyping:
-		large := fd.large()
+		large := fd.members() > typingMembersMax
 		fd.each(func(in *interest) {
 			if !large || in.pending.hasOpen() == s.Group {
 				in.pending.typed(TypingEvent{Group: s.Group, User: s.User})

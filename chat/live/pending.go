@@ -1,6 +1,9 @@
 package live
 
 import (
+	"cmp"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -24,6 +27,7 @@ type pending struct {
 	plain   bool          // a long poll: it has to be woken, and to know which groups grew
 	every   bool          // every cursor move in its groups wakes it, too
 	c       chan struct{} // capacity 1: there is something
+	heard   chan struct{} // capacity 1: somebody has typed, for a long poll that asks for it; nil: it does not, or it is none
 
 	notify atomic.Pointer[func()] // called instead of a send on c, if set
 
@@ -145,7 +149,7 @@ func (p *pending) cursor(e CursorEvent) {
 }
 
 func (p *pending) typed(e TypingEvent) {
-	if p.plain || e.User == p.user {
+	if p.plain && p.heard == nil || e.User == p.user {
 		return
 	}
 	p.mu.Lock()
@@ -156,7 +160,29 @@ func (p *pending) typed(e TypingEvent) {
 		p.typing[memberKey{e.Group, e.User}] = struct{}{}
 	}
 	p.mu.Unlock()
-	p.wake()
+	if !p.plain {
+		p.wake()
+		return
+	}
+	select {
+	case p.heard <- struct{}{}:
+	default:
+	}
+}
+
+// takeTyping takes who has typed, by group and user.
+func (p *pending) takeTyping() []TypingEvent {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var events []TypingEvent
+	for key := range p.typing {
+		events = append(events, TypingEvent{Group: key.group, User: key.user})
+	}
+	clear(p.typing)
+	slices.SortFunc(events, func(a, b TypingEvent) int {
+		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.User, b.User))
+	})
+	return events
 }
 
 // setOpen notes which group the session has open, and whether it sees who else has. It returns the one before.

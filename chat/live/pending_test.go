@@ -48,6 +48,30 @@ func TestPendingSkipsOwnMoves(t *testing.T) {
 	}
 }
 
+// Who does not ask for typing is not woken by it. Who asks is woken apart from news, is not notified of the own typing, and has a bound.
+func TestPendingTypingOfPolls(t *testing.T) {
+	deaf, asks := newPending("bob", true), newPending("bob", true)
+	asks.heard = make(chan struct{}, 1)
+	for n := range 2 * pendingTypingMax {
+		for _, p := range []*pending{deaf, asks} {
+			p.typed(TypingEvent{Group: "red", User: fmt.Sprintf("u%03d", n)})
+			p.typed(TypingEvent{Group: "red", User: "bob"})
+		}
+	}
+	if len(deaf.c)+len(asks.c) > 0 {
+		t.Error("woken to read the store")
+	}
+	if len(deaf.takeTyping()) > 0 || len(asks.heard) != 1 {
+		t.Errorf("want one to be woken, and nothing kept for the other")
+	}
+	if got := asks.takeTyping(); len(got) != pendingTypingMax || got[1] != (TypingEvent{"red", "u001"}) {
+		t.Errorf("got %d: %v", len(got), got)
+	}
+	if len(asks.takeTyping()) > 0 {
+		t.Error("given twice")
+	}
+}
+
 // What is heard of a group before it is known that the user is not in it stays unheard; the own cursor is never secret.
 func TestFollowerKeepsToItsGroups(t *testing.T) {
 	f := &Follower{by: chat.Caller{User: "eve"}, pending: newPending("eve", false), lines: lines{{interest: interest{feed: newFeed("red", 1)}}}}

@@ -26,6 +26,7 @@ type SyncRequest struct {
 	Only       []string
 	Limit      int
 	WaitS      int
+	Typing     bool   // a call that waits is answered, too, when somebody types
 	OnWait     func() // called when there is nothing to answer yet, so that the call begins to wait; may be nil
 }
 
@@ -35,6 +36,7 @@ type SyncAnswer struct {
 	Inbox     *chat.InboxBatch // nil: nothing new
 	Left      []string
 	Errors    []GroupError
+	Typing    []TypingEvent // who has typed while the call waited, if it asks; by group and user
 	NextPollS int
 }
 
@@ -76,6 +78,7 @@ type syncCall struct {
 	s      *Service
 	by     chat.Caller
 	onWait func()
+	hears  bool // who types
 	limit  int
 	scope
 	named  map[string]bool // groups of ack and after: those that the caller is not in are reported as left
@@ -86,9 +89,11 @@ type syncCall struct {
 	unlisted []string         // named, and the caller is in them although the index does not list them
 	foreign  map[string]bool  // the caller is not in them: named, of only, or lost while the call waited
 
-	longest  time.Duration // how long a call waits
-	over     *time.Timer   // when it is answered with what there is
-	standing []GroupError  // errors of its first look; nil before that
+	longest  time.Duration    // how long a call waits
+	over     *time.Timer      // when it is answered with what there is
+	hold     <-chan time.Time // until then it is not answered for typing alone; nil: that time is over, or it is never
+	held     bool             // that time is over
+	standing []GroupError     // errors of its first look; nil before that
 
 	before []string        // sorted: what was looked at last
 	lagged map[string]bool // of these, those that the caller was not in: the index lags
@@ -107,7 +112,7 @@ func (s *Service) newSync(by chat.Caller, req SyncRequest) (*syncCall, error) {
 	case len(req.Ack) > most:
 		return nil, chat.Errorf(chat.CodeOutOfRange, "ack: at most %d groups", most)
 	}
-	c := &syncCall{s: s, by: by, onWait: req.OnWait, limit: limit, named: map[string]bool{}, lagged: map[string]bool{}}
+	c := &syncCall{s: s, by: by, onWait: req.OnWait, hears: req.Typing, limit: limit, named: map[string]bool{}, lagged: map[string]bool{}}
 	c.scope, c.errors, err = s.newScope(by, Scope{After: req.After, InboxAfter: req.InboxAfter, Newest: req.Newest, Only: req.Only})
 	if err != nil {
 		return nil, err
@@ -193,6 +198,9 @@ const retryAfter = nextPollIdle * time.Second
 func (c *syncCall) wait(ctx context.Context, wait time.Duration) (SyncAnswer, error) {
 	c.longest, c.over = wait, time.NewTimer(wait)
 	defer c.over.Stop()
+	if c.hears {
+		c.hold = time.After(typingEvery)
+	}
 	var groups []string
 	if c.only != nil { // the client chose them: nothing listens to a group before it is known that the caller is in it
 		answer, mine, err := c.collect(ctx)
@@ -237,7 +245,7 @@ func (c *syncCall) answers(a SyncAnswer) bool {
 // group alone; one of the inbox or of membership, or a loss of signals, has it look at everything again. So does any
 // signal if there are errors, because the answer has to name them.
 func (c *syncCall) watchOnce(ctx context.Context, groups []string) (a SyncAnswer, now []string, again bool, err error) {
-	w, err := c.s.hub.watch(ctx, c.by.User, groups)
+	w, err := c.s.hub.watchWith(ctx, c.pending(groups), groups)
 	if err != nil {
 		return SyncAnswer{}, nil, false, chat.AsError(err)
 	}
@@ -250,6 +258,7 @@ func (c *syncCall) watchOnce(ctx context.Context, groups []string) (a SyncAnswer
 			a, now, err = c.collect(ctx)
 		}
 		if err != nil || c.answers(a) {
+			c.addTyping(ctx, w, now, &a)
 			return a, now, false, err
 		}
 		if !subset(now, groups) {
@@ -258,15 +267,11 @@ func (c *syncCall) watchOnce(ctx context.Context, groups []string) (a SyncAnswer
 		if c.onWait != nil {
 			c.onWait()
 		}
-		select {
-		case <-w.C():
-			if grown = w.grown(now); len(a.Errors) > 0 {
-				grown = nil
-			}
-		case <-c.over.C:
+		if !c.grows(ctx, w, now, &a) {
 			return a, now, false, nil
-		case <-ctx.Done():
-			return a, now, false, nil
+		}
+		if grown = w.grown(now); len(a.Errors) > 0 {
+			grown = nil
 		}
 	}
 }

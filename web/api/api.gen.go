@@ -2408,6 +2408,10 @@ type SyncAnswer struct {
 
 	// NextPollS How long to wait before the next call.
 	NextPollS int `json:"next_poll_s"`
+
+	// Typing Who has typed while the call waited, if it asked; absent if nobody has. As over the websocket: of groups of at most 100
+	// members, nothing is repeated, and each holds for about 5 s.
+	Typing *[]Typing `json:"typing,omitempty"`
 }
 
 // SyncGroup defines model for SyncGroup.
@@ -2463,6 +2467,10 @@ type SyncRequest struct {
 	// Start Groups that `after` does not name start at their newest page instead of the oldest unseen one: where more is
 	// unseen than the page has, it is the end of the log that is served, with `complete: false`.
 	Start *string `json:"start,omitempty"`
+
+	// Typing Answer a call that waits, too, when somebody types. For that alone a call is answered no earlier than a second after it began, and never for
+	// a caller in more than 500 groups.
+	Typing *bool `json:"typing,omitempty"`
 
 	// WaitS Seconds to wait for something new; more than 50 is taken as 50, because proxies give up after 60. Default: 0.
 	WaitS *int64 `json:"wait_s,omitempty"`
@@ -2657,6 +2665,9 @@ type TokenPair struct {
 	Refresh *string `json:"refresh,omitempty"`
 	Token   string  `json:"token"`
 }
+
+// Typing defines model for Typing.
+type Typing = live.TypingEvent
 
 // Unread defines model for Unread.
 type Unread = chat.UnreadCounts
@@ -4020,6 +4031,9 @@ type ServerInterface interface {
 	// ReadThread Mark a thread as read
 	// (POST /v1/groups/{group}/threads/{id}/read)
 	ReadThread(ctx echo.Context, group GroupParam, id RootParam) error
+	// SignalTyping Show that the caller is typing
+	// (POST /v1/groups/{group}/typing)
+	SignalTyping(ctx echo.Context, group GroupParam) error
 	// UnreadGroup Mark as unread
 	// (POST /v1/groups/{group}/unread)
 	UnreadGroup(ctx echo.Context, group GroupParam) error
@@ -6069,6 +6083,22 @@ func (w *ServerInterfaceWrapper) ReadThread(ctx echo.Context) error {
 	return err
 }
 
+// SignalTyping converts echo context to params.
+func (w *ServerInterfaceWrapper) SignalTyping(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "group" -------------
+	var group GroupParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", ctx.Param("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter group: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SignalTyping(ctx, group)
+	return err
+}
+
 // UnreadGroup converts echo context to params.
 func (w *ServerInterfaceWrapper) UnreadGroup(ctx echo.Context) error {
 	var err error
@@ -7775,6 +7805,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PUT(options.BaseURL+"/v1/groups/:group/threads/:id", wrapper.FollowThread, options.OperationMiddlewares["followThread"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/threads/:id/messages", wrapper.ListReplies, options.OperationMiddlewares["listReplies"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/threads/:id/read", wrapper.ReadThread, options.OperationMiddlewares["readThread"]...)
+	router.POST(options.BaseURL+"/v1/groups/:group/typing", wrapper.SignalTyping, options.OperationMiddlewares["signalTyping"]...)
 	router.POST(options.BaseURL+"/v1/groups/:group/unread", wrapper.UnreadGroup, options.OperationMiddlewares["unreadGroup"]...)
 	router.GET(options.BaseURL+"/v1/groups/:group/words", wrapper.GetGroupWords, options.OperationMiddlewares["getGroupWords"]...)
 	router.PUT(options.BaseURL+"/v1/groups/:group/words", wrapper.PutGroupWords, options.OperationMiddlewares["putGroupWords"]...)
@@ -11622,6 +11653,49 @@ type ReadThreaddefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ReadThreaddefaultApplicationProblemPlusJSONResponse) VisitReadThreadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignalTypingRequestObject struct {
+	Group GroupParam `json:"group"`
+}
+
+type SignalTypingResponseObject interface {
+	VisitSignalTypingResponse(w http.ResponseWriter) error
+}
+
+type SignalTyping204Response struct {
+}
+
+func (response SignalTyping204Response) VisitSignalTypingResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type SignalTypingdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response SignalTypingdefaultApplicationProblemPlusJSONResponse) VisitSignalTypingResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15931,6 +16005,9 @@ type StrictServerInterface interface {
 	// ReadThread Mark a thread as read
 	// (POST /v1/groups/{group}/threads/{id}/read)
 	ReadThread(ctx context.Context, request ReadThreadRequestObject) (ReadThreadResponseObject, error)
+	// SignalTyping Show that the caller is typing
+	// (POST /v1/groups/{group}/typing)
+	SignalTyping(ctx context.Context, request SignalTypingRequestObject) (SignalTypingResponseObject, error)
 	// UnreadGroup Mark as unread
 	// (POST /v1/groups/{group}/unread)
 	UnreadGroup(ctx context.Context, request UnreadGroupRequestObject) (UnreadGroupResponseObject, error)
@@ -18623,6 +18700,31 @@ func (sh *strictHandler) ReadThread(ctx echo.Context, group GroupParam, id RootP
 		return err
 	} else if validResponse, ok := response.(ReadThreadResponseObject); ok {
 		return validResponse.VisitReadThreadResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SignalTyping operation middleware
+func (sh *strictHandler) SignalTyping(ctx echo.Context, group GroupParam) error {
+	var request SignalTypingRequestObject
+
+	request.Group = group
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SignalTyping(ctx.Request().Context(), request.(SignalTypingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SignalTyping")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SignalTypingResponseObject); ok {
+		return validResponse.VisitSignalTypingResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
