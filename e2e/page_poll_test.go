@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -9,8 +10,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chatd/chatd/client"
+	"github.com/chatd/chatd/internal/harness"
 )
 
 // middlebox is a proxy between a browser and a server that can keep websockets from passing.
@@ -108,11 +111,16 @@ func TestPageWithoutWebsocket(t *testing.T) {
 			alice.stands("hello")
 			alice.see(unread("team") + ` === 0`)
 			serverCounts(ctx, t, node, "team", 0)
+			stream := must(bob.Stream(ctx, client.StreamOptions{}))(t)
+			defer stream.Close()
+			until(ctx, t, stream.Next, func(client.Connected) bool { return true })
 			alice.say("hi bob")
+			until(ctx, t, stream.Next, func(e client.Typing) bool { return e.Group == "team" && e.User == "alice" })
 			mine := alice.stands("hi bob")
 			alice.tool(mine, "React with ❤️")
 			alice.see(shows(".reaction", "❤️ 1"))
 			serverHasReaction(ctx, t, bob, "team", "alice")
+			bobTypes(ctx, bob, alice)
 			must(bob.Read(ctx, "team", 4))(t)
 			must(bob.Send(ctx, "team", client.Text("how are you?")))(t)
 			alice.stands("how are you?")
@@ -143,4 +151,19 @@ func TestPageWithoutWebsocket(t *testing.T) {
 			alice.see(textsShown + ` === "hello|hi bob|how are you?|while it was down|by websocket|while it changed|bye"`)
 		})
 	}
+}
+
+// bobTypes has bob type until alice, who polls, sees it: a sign between two polls is lost.
+func bobTypes(ctx context.Context, bob *client.Client, alice *person) {
+	typing, stop := context.WithCancel(ctx)
+	var types sync.WaitGroup
+	defer types.Wait()
+	defer stop()
+	types.Go(func() {
+		for typing.Err() == nil {
+			_ = bob.Typing(typing, "team")
+			harness.Pause(typing, 500*time.Millisecond)
+		}
+	})
+	alice.see(`document.querySelector(".typing").textContent.includes("bob is typing")`)
 }

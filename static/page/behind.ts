@@ -49,6 +49,7 @@ const CALLS: [RegExp, (m: RegExpMatchArray) => string][] = [
   [/^GET \/v1\/groups\/([^/?]+)\/members/, (m) => `chat.group(${nameIn(m)}).members()`],
   [/^POST \/v1\/groups\/([^/?]+)\/messages$/, (m) => `chat.group(${nameIn(m)}).send({ body })`],
   [/^POST \/v1\/groups\/([^/?]+)\/read$/, (m) => `chat.group(${nameIn(m)}).read(id)`],
+  [/^POST \/v1\/groups\/([^/?]+)\/typing$/, (m) => `chat.group(${nameIn(m)}).typing()`],
   [/^GET \/v1\/groups(\?|$)/, () => "chat.snapshot().groups"],
   [/^GET \/v1\/users\?/, () => "chat.users({ ids })"],
   [/^GET \/v1\/search/, () => "chat.search({ q })"],

@@ -270,7 +270,7 @@ export function createLink(options: LinkOptions): Link {
       return phase !== "open" ? "" : socket?.live ? "websocket" : poll.live ? "poll" : "";
     },
     ask,
-    tell: (frame) => socket?.tell(frame),
+    tell: (frame) => (poll.live && !socket?.live ? void byHttp(http, frame).catch(() => {}) : socket?.tell(frame)),
   };
 }
 
@@ -283,6 +283,7 @@ function byHttp(http: Http, { op, group, ...fields }: Frame): Promise<any> {
     case "send": return http.request("POST", `${path}/messages`, { body: fields });
     case "ack":
     case "read": return http.request("POST", `${path}/${op}`, { body: fields });
+    case "typing": return http.request("POST", `${path}/typing`);
     case "inbox_ack": return http.request("POST", "/v1/inbox/ack", { body: fields });
   }
   return Promise.reject(new ChatdError("invalid_request", `${op} only goes by websocket`));

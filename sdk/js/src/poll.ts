@@ -84,11 +84,12 @@ export function createPoll({ http, clock, listener, acks, acked, changed }: Poll
     if (signal.aborted) return null;
     const wait = live ? WAIT_S : 0;
     const now = acks();
-    const body = { ...now, ...positions, start: "newest", limit: LIMIT, wait_s: wait };
+    const body = { ...now, ...positions, start: "newest", limit: LIMIT, wait_s: wait, typing: true };
     const answer = await http.request("POST", "/v1/sync", { body, signal, timeoutMs: 1000 * wait + ANSWER_MS });
-    const { groups = [], inbox, left = [], errors = [], next_poll_s = 0 } = answer;
+    const { groups = [], inbox, left = [], errors = [], typing = [], next_poll_s = 0 } = answer;
     acked(now, errors);
     const frames: Frame[] = [
+      ...typing.map((t: object) => ({ ...t, op: "typing" })), // first: a message ends it
       ...(errors.length > 0 ? [{ op: "errors", errors }] : []), ...groups.map((g: object) => ({ ...g, op: "messages" })),
       ...(inbox ? [{ ...inbox, op: "inbox" }] : []), ...left.map((group: string) => ({ op: "left", group })),
     ];

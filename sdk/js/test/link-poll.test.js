@@ -13,7 +13,7 @@ test("without a welcome in 5 s polling begins, and the websocket is tried on", a
   assert.equal(a.syncs.length, 0);
   await a.clock.pass(1);
   assert.equal(a.syncs.length, 1);
-  assert.deepEqual(a.syncs[0].json, { after: {}, inbox_after: 7, start: "newest", limit: 500, wait_s: 0 });
+  assert.deepEqual(a.syncs[0].json, { after: {}, inbox_after: 7, start: "newest", limit: 500, wait_s: 0, typing: true });
   assert.equal(a.syncs[0].headers.Authorization, "Bearer t1");
   await a.syncs[0].answer(200, { ...empty, groups: [batch(1)] });
   assert.deepEqual(a.ops(), ["welcome", "messages", "inbox"]);
@@ -232,8 +232,25 @@ test("commands go by HTTP, with the answers of the websocket", async () => {
   assert.deepEqual(await done({ op: "read", group: "g", id: 4 }, 200, { read: 4 }), ["POST", "/v1/groups/g/read", { id: 4 }, { read: 4 }]);
   assert.deepEqual(await done({ op: "inbox_ack", seq: 4 }, 200, { acked: 4 }), ["POST", "/v1/inbox/ack", { seq: 4 }, { acked: 4 }]);
   const { length } = a.net.calls;
-  a.link.tell({ op: "typing", group: "g" });
+  a.link.tell({ op: "focus", group: "g" });
+  await settled();
   assert.equal(a.net.calls.length, length);
+  a.link.tell({ op: "typing", group: "a|b" });
+  await settled();
+  assert.deepEqual([a.net.last.method, new URL(a.net.last.url).pathname, a.net.last.json], ["POST", "/v1/groups/a%7Cb/typing", undefined]);
+  await a.net.last.answer(403, { code: "muted" }); // nobody waits for it
+});
+
+test("an answer brings who types as frames, before the messages that end it", async () => {
+  const a = around({ WebSocket: null });
+  a.link.open();
+  await settled();
+  await a.syncs[0].answer(200, empty);
+  await a.syncs[1].answer(200, { ...empty, groups: [batch(1)], typing: [{ group: "g", user: "bob" }, { group: "h", user: "eve" }] });
+  assert.deepEqual(a.rest.frames.slice(2, 4), [{ op: "typing", group: "g", user: "bob" }, { op: "typing", group: "h", user: "eve" }]);
+  assert.deepEqual(a.ops().slice(4), ["messages", "inbox"]);
+  await a.clock.pass(1000);
+  assert.equal(a.syncs.length, 3);
 });
 
 test("a restart asks again from the positions: at once, and slower if it did not help", async () => {
