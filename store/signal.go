@@ -19,8 +19,12 @@ type Signals struct {
 }
 
 // Typing publishes that user types in group. If nobody listens it is lost, which does no harm.
-func (s *Signals) Typing(ctx context.Context, group, user string) error {
-	return fail("typing", s.conn.Publish(ctx, s.keys.group(group).channel(), "t "+user))
+func (s *Signals) Typing(ctx context.Context, group, user string, large bool) error {
+	word := "t "
+	if large {
+		word = "tl "
+	}
+	return fail("typing", s.conn.Publish(ctx, s.keys.group(group).channel(), word+user))
 }
 
 // traced begins the span of a send, and publishes which span its signal will belong to: on the same channel, so it comes
@@ -93,7 +97,7 @@ func (s *Signals) channels(groups, users []string) []string {
 
 // decodeSignal reads what was published on a channel. A payload begins with a word that says what it is:
 //
-//	group   m <epoch> LF <message> [LF <changed message>]...   c or cr or cq <user> <seen> <read> [<origin>]   t <user>   h <node>   d <epoch>   x <epoch> <id>
+//	group   m <epoch> LF <message> [LF <changed message>]...   c or cr or cq <user> <seen> <read> [<origin>]   t or tl <user>   h <node>   d <epoch>   x <epoch> <id>
 //	        s <epoch> <id> <generation> <offset or -> <text>   k <epoch> <id> <author> <user>
 //	        o <mark> <traceparent>, before the m of a traced send
 //	user    i   j <group>   l <group>   f <group> [<draft>]   v <0 or 1>
@@ -123,8 +127,8 @@ func (k keyspace) decodeSignal(channel, payload string) (sig live.Signal, ok boo
 		}
 		sig.Named, sig.Quiet = word == "cr", word == "cq"
 		sig.Kind, sig.User, sig.Seen, sig.Read = live.SignalCursor, f[0], number(f[1]), number(f[2])
-	case "t":
-		sig.Kind, sig.User = live.SignalTyping, rest
+	case "t", "tl":
+		sig.Kind, sig.User, sig.Large = live.SignalTyping, rest, word == "tl"
 	case "h":
 		sig.Kind, sig.Node = live.SignalHere, rest
 	case "d":

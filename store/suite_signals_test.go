@@ -54,8 +54,10 @@ var signalTests = map[string]func(*fixture){
 		w.markRead("g", "bob", id)
 		w.equal(w.next(signals), live.Signal{Kind: live.SignalCursor, Group: "g", User: "bob", Seen: id, Read: id})
 		w.markRead("g", "bob", id) // nothing moved: no signal
-		w.ok(w.Typing(w.ctx, "g", "bob"))
-		w.equal(w.next(signals), live.Signal{Kind: live.SignalTyping, Group: "g", User: "bob"})
+		for _, large := range []bool{false, true} {
+			w.ok(w.Typing(w.ctx, "g", "bob", large))
+			w.equal(w.next(signals), live.Signal{Kind: live.SignalTyping, Group: "g", User: "bob", Large: large})
+		}
 		w.ok(w.DeleteGroup(w.ctx, chat.Caller{User: "alice"}, "g", nil))
 		w.equal(w.next(signals), live.Signal{Kind: live.SignalDeleted, Group: "g", Epoch: epoch})
 	},

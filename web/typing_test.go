@@ -3,6 +3,7 @@ package web_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,7 @@ func (a answer) typing() string {
 		sign, _ := one.(map[string]any)
 		all = append(all, fmt.Sprint(sign["group"], " ", sign["user"]))
 	}
+	slices.Sort(all)
 	return strings.Join(all, ", ")
 }
 

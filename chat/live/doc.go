@@ -56,6 +56,6 @@
 //
 // # Lock order
 //
-// hub.mu, feed.mu, pending.mu. The lock of a feedQueue is a leaf. None of them is held during a call of the store, except
+// hub.mu, feed.mu, pending.mu. The lock of a queued.List is a leaf. None of them is held during a call of the store, except
 // for SignalStore.Unfollow, which does not block. A Follower has no lock: one goroutine owns it.
 package live

@@ -46,7 +46,7 @@ func (h *hub) apply(fd *feed, do func(*ring) change) {
 		fd.each(func(in *interest) { in.pending.grew(in) })
 	}
 	if queue {
-		h.repairs.add(fd)
+		h.repairs.Add(fd)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/queued"
 )
 
 // Follower is the pulling reader of one session: it returns everything after the session's cursors, then what arrives live.
@@ -288,7 +289,7 @@ func (f *Follower) collect() (e Event, ok bool) {
 		f.queue(in.line)
 		t.dirty[i] = nil
 	}
-	t.dirty = emptied(t.dirty)
+	t.dirty = queued.Emptied(t.dirty)
 	for g := range t.check {
 		f.checkGroup(g)
 	}
@@ -339,7 +340,7 @@ func (f *Follower) serveNext() (served bool) {
 	if !served {
 		clear(f.todo[behind:])
 		if f.todo = f.todo[:behind]; behind == 0 {
-			f.todo = emptied(f.todo)
+			f.todo = queued.Emptied(f.todo)
 		}
 	}
 	return served
@@ -398,5 +399,5 @@ func (s *Service) Typing(ctx context.Context, by chat.Caller, group string) erro
 	case info.Muted(s.core.Options().Now()):
 		return chat.Muted(*info.MutedUntil)
 	}
-	return chat.AsError(s.store.Typing(ctx, group, by.User))
+	return chat.AsError(s.store.Typing(ctx, group, by.User, info.Members > typingMembersMax))
 }

@@ -290,11 +290,11 @@ func (s *Service) Opened() []string { return s.hub.opens.names() }
 // Alive notes how many nodes were alive where groups lie.
 func (s *Service) Alive(groups []string, alive []int64) { s.hub.opens.counted(groups, alive) }
 
-// members is how many members a group has; 0: not known.
-func (f *feed) members() int64 {
+// large tells whether a group has more members than see who is typing without having it open.
+func (f *feed) large() bool {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	return f.ring.members
+	return f.ring.members > typingMembersMax
 }
 
 // Focus notes which group a session has open; empty: none. It may be called beside any other method of the follower. Who hides is not

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatd/chatd/chat"
+	"github.com/chatd/chatd/internal/queued"
 )
 
 // hub follows the groups and users that have a live reader on this node. The store's signals arrive through deliver, which
@@ -24,10 +25,10 @@ type hub struct {
 	users  map[string]*userFeed
 
 	opens     *opens
-	repairs   *feedQueue    // feeds with a hole
-	lost      chan struct{} // capacity 1: signals may have been missed
-	throttled *feedQueue    // feeds with waiting cursor events
-	streams   *feedQueue    // feeds of which what is being written has to be read
+	repairs   *queued.List[*feed] // feeds with a hole
+	lost      chan struct{}       // capacity 1: signals may have been missed
+	throttled *queued.List[*feed] // feeds with waiting cursor events
+	streams   *queued.List[*feed] // feeds of which what is being written has to be read
 
 	// Owned by the goroutine of checks.
 	growth  map[int]int64 // of the inboxes at the last check; nil: there was none
@@ -48,10 +49,10 @@ func newHub(store Store, limits chat.Limits, log *slog.Logger) *hub {
 		store: store, limits: limits, log: log,
 		groups: map[string]*feed{}, users: map[string]*userFeed{},
 		opens:     newOpens(),
-		repairs:   newFeedQueue(),
+		repairs:   queued.New[*feed](),
 		lost:      make(chan struct{}, 1),
-		throttled: newFeedQueue(),
-		streams:   newFeedQueue(),
+		throttled: queued.New[*feed](),
+		streams:   queued.New[*feed](),
 	}
 }
 
@@ -111,7 +112,7 @@ func (h *hub) deliverTo(fd *feed, s Signal) {
 	case SignalCancel:
 		h.cancelled(fd, s)
 	case SignalTyping:
-		large := fd.members() > typingMembersMax
+		large := s.Large || fd.large()
 		fd.each(func(in *interest) {
 			if !large || in.pending.hasOpen() == s.Group {
 				in.pending.typed(TypingEvent{Group: s.Group, User: s.User})

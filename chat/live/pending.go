@@ -1,9 +1,6 @@
 package live
 
 import (
-	"cmp"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -170,18 +167,14 @@ func (p *pending) typed(e TypingEvent) {
 	}
 }
 
-// takeTyping takes who has typed, by group and user.
-func (p *pending) takeTyping() []TypingEvent {
+// takeTyping takes who has typed.
+func (p *pending) takeTyping() (events []TypingEvent) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var events []TypingEvent
 	for key := range p.typing {
 		events = append(events, TypingEvent{Group: key.group, User: key.user})
 	}
 	clear(p.typing)
-	slices.SortFunc(events, func(a, b TypingEvent) int {
-		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.User, b.User))
-	})
 	return events
 }
 

@@ -72,9 +72,9 @@ func (h *hub) repairLoop(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.repairs.more:
+		case <-h.repairs.More():
 		}
-		for fd := h.repairs.next(); fd != nil && ctx.Err() == nil; fd = h.repairs.next() {
+		for fd := h.repairs.Next(); fd != nil && ctx.Err() == nil; fd = h.repairs.Next() {
 			h.repair(ctx, fd)
 		}
 	}

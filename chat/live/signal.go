@@ -13,7 +13,7 @@ type SignalKind int
 const (
 	SignalMessage SignalKind = iota + 1 // Group, Epoch, Message, Changed
 	SignalCursor                        // Group, User, Seen, Read, Origin
-	SignalTyping                        // Group, User
+	SignalTyping                        // Group, User, Large
 	SignalDeleted                       // Group, Epoch: the group is gone
 	SignalExpired                       // Group, Epoch, Seen: the entries up to Seen are gone because of their age
 	SignalInbox                         // User: the inbox grew
@@ -49,6 +49,7 @@ type Signal struct {
 	Offset  int64 // of Text, in bytes; -1: it replaces all
 	Text    string
 	Author  string
+	Large   bool   // so many are in the group that only who has it open sees who types
 	Draft   string // JSON of what the user has begun to write; empty: nothing any longer
 }
 
@@ -63,8 +64,8 @@ type SignalStore interface {
 	Follow(ctx context.Context, groups, users []string) error
 	// Unfollow drops subscriptions. It does not wait.
 	Unfollow(groups, users []string)
-	// Typing publishes that user types in group. Nothing is stored.
-	Typing(ctx context.Context, group, user string) error
+	// Typing publishes that user types in group, and whether that is a large one. Nothing is stored.
+	Typing(ctx context.Context, group, user string, large bool) error
 	// Lasts returns last and epoch of each group in order, -1 and "" for one that does not exist: one command a partition.
 	Lasts(ctx context.Context, groups []string) ([]chat.LogEnd, error)
 	// InboxGrowth returns how often inboxes have grown, by bucket of users, and InboxBucket the bucket of a user: one command

@@ -141,7 +141,7 @@ func (h *hub) readStreams(fd *feed) {
 	fd.readingStreams = true
 	fd.mu.Unlock()
 	if !queued {
-		h.streams.add(fd)
+		h.streams.Add(fd)
 	}
 }
 
@@ -151,9 +151,9 @@ func (h *hub) streamLoop(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.streams.more:
+		case <-h.streams.More():
 		}
-		for fd := h.streams.next(); fd != nil && ctx.Err() == nil; fd = h.streams.next() {
+		for fd := h.streams.Next(); fd != nil && ctx.Err() == nil; fd = h.streams.Next() {
 			if err := h.readStreamsOf(ctx, fd); err != nil && ctx.Err() == nil {
 				h.log.Warn("cannot read what is being written yet", "error", err)
 			}

@@ -36,7 +36,7 @@ type SyncAnswer struct {
 	Inbox     *chat.InboxBatch // nil: nothing new
 	Left      []string
 	Errors    []GroupError
-	Typing    []TypingEvent // who has typed while the call waited, if it asks; by group and user
+	Typing    []TypingEvent // who has typed while the call waited, if it asks
 	NextPollS int
 }
 
@@ -91,8 +91,7 @@ type syncCall struct {
 
 	longest  time.Duration    // how long a call waits
 	over     *time.Timer      // when it is answered with what there is
-	hold     <-chan time.Time // until then it is not answered for typing alone; nil: that time is over, or it is never
-	held     bool             // that time is over
+	hold     <-chan time.Time // until then it is not answered for typing alone; nil: that time is over
 	standing []GroupError     // errors of its first look; nil before that
 
 	before []string        // sorted: what was looked at last
@@ -258,7 +257,7 @@ func (c *syncCall) watchOnce(ctx context.Context, groups []string) (a SyncAnswer
 			a, now, err = c.collect(ctx)
 		}
 		if err != nil || c.answers(a) {
-			c.addTyping(ctx, w, now, &a)
+			c.addTyping(w, now, &a)
 			return a, now, false, err
 		}
 		if !subset(now, groups) {

@@ -26,7 +26,7 @@ func (h *hub) cursor(e CursorEvent) {
 	}
 	fd.wakeWaiters()
 	if !e.Quiet && fd.throttleCursor(e, time.Now()) {
-		h.throttled.add(fd)
+		h.throttled.Add(fd)
 	}
 }
 
@@ -103,15 +103,15 @@ func (h *hub) flushLoop(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.throttled.more:
+		case <-h.throttled.More():
 		}
 		if !pause(ctx, cursorEvery/4) {
 			return
 		}
 		now := time.Now()
-		for _, fd := range h.throttled.takeAll() {
+		for _, fd := range h.throttled.TakeAll() {
 			if fd.flushCursors(now) {
-				h.throttled.add(fd)
+				h.throttled.Add(fd)
 			}
 		}
 	}
