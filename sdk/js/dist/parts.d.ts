@@ -43,7 +43,7 @@ export interface Link {
     readonly by: "websocket" | "poll" | "";
     /** A command that is answered ({op: "send" | "read" | "ack" | ...}); by HTTP while polling. Rejects with a ChatdError. */
     ask(frame: Frame): Promise<any>;
-    /** A command without an answer (typing); dropped while there is no websocket. */
+    /** A command without an answer; of those only typing goes by HTTP while polling. */
     tell(frame: Frame): void;
 }
 /** HTTP with the token: renews it once on 401, and turns every failure into a ChatdError. */
