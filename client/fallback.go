@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"sync"
 	"time"
 
@@ -128,6 +130,9 @@ func (f *fallback) run(ctx context.Context, done chan struct{}) {
 		}
 		if interrupted {
 			continue
+		}
+		if problem := (*Error)(nil); errors.As(err, &problem) && problem.Status == http.StatusBadRequest {
+			poll.opts.Typing = false // a server from before that refuses a field that it does not know
 		}
 		_, asked := verdict(err)
 		c := clock.From(ctx)

@@ -46,6 +46,7 @@ export function createPoll({ http, clock, listener, acks, acked, changed }: Poll
   let live = false;
   let retryAt = 0;
   let failures = 0;
+  let hears: { typing?: true } = { typing: true }; // asks who types: a server from before that refuses a field that it does not know
   let wake = () => {};
 
   function set(nowLive: boolean, nowRetryAt: number): void {
@@ -69,6 +70,7 @@ export function createPoll({ http, clock, listener, acks, acked, changed }: Poll
         await pause(Math.max(answer.pauseMs, idle ? PACE_MS : 0), signal);
       } catch (err: any) {
         if (signal.aborted) return;
+        if (err?.status === 400) hears = {};
         const wait = backoff(clock, ++failures, 1000 * (err?.retryAfter ?? 0));
         set(false, clock.now() + wait);
         await pause(wait, signal);
@@ -84,7 +86,7 @@ export function createPoll({ http, clock, listener, acks, acked, changed }: Poll
     if (signal.aborted) return null;
     const wait = live ? WAIT_S : 0;
     const now = acks();
-    const body = { ...now, ...positions, start: "newest", limit: LIMIT, wait_s: wait, typing: true };
+    const body = { ...now, ...positions, start: "newest", limit: LIMIT, wait_s: wait, ...hears };
     const answer = await http.request("POST", "/v1/sync", { body, signal, timeoutMs: 1000 * wait + ANSWER_MS });
     const { groups = [], inbox, left = [], errors = [], typing = [], next_poll_s = 0 } = answer;
     acked(now, errors);

@@ -66,6 +66,17 @@ test("without any WebSocket it begins at once", async () => {
   assert.equal(a.sockets.length, 0);
 });
 
+test("a server that does not know typing is asked without it", async () => {
+  const a = around({ WebSocket: null });
+  a.link.open();
+  await settled();
+  await a.syncs[0].answer(400, { code: "invalid_request", detail: "unknown field typing" });
+  await a.clock.pass(2000);
+  assert.equal("typing" in a.syncs[1].json, false);
+  await a.syncs[1].answer(200, empty);
+  assert.deepEqual(a.state, { phase: "live", by: "poll" });
+});
+
 test("each frame is stored before the next one and the next question", async () => {
   const a = around({ WebSocket: null });
   a.link.open();
