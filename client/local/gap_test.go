@@ -16,10 +16,10 @@ import (
 
 // TestLoadGap: what a gap hides takes its place once the server has it, in parts, and is applied to what was held.
 func TestLoadGap(t *testing.T) {
-	const last = 160
+	const last, later = 160, 164 // later: what the server has beyond what was received
 	var first atomic.Int64
 	first.Store(last - 1)
-	log := make([]client.Message, last+1)
+	log := make([]client.Message, later+1)
 	for id := range log {
 		log[id] = client.Message{ID: int64(id), Group: "g", From: "bob", Content: client.Content{Kind: client.KindText, Body: strconv.Itoa(id)}}
 	}
@@ -33,9 +33,9 @@ func TestLoadGap(t *testing.T) {
 			return
 		}
 		from := max(after+1, first.Load())
-		to := min(from+pageAsked-1, last)
-		_ = json.NewEncoder(w).Encode(map[string]any{"epoch": "e", "from": from, "to": to, "first": first.Load(), "last": last, "complete": from == after+1,
-			"has_more": to < last, "messages": log[from : to+1]})
+		to := min(from+pageAsked-1, later)
+		_ = json.NewEncoder(w).Encode(map[string]any{"epoch": "e", "from": from, "to": to, "first": first.Load(), "last": later, "complete": from == after+1,
+			"has_more": to < later, "messages": log[from : to+1]})
 	}))
 	defer server.Close()
 	c, err := client.New(server.URL, client.StaticToken("t"), client.WithRetry(1, client.Backoff{}))
@@ -93,5 +93,14 @@ func TestLoadGap(t *testing.T) {
 	}
 	if len(lines) != last-3 || lines[0].Body != "edited" || lines[1].DeletedAt == nil || lines[2].Replies != 1 {
 		t.Errorf("%d lines, of which the first are %+v", len(lines), lines[:3])
+	}
+	// The last page reached beyond what had been received. That does not come any more: it is a gap as any other.
+	take(later, later, &client.Gap{Group: "g", Epoch: "e", After: last, From: later})
+	if gap() != (Gap{last + 1, later - 1}) {
+		t.Errorf("after %d, of which %d was received, the gap is %v", later, last, gap())
+	}
+	load(true, Gap{})
+	if lines := timeline.View().Lines; len(lines) != later-3 {
+		t.Errorf("%d lines of %d", len(lines), later-3)
 	}
 }

@@ -182,6 +182,14 @@ func (l groupLog) append(b client.Messages, gap *client.Gap) step {
 // missed reports whether what is held of a log without a position lacks changes, if it goes on from an id.
 func (l groupLog) missed(from int64) bool { return !l.placed() && len(l.Held) > 0 && l.Since < from }
 
+// taken returns the last id of a page that is taken: what is beyond the end comes live, or behind a gap.
+func (l groupLog) taken(page client.Batch) int64 {
+	if !l.placed() {
+		return page.To
+	}
+	return min(page.To, l.End)
+}
+
 // insert takes the page before or, if before is 0, after an id. false: it is of another life of the log or came too late, ask
 // again.
 func (l groupLog) insert(page client.Batch, before, after int64) (groupLog, bool) {
@@ -209,7 +217,7 @@ func (l groupLog) insert(page client.Batch, before, after int64) (groupLog, bool
 			return l, false
 		}
 		if page.From > after+1 {
-			l = l.lost(span{after + 1, page.From - 1})
+			l = l.lost(span{after + 1, min(page.From-1, l.taken(page))})
 		}
 	}
 	if !some {
@@ -221,7 +229,7 @@ func (l groupLog) insert(page client.Batch, before, after int64) (groupLog, bool
 		}
 		l.Since = min(l.Since, last+1)
 	}
-	return l.holding(span{page.From, page.To}), true
+	return l.holding(span{page.From, l.taken(page)}), true
 }
 
 // loosened remembers changes whose messages are not held, and returns those that are forgotten for them.

@@ -233,6 +233,8 @@ func (d *draft) paged(page client.Batch, before, after int64) (taken bool, err e
 			lines[m.Target] = e.changed(m, d.me)
 		}
 	}
+	most := was.Log.taken(page)
+	maps.DeleteFunc(lines, func(id int64, _ entry) bool { return id > most })
 	next := was
 	next.Bytes += d.putEntries(page.Group, lines, was.Log.Held)
 	next.Log, next.Group.Epoch, next.Group.Last, next.Group.First = log, page.Epoch, max(was.Group.Last, last), max(page.First, 1)

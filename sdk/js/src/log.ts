@@ -159,6 +159,7 @@ const isLate = ({ since, end, loose }: Log, last: number) => end >= 0 && (last +
 /** Takes a page that was asked for; null: it is of another life of the log or late, ask again. */
 export function insert(was: Log, page: Batch, asked: Asked): Log | null {
   if ((was.epoch !== "" && was.epoch !== page.epoch) || !dense(page) || isLate(was, page.last ?? page.to)) return null;
+  const to = was.end < 0 ? page.to : Math.min(page.to, was.end); // what is beyond the end comes live, or behind a gap
   let log: Log = { ...was, epoch: page.epoch, floor: Math.min(was.floor, page.first ?? was.floor) };
   const some = page.messages.length > 0;
   if ("before" in asked) {
@@ -166,12 +167,12 @@ export function insert(was: Log, page: Batch, asked: Asked): Log | null {
     if (!some || !page.has_more) log = { ...log, floor: Math.max(log.floor, some ? page.from : asked.before) };
   } else {
     if (page.from <= asked.after) return null;
-    if (some && page.from > asked.after + 1) log = lost(log, [asked.after + 1, page.from - 1]);
+    if (some && page.from > asked.after + 1) log = lost(log, [asked.after + 1, Math.min(page.from - 1, to)]);
   }
   if (!some) return log;
   const after = (page.last ?? page.to) + 1;
   if (log.end < 0) log = { ...log, since: log.held.length > 0 ? Math.min(log.since, after) : after };
-  return holding(log, [page.from, page.to]);
+  return holding(log, [page.from, to]);
 }
 
 /** Gives a position up, and with it what is held: the log goes on wherever the server begins, behind a gap. */

@@ -178,7 +178,7 @@ export async function paged(d: Draft, page: Batch, asked: Asked, life: number): 
     const e = about && (lines.get(about) ?? (around(held, about) && (await d.entry(page.group, about))));
     if (e) lines.set(e.id, changed(e, m, d.s.me));
     if (!isLine(m)) continue;
-    if (!around(held, m.id)) bytes += size(m);
+    if (!around(held, m.id)) bytes += around(log.held, m.id) ? size(m) : 0;
     else if (last <= end || ((await d.entry(page.group, m.id))?.at ?? 0) >= last) continue;
     lines.set(m.id, entry(m, last));
   }
@@ -200,7 +200,7 @@ export async function paged(d: Draft, page: Batch, asked: Asked, life: number): 
     const reply = newest && !e.lastReplyAt && (lines.get(newest) ?? (around(held, newest) && (await d.entry(page.group, newest))));
     if (reply) lines.set(e.id, { ...e, lastReplyAt: reply.sent_at });
   }
-  for (const [id, e] of lines) d.put(keyOf.entry(page.group, id), e);
+  for (const [id, e] of lines) if (around(log.held, id)) d.put(keyOf.entry(page.group, id), e);
   const g = { ...was.g, epoch: page.epoch, last: Math.max(was.g.last, last), first: page.first ?? was.g.first };
   d.put(keyOf.group(page.group), { ...was, g, log, bytes });
   if (page.previews) d.tell("previews", page.previews);

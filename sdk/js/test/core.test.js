@@ -232,6 +232,22 @@ test("of a gap that the server has in part, that part is loaded", async () => {
   await client.close();
 });
 
+test("a page that reaches beyond what came live does not hide what never will", async () => {
+  const { server, client, timeline, gap, last, found } = await behindGap();
+  server.cut();
+  for (let i = last + 3; i <= last + 5; i++) server.append("general", { body: `m${i}` });
+  found();
+  assert.equal(await timeline.loadGap(gap()), true);
+  server.trim("general", last + 4);
+  await server.clock.pass(60_000);
+  await quiet();
+  assert.deepEqual(bodies(timeline).slice(-4), ["m11", "m12", "gap 13..14", "m15"]);
+  found();
+  assert.equal(await timeline.loadGap(gap()), true);
+  assert.deepEqual(bodies(timeline).slice(-5), ["m11", "m12", "m13", "m14", "m15"]);
+  await client.close();
+});
+
 test("what came back below the oldest that there was is loaded like all the rest", async () => {
   const { server, client, timeline } = await begun({ messages: 0 }).then(async (all) => {
     for (let i = 1; i <= 300; i++) all.server.append("general", { body: `m${i}` });
