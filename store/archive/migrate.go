@@ -22,7 +22,7 @@ import (
 const versionTable = "chatd_migrations"
 
 const (
-	// migrateTries bounds how often a migration is tried that another node runs at the same time.
+	// migrateTries bounds how often a step is tried that another node runs at the same time.
 	migrateTries = 5
 	// lockTries bounds how long a node waits while another one migrates, in seconds: a day.
 	lockTries = 24 * 60 * 60
@@ -147,7 +147,7 @@ func migrate(ctx context.Context, url string, do func(context.Context, *engine, 
 }
 
 // provider runs the migrations of an engine. On PostgreSQL, one node does while others wait; SQLite runs each migration
-// in a transaction that excludes others.
+// in a transaction that excludes others, which fails where another one has run it meanwhile (onceEach).
 func provider(e *engine, db *sql.DB) (*goose.Provider, error) {
 	files, err := fs.Sub(migrations.Files, e.name)
 	if err != nil {
@@ -170,10 +170,19 @@ func migrateUp(ctx context.Context, e *engine, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
+	at := int64(0) // the version that the tries began at
 	for tries := 1; ; tries++ {
-		err = inTime(ctx, func(ctx context.Context) error { return checkSchema(ctx, p) })
+		err = inTime(ctx, func(ctx context.Context) error {
+			if err := checkSchema(ctx, p); err != nil {
+				return err
+			}
+			return onceEach(ctx, e, db)
+		})
 		if err != nil && e.fault(err) != faultLocked {
 			return err
+		}
+		if has, err := p.GetDBVersion(ctx); err == nil && has > at {
+			at, tries = has, 1
 		}
 		if err == nil {
 			if err = up(ctx, p, e, db); err == nil {
@@ -184,6 +193,32 @@ func migrateUp(ctx context.Context, e *engine, db *sql.DB) error {
 			return fmt.Errorf("archive: migration: %w; the steps before this one are complete, and nothing of it is: fix the cause and start again", err)
 		}
 	}
+}
+
+// onceEach has the table of versions refuse a step that is in it: a process that found a step missing before another one ran it
+// would run it again, which undoes what later steps did. The transaction of a step that is refused is taken back.
+func onceEach(ctx context.Context, e *engine, db *sql.DB) error {
+	if e.migrations != goose.DialectSQLite3 {
+		return nil
+	}
+	const index = versionTable + "_once"
+	var n int
+	if err := db.QueryRowContext(ctx, e.bind(e.tables), index).Scan(&n); err != nil || n > 0 {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for _, query := range []string{
+		`DELETE FROM ` + versionTable + ` WHERE id NOT IN (SELECT min(id) FROM ` + versionTable + ` GROUP BY version_id)`,
+		`CREATE UNIQUE INDEX IF NOT EXISTS ` + index + ` ON ` + versionTable + ` (version_id)`,
+	} {
+		if _, err := tx.ExecContext(ctx, query); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+	}
+	return tx.Commit()
 }
 
 // move is what an engine does itself between the version of the schema and the next one. It may be interrupted, repeated, and done by

@@ -105,3 +105,25 @@ func startTogether(t *testing.T, url string) []Migration {
 	}
 	return steps
 }
+
+// TestSQLiteStepOnce: of a step that two nodes found missing, the second run is taken back as a whole; where that was not so, its row
+// is removed.
+func TestSQLiteStepOnce(t *testing.T) {
+	t.Parallel()
+	url := "sqlite:" + t.TempDir() + "/archive.db"
+	s := open(t, url)
+	const again = `INSERT INTO chatd_migrations (version_id, is_applied) VALUES (4, true)`
+	if _, err := s.write.ExecContext(t.Context(), again); err == nil {
+		t.Error("a step is noted twice")
+	}
+	for _, query := range []string{`DROP INDEX chatd_migrations_once`, again} {
+		if _, err := s.write.ExecContext(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	startTogether(t, url)
+	steps, err := MigrateDown(t.Context(), url)
+	if newest := len(steps) - 1; err != nil || steps[newest].Applied || !steps[newest-1].Applied {
+		t.Errorf("the newest step was not taken back: %v, %v", steps, err)
+	}
+}
