@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -183,9 +184,21 @@ func (p *person) do(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, waitTimeout)
 	defer cancel()
-	if err := chromedp.Do(ctx, actions...); err != nil {
-		p.t.Fatalf("%s: %v\n%s", p.name, err, p.text())
+	for _, action := range actions {
+		err := chromedp.Do(ctx, action)
+		for err != nil && isReplaced(err) {
+			err = chromedp.Do(ctx, action)
+		}
+		if err != nil {
+			p.t.Fatalf("%s: %v\n%s", p.name, err, p.text())
+		}
 	}
+}
+
+// isReplaced says that the page has put another element in the place of the one that was found, before anything was done to it.
+func isReplaced(err error) bool {
+	return slices.ContainsFunc([]string{"ode with given id", "ode is detached", "not have a layout object", "compute content quads", "compute box model"},
+		func(text string) bool { return strings.Contains(err.Error(), text) })
 }
 
 // isGone says that an expression ran in the document before, which has just gone.
