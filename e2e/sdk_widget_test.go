@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatd/chatd/client"
 	"github.com/chatd/chatd/internal/harness"
@@ -316,6 +317,49 @@ func TestSDKWidgetGap(t *testing.T) {
 	}
 	s.visit(p, "mode", "group", "group", group)
 	p.see(widgetSays("late 30"))
-	p.see(in(`($(".scroller").scrollTop = 0, $(".mark.gap")?.textContent === "Some messages are no longer available")`))
+	p.see(in(`($(".scroller").scrollTop = 0, $(".mark.gap")?.textContent === "Some messages are missing here Load")`))
 	p.see(in(`!` + row("late 1") + ` && ` + row("early")))
+	p.within(".mark.gap button")
+	p.see(in(`$(".mark.gap")?.textContent === "Some messages are no longer available "`))
+}
+
+// TestSDKWidgetLoadsAGap comes back to a group that shows by now what was written meanwhile.
+func TestSDKWidgetLoadsAGap(t *testing.T) {
+	t.Parallel()
+	s := startWidgetSite(t)
+	noor, ada := s.node.Client("noor"), s.node.Client("ada")
+	history := false
+	group := must(ada.CreateGroup(t.Context(), client.GroupDraft{Name: "Night shift", Members: []string{"noor", "max"}, History: &history}))(t).ID
+	say := func(text string, n int) {
+		t.Helper()
+		for i := range n {
+			must(ada.Send(t.Context(), group, client.Text(fmt.Sprintf("%s %d", text, i+1))))(t)
+		}
+	}
+	say("before", 1)
+	p := s.open(t, startBrowser(t), "noor", "mode", "group", "group", group)
+	p.see(widgetSays("before 1"))
+	p.see(fmt.Sprintf(`chat.chat.snapshot().groups.find((g) => g.id === %q).unread === 0`, group))
+	p.do(chromedp.Navigate("about:blank"))
+	if err := noor.RemoveMember(t.Context(), group, "noor"); err != nil {
+		t.Fatal(err)
+	}
+	say("hidden", 3)
+	must(ada.PutMember(t.Context(), group, "noor", "member"))(t)
+	say("after", 1)
+	s.visit(p, "mode", "group", "group", group)
+	p.see(widgetSays("after 1"))
+	p.see(in(`$(".mark.gap button")`))
+	history = true
+	must(ada.UpdateGroup(t.Context(), group, client.GroupChange{History: &history}))(t)
+	p.picture(picturesDir(t), "widget-gap.png")
+	p.refused(true)
+	p.online(false)
+	p.script(in(`$(".mark.gap button").click()`))
+	p.see(in(`$(".mark.gap")?.textContent === "Messages could not be loaded. Retry"`))
+	p.online(true)
+	p.script(in(`$(".mark.gap button").focus()`))
+	p.press(kb.Enter)
+	p.see(in(`!$(".mark.gap") && ` + row("before 1") + ` && ` + row("hidden 1") + ` && ` + row("hidden 3") + ` && ` + row("after 1")))
+	p.see(in(`chat.shadowRoot.activeElement?.matches(".row")`))
 }

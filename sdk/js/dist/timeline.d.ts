@@ -65,6 +65,8 @@ export declare class Timeline implements View {
     close(): void;
     /** @internal The first id that is shown. */
     get from(): number;
+    /** @internal Whether what was shown stays until something else is loaded. */
+    get quiet(): boolean;
     /** @internal Something of its group was committed. */
     touched(t: Touched | null): void;
     /** @internal The server is reached again. */

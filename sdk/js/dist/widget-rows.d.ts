@@ -1,6 +1,6 @@
 /** The rows of a conversation: what a timeline holds, with days, the mark of what is new, and the runs of one author. */
 import type { Group } from "./group.js";
-import type { MessageItem, TimelineState } from "./types.js";
+import type { GapItem, MessageItem, TimelineState } from "./types.js";
 import type { Language } from "./widget-words.js";
 /** What rows are drawn with. */
 export type Drawing = {
@@ -11,6 +11,8 @@ export type Drawing = {
     nameOf(user: string): string;
     /** Shows a message that is somewhere else. */
     jump(id: number): void;
+    /** Asks for what a gap hides. false: there is none of it. */
+    load(gap: GapItem): Promise<boolean>;
     /** Has a person write about a message. */
     write(about: "reply" | "edit", item: MessageItem): void;
 };

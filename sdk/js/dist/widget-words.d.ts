@@ -17,6 +17,8 @@ export type Words = {
     earlier: string;
     unread: string;
     gap: string;
+    missing: string;
+    load: string;
     notLoaded: string;
     write: string;
     send: string;

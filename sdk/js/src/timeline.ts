@@ -145,6 +145,11 @@ export class Timeline implements View {
     return this.#from;
   }
 
+  /** @internal Whether what was shown stays until something else is loaded. */
+  get quiet(): boolean {
+    return this.#quiet;
+  }
+
   get #record(): GroupRecord {
     return this.host.state.groups.get(this.group) ?? unknownGroup(this.group);
   }

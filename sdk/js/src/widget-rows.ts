@@ -1,7 +1,7 @@
 /** The rows of a conversation: what a timeline holds, with days, the mark of what is new, and the runs of one author. */
 import type { Group } from "./group.js";
-import type { FileInfo, MessageItem, TimelineItem, TimelineState } from "./types.js";
-import { avatar, h, icon, linked } from "./widget-dom.js";
+import type { FileInfo, GapItem, MessageItem, TimelineItem, TimelineState } from "./types.js";
+import { avatar, h, icon, linked, say } from "./widget-dom.js";
 import { tools } from "./widget-tools.js";
 import type { Language } from "./widget-words.js";
 
@@ -14,6 +14,8 @@ export type Drawing = {
   nameOf(user: string): string;
   /** Shows a message that is somewhere else. */
   jump(id: number): void;
+  /** Asks for what a gap hides. false: there is none of it. */
+  load(gap: GapItem): Promise<boolean>;
   /** Has a person write about a message. */
   write(about: "reply" | "edit", item: MessageItem): void;
 };
@@ -37,7 +39,7 @@ export function rowsOf({ items, unread }: TimelineState, d: Drawing): Row[] {
   const add = (key: string, kind: string, text: string, id = 0) => rows.push({ key, id, parts: [text], draw: () => marked(kind, text) });
   let day = "";
   shown.forEach((item, i) => {
-    if (item.type === "gap") return void add(item.key, "gap", language.gap);
+    if (item.type === "gap") return void (item.to > 0 ? rows.push({ key: item.key, id: 0, parts: [item.from, item.to, language], draw: () => gapped(item, d) }) : add(item.key, "gap", language.gap));
     if (days[i] !== day) add(`day ${(day = days[i]!)}`, "day", language.day(item.sent_at));
     if (i === mark) add("unread", "new", language.unread);
     if (item.kind === "notice") return void add(item.key, "notice", language.notice(item, d.nameOf), item.id);
@@ -49,6 +51,35 @@ export function rowsOf({ items, unread }: TimelineState, d: Drawing): Row[] {
 }
 
 const marked = (kind: string, text: string) => h("div", { class: `mark ${kind}`, part: `mark mark-${kind}` }, h("bdi", {}, text));
+
+/** Messages that are missing, and may be there by now. */
+function gapped(item: GapItem, { language, load }: Drawing): HTMLElement {
+  const text = h("bdi", { role: "status" }, language.missing);
+  const button = h("button", { type: "button", class: "link", onclick: () => void run() }, language.load);
+  const line = h("div", { class: "mark gap", part: "mark mark-gap", tabindex: "-1" }, h("span", {}, text, " ", button));
+  async function run() {
+    if (line.ariaBusy === "true") return;
+    line.ariaBusy = "true";
+    const before = line.previousElementSibling;
+    const focused = line.matches(":focus-within");
+    try {
+      if (!(await load(item))) {
+        say(text, language.gap);
+        button.remove();
+        if (focused) line.focus();
+      } else if (focused) requestAnimationFrame(() => {
+        let row = before?.nextElementSibling;
+        while (row && !row.matches(".row")) row = row.nextElementSibling;
+        (row as HTMLElement | undefined)?.focus({ preventScroll: true });
+      });
+    } catch {
+      say(text, language.notLoaded);
+      say(button, language.retry);
+    }
+    line.ariaBusy = "false";
+  }
+  return line;
+}
 
 function message(item: MessageItem, { first, last }: { first: boolean; last: boolean }, quoted: MessageItem | undefined, d: Drawing): HTMLElement {
   const { language, group } = d;

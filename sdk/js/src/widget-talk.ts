@@ -89,7 +89,7 @@ export class Talk {
     const { me, connection: { phase } } = chat.snapshot();
     const group = this.#group.snapshot();
     const state = this.#timeline.snapshot();
-    const rows = rowsOf(state, { me, group: this.#group, language, direct: group?.direct !== undefined, nameOf: names.of, jump: (id) => this.#lines.jump(id), write: (about, item) => this.#write.about(about, item, item.from === me ? language.you : names.of(item.from)) });
+    const rows = rowsOf(state, { me, group: this.#group, language, direct: group?.direct !== undefined, nameOf: names.of, jump: (id) => this.#lines.jump(id), load: (gap) => this.#timeline.loadGap(gap), write: (about, item) => this.#write.about(about, item, item.from === me ? language.you : names.of(item.from)) });
     const typing = group?.typing ?? [];
     this.#lines.draw(state, rows, typing.length > TYPING_MAX ? language.severalTyping : typing.length > 0 ? language.typing(typing.map(names.of)) : "", group?.unread ?? 0);
     const ready = phase === "live" && this.#o.shared.ready;

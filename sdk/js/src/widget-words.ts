@@ -7,7 +7,7 @@ type Notice = Pick<Message, "from" | "notice" | "user" | "users" | "role" | "nam
 /** All that the widget says of itself. */
 export type Words = {
   conversations: string; noConversations: string; back: string; open: string; close: string; chat: string;
-  messages: string; noMessages: string; sayHello: string; newest: string; earlier: string; unread: string; gap: string; notLoaded: string;
+  messages: string; noMessages: string; sayHello: string; newest: string; earlier: string; unread: string; gap: string; missing: string; load: string; notLoaded: string;
   write: string; send: string; sending: string; queued: string; retry: string; discard: string; failed(why: string): string;
   you: string; edited: string; deleted: string; data: string; file: string; original: string; today: string; yesterday: string;
   actions: string; react: string; reply: string; replyTo(name: string): string; edit: string; editing: string; remove: string; removeNow: string; cancel: string;
@@ -29,7 +29,7 @@ const list = (tag: string, names: string[]) => new Intl.ListFormat(tag).format(n
 const en: Words = {
   conversations: "Conversations", noConversations: "No conversations yet", back: "Back to conversations", open: "Open chat", close: "Close chat", chat: "Chat",
   messages: "Messages", noMessages: "No messages yet", sayHello: "Say hello!", newest: "Jump to newest", earlier: "Load earlier messages", unread: "New messages",
-  gap: "Some messages are no longer available", notLoaded: "Messages could not be loaded.",
+  gap: "Some messages are no longer available", missing: "Some messages are missing here", load: "Load", notLoaded: "Messages could not be loaded.",
   write: "Write a message", send: "Send", sending: "Sending…", queued: "Sends when you are back online", retry: "Retry", discard: "Discard",
   failed: (why) => `Not sent: ${why}`,
   you: "You", edited: "edited", deleted: "This message was deleted", data: "Data", file: "File", original: "Show the original message", today: "Today", yesterday: "Yesterday",
@@ -62,7 +62,7 @@ const en: Words = {
 const zh: Words = {
   conversations: "会话", noConversations: "还没有会话", back: "返回会话列表", open: "打开聊天", close: "关闭聊天", chat: "聊天",
   messages: "消息", noMessages: "还没有消息", sayHello: "打个招呼吧！", newest: "跳到最新消息", earlier: "加载更早的消息", unread: "新消息",
-  gap: "部分消息已无法获取", notLoaded: "消息加载失败。",
+  gap: "部分消息已无法获取", missing: "此处缺少部分消息", load: "加载", notLoaded: "消息加载失败。",
   write: "输入消息", send: "发送", sending: "发送中…", queued: "恢复连接后自动发送", retry: "重试", discard: "放弃",
   failed: (why) => `未发送：${why}`,
   you: "我", edited: "已编辑", deleted: "此消息已删除", data: "数据", file: "文件", original: "查看原消息", today: "今天", yesterday: "昨天",
