@@ -122,6 +122,9 @@ func (d *draft) counted(was record, log groupLog, b client.Messages, step step, 
 	next := was
 	next.Log, next.Counted = log, max(was.Counted, b.To)
 	g := &next.Group
+	if g.Epoch != b.Epoch {
+		g.First = 0 // of another life of the log
+	}
 	g.Epoch = b.Epoch
 	g.Last, g.First = max(g.Last, b.To), max(g.First, b.First)
 	if step.anew || step.gap || gap != nil {
