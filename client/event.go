@@ -9,7 +9,7 @@ type Messages struct {
 	Group    string
 	Epoch    string
 	From, To int64 // ids of the first and the last of Messages
-	First    int64 // the lowest id that the caller may read, as the server last said; 0: it did not
+	First    int64 // the lowest id that the caller may read, where the server said it with them; 0: it did not
 	Cursor   Position
 	Messages []Message
 	// Profiles are the versions of the profiles of senders and of those who are mentioned, by user; Client.Users has those that lack.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strings"
@@ -154,7 +155,10 @@ func (t *tracker) foreign(errors []SyncError) (left []Event) {
 	return left
 }
 
-func (t *tracker) forget(group string) { delete(t.groups, group) }
+func (t *tracker) forget(group string) {
+	delete(t.groups, group)
+	delete(t.first, group)
+}
 
 // batch processes a batch: the result is at most a Gap and then Messages. An error means that the server violated the
 // protocol and the batch was not used: ask again from the end of the copy.
@@ -166,13 +170,13 @@ func (t *tracker) batch(b batch) ([]Event, error) {
 	}
 	delete(t.out, b.Group)
 	p := t.groups[b.Group]
-	if b.First == 0 {
-		b.First = t.first[b.Group]
-	}
 	// Who was out of a group that hides its history is served from the joining on, and nothing counts as missing.
-	away := p.counted && b.From > p.id+1 && b.From == b.First
+	away := p.counted && b.From > p.id+1 && b.From == cmp.Or(b.First, t.first[b.Group])
 	var events []Event
 	anew := p.lost || p.epoch != "" && p.epoch != b.Epoch
+	if anew {
+		delete(t.first, b.Group)
+	}
 	if !anew && !b.Complete && b.Cursor != "" && b.Cursor == p.at {
 		return nil, nil // the gap was reported
 	}

@@ -153,3 +153,23 @@ func TestTrackerOfAGroupThatTheCallerWasOutOf(t *testing.T) {
 		t.Errorf("got %v, %v, want %v", spans(events), err, want)
 	}
 }
+
+// TestTrackerForgetsTheFirstOfAnotherLife: what a welcome said of a group is not said of what came in its place.
+func TestTrackerForgetsTheFirstOfAnotherLife(t *testing.T) {
+	tr := newTracker(nil, "", nil, &counters{})
+	tr.pin(map[string]GroupPosition{"g": {Epoch: "a", First: 500, Last: 600, Seen: 600}})
+	for _, b := range []batch{numbered("a", 601, 601, true), numbered("b", 1, 3, false)} {
+		events, err := tr.batch(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			if m, ok := e.(Messages); ok && m.First != 0 {
+				t.Errorf("%d to %d of life %s come with %d, which the server did not say", m.From, m.To, m.Epoch, m.First)
+			}
+		}
+	}
+	if events, err := tr.batch(numbered("b", 500, 501, true)); err == nil {
+		t.Errorf("what is missing in the life after is taken for what was before a joining: %v", spans(events))
+	}
+}

@@ -28,6 +28,11 @@ type logServer struct {
 
 func (s *logServer) last() int64 { return int64(len(s.entries) - 1) }
 
+// line tells whether an entry is a line of the group.
+func (s *logServer) line(id int64) bool {
+	return isLine(s.entries[id].Kind) && s.entries[id].Thread == 0
+}
+
 func (s *logServer) renew() {
 	s.epoch++
 	s.first, s.entries = 1, make([]client.Message, 1)
@@ -42,8 +47,28 @@ func (s *logServer) write(c client.Content) {
 func (s *logServer) shown(id int64) client.Message {
 	m := s.entries[id]
 	for _, c := range s.entries[id+1:] {
-		if c.Target == id {
+		switch {
+		case c.Target == id:
 			m = revised(m, c.Content, nil, c.SentAt)
+		case c.Thread == id:
+			m.Replies++
+		case c.Kind == client.KindDelete && s.entries[c.Target].Thread == id:
+			m.Replies--
+		}
+	}
+	return m
+}
+
+// sent is an entry as it comes live, or to who comes back: of what was deleted by then nothing is left.
+func (s *logServer) sent(id int64) client.Message {
+	m := s.entries[id]
+	for _, c := range s.entries[id+1:] {
+		switch {
+		case c.Kind != client.KindDelete:
+		case c.Target == id:
+			m = revised(m, c.Content, nil, c.SentAt)
+		case m.Kind == client.KindEdit && c.Target == m.Target:
+			m.Body = ""
 		}
 	}
 	return m
@@ -84,8 +109,9 @@ type timelineModel struct {
 	chat      *Chat
 	timelines []*Timeline
 	position  int64
-	epoch     int    // that the position is of
-	hidden    []span // what gaps have hidden of this life: what is held does not hear of changes in there
+	epoch     int   // that the position is of
+	shows     bool  // the first id has gone back: a gap may be loaded
+	away      int64 // below, the server had nothing when a gap was loaded: what is disputed there could not be read again
 }
 
 func (m *timelineModel) write(t *rapid.T) {
@@ -93,11 +119,15 @@ func (m *timelineModel) write(t *rapid.T) {
 		content := client.Content{Kind: client.KindText, Body: fmt.Sprint("m", m.server.last()+1)}
 		if last := m.server.last(); last >= m.server.first && rapid.IntRange(0, 3).Draw(t, "change") == 0 {
 			id := rapid.Int64Range(max(m.server.first, last-30), last).Draw(t, "target")
-			if target := m.server.shown(id); target.Kind == client.KindText && target.DeletedAt == nil {
+			how := rapid.IntRange(0, 5).Draw(t, "how")
+			switch target := m.server.shown(id); {
+			case target.Kind != client.KindText || target.DeletedAt != nil:
+			case how == 0:
+				content = client.Content{Kind: client.KindDelete, Target: id}
+			case how < 3 && target.Thread == 0:
+				content.Thread = id
+			default:
 				content = client.Content{Kind: client.KindEdit, Target: id, Body: fmt.Sprint("edited by ", last+1)}
-				if rapid.IntRange(0, 3).Draw(t, "delete") == 0 {
-					content = client.Content{Kind: client.KindDelete, Target: id}
-				}
 			}
 		}
 		m.server.write(content)
@@ -113,17 +143,19 @@ func (m *timelineModel) live(t *rapid.T) {
 	case m.epoch != s.epoch:
 		from = max(s.first, s.last()-20)
 		gap = &client.Gap{Group: "g", Epoch: fmt.Sprint("e", s.epoch), From: from, Anew: true}
-		m.hidden = nil
+		m.away, m.shows = 0, false
 	case from < s.first:
 		gap = &client.Gap{Group: "g", Epoch: fmt.Sprint("e", s.epoch), After: m.position, From: s.first}
-		m.hidden = append(m.hidden, span{from, s.first - 1})
 		from = s.first
 	}
 	if from > s.last() {
 		return
 	}
 	to := rapid.Int64Range(from, min(s.last(), from+99)).Draw(t, "to")
-	b := client.Messages{Group: "g", Epoch: fmt.Sprint("e", s.epoch), From: from, To: to, First: s.first, Cursor: client.At(to), Messages: s.entries[from : to+1]}
+	b := client.Messages{Group: "g", Epoch: fmt.Sprint("e", s.epoch), From: from, To: to, First: s.first, Cursor: client.At(to)}
+	for id := from; id <= to; id++ {
+		b.Messages = append(b.Messages, s.sent(id))
+	}
 	if err := m.chat.commit(t.Context(), func(d *draft) error {
 		hole, err := d.received(b, gap)
 		if hole {
@@ -170,10 +202,25 @@ func (m *timelineModel) steps() map[string]func(*rapid.T) {
 					continue
 				}
 				first := m.server.first
-				m.server.first = max(1, min(first, l.Gap.From+rapid.Int64Range(0, 10).Draw(t, "there")))
+				if m.server.first = 1; rapid.Bool().Draw(t, "part of it") {
+					m.server.first = min(first, l.Gap.From+rapid.Int64Range(0, 10).Draw(t, "there"))
+					m.away = max(m.away, m.server.first)
+				}
 				m.loaded(t, func() error { _, err := timeline.LoadGap(t.Context(), *l.Gap); return err })
 				m.server.first = first
 				break
+			}
+		},
+		"history": func(t *rapid.T) { // the group shows by now what it did not
+			if m.epoch != m.server.epoch {
+				return
+			}
+			m.shows = true
+			m.server.first = rapid.Int64Range(1, m.server.first).Draw(t, "from")
+			var g client.GroupState
+			g.ID, g.Epoch, g.First, g.Last = "g", fmt.Sprint("e", m.epoch), m.server.first, m.server.last()
+			if err := m.chat.commit(t.Context(), func(d *draft) error { d.listed([]client.GroupState{g}); return nil }); err != nil {
+				t.Fatal(err)
 			}
 		},
 		"renew": func(t *rapid.T) {
@@ -213,8 +260,16 @@ func (m *timelineModel) check(t *rapid.T, timeline *Timeline) {
 			t.Errorf("%d comes after %d", l.ID, shown[len(shown)-1])
 		}
 		shown = append(shown, l.ID)
-		if texts := m.texts(l.ID); texts != nil && !slices.Contains(texts, l.Body) {
-			t.Errorf("%d is %q, want one of %q", l.ID, l.Body, texts)
+		switch want := s.shown(l.ID); {
+		case m.hides(l.ID):
+		case m.position == s.last():
+			if l.Body != want.Body || want.DeletedAt == nil && l.Replies != want.Replies && !m.lacksReply(l.ID) {
+				t.Errorf("%d is %q with %d replies, want %q with %d", l.ID, l.Body, l.Replies, want.Body, want.Replies)
+			}
+		default:
+			if texts := m.texts(l.ID); !slices.Contains(texts, l.Body) {
+				t.Errorf("%d is %q, want one of %q", l.ID, l.Body, texts)
+			}
 		}
 	}
 	if len(shown) > linesMax {
@@ -228,10 +283,10 @@ func (m *timelineModel) check(t *rapid.T, timeline *Timeline) {
 		last = m.position
 	}
 	for id := first; id <= last; id++ {
-		if _, there := slices.BinarySearch(shown, id); there != isLine(s.entries[id].Kind) {
+		if _, there := slices.BinarySearch(shown, id); there != s.line(id) {
 			if there || !holds(gaps, id) {
 				t.Errorf("%d, a %s, is shown: %t, between %d and %d, and in no gap of %v", id, s.entries[id].Kind, there, first, last, gaps)
-			} else if id >= s.first {
+			} else if id >= s.first && !m.shows {
 				t.Errorf("%d lies in a gap, and is to be had from %d on", id, s.first)
 			}
 		}
@@ -243,31 +298,54 @@ func (m *timelineModel) check(t *rapid.T, timeline *Timeline) {
 	}
 	if !v.Before {
 		for id := s.first; id < first; id++ {
-			if isLine(s.entries[id].Kind) {
+			if s.line(id) {
 				t.Errorf("nothing is before %d, it says, but there is %d", first, id)
 			}
 		}
 	}
 }
 
-// texts are those that a message may show: with what has been received of its changes, or more of them that a page has brought. nil: a
-// gap hides one.
+// texts are those that a message may show: with what has been received of its changes, or more of them that a page has brought.
 func (m *timelineModel) texts(id int64) []string {
 	now := m.server.entries[id]
 	texts := []string{now.Body}
+	deleted := m.server.shown(id).DeletedAt != nil // edits before that come without content
 	for _, c := range m.server.entries[id+1:] {
 		if c.Target != id {
 			continue
 		}
-		if holds(m.hidden, c.ID) {
-			return nil
-		}
-		if now = revised(now, c.Content, nil, c.SentAt); c.ID <= m.position {
+		if now = revised(now, c.Content, nil, c.SentAt); c.ID <= m.position && (c.Kind == client.KindDelete || !deleted) {
 			texts = nil
 		}
 		texts = append(texts, now.Body)
 	}
 	return texts
+}
+
+// about are the entries that are about a message, or about a reply to it.
+func (m *timelineModel) about(id int64) (about []client.Message) {
+	for _, c := range m.server.entries[id+1:] {
+		if c.Target == id || c.Thread == id || m.server.entries[c.Target].Thread == id {
+			about = append(about, c)
+		}
+	}
+	return about
+}
+
+// hides tells whether a gap hides something that is about a message, or did so and could not be followed.
+func (m *timelineModel) hides(id int64) bool {
+	return id < m.away || slices.ContainsFunc(m.about(id), func(c client.Message) bool { return holds(m.log().Gaps, c.ID) })
+}
+
+// lacksReply tells whether a reply was deleted that is not held: of what it was a reply, its deletion does not say.
+func (m *timelineModel) lacksReply(id int64) bool {
+	return slices.ContainsFunc(m.about(id), func(c client.Message) bool { return c.Kind == client.KindDelete && !holds(m.log().Held, c.Target) })
+}
+
+func (m *timelineModel) log() groupLog {
+	m.chat.mu.Lock()
+	defer m.chat.mu.Unlock()
+	return m.chat.record("g").Log
 }
 
 // TestTimelinesModel: whatever happens in whatever order, timelines show the log, and gaps where the server has it no longer.

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -8,6 +9,9 @@ import (
 
 	"github.com/chatd/chatd/client"
 )
+
+// repliesMax bounds how many lines are looked through for replies that came after a page was read.
+const repliesMax = 500
 
 // received takes messages that the server sent, after the gap that it reported before them, if there was one. hole: ids are
 // missing silently, so nothing of it was taken.
@@ -79,9 +83,9 @@ func (d *draft) line(group string, id int64, lines map[int64]entry, held []span)
 	return e, known, err
 }
 
-// replied counts a reply in the line of its root, or one that was deleted.
+// replied counts a reply in the line of its root, or one that was deleted. A reply that came without content was never counted.
 func (d *draft) replied(group string, m client.Message, root int64, lines map[int64]entry, held []span) error {
-	if root == 0 {
+	if root == 0 || m.DeletedAt != nil {
 		return nil
 	}
 	e, known, err := d.line(group, root, lines, held)
@@ -146,6 +150,9 @@ func (d *draft) counted(was record, log groupLog, b client.Messages, step step, 
 			continue
 		}
 		noticed(g, m, d.me)
+		if m.Settings != nil && m.Settings.History != nil { // another first id
+			d.stale = append(d.stale, b.Group)
+		}
 		mine := m.From == d.me
 		if mine && g.Read == m.ID-1 {
 			g.Read = m.ID // as the server does
@@ -193,8 +200,40 @@ func (d *draft) vanished(g client.Gap) error {
 	return err
 }
 
-// paged takes a page that was asked for. false: nothing of it could be taken.
-func (d *draft) paged(page client.Batch, before, after int64) (taken bool, err error) {
+// disputed are the lines that are held of which entries that a gap hid cannot be applied here: what came later was applied before, or
+// a reply is gone that had been counted.
+func (d *draft) disputed(page client.Batch) (ids []int64, err error) {
+	log := d.record(page.Group).Log
+	look := func(id, since int64) (e entry, err error) {
+		if !holds(log.Held, id) {
+			return e, nil
+		}
+		e, known, err := d.entry(page.Group, id)
+		if known && e.At > since && e.DeletedAt == nil && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+		return e, err
+	}
+	for _, m := range page.Messages {
+		if !holds(log.Gaps, m.ID) {
+			continue
+		}
+		if _, err := look(m.Thread, m.ID); err != nil {
+			return nil, err
+		}
+		e, err := look(m.Target, m.ID)
+		if err == nil && m.Kind == client.KindDelete {
+			_, err = look(e.Thread, 0)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// paged takes a page that was asked for, and what was read again of the lines that are disputed. false: nothing of it could be taken.
+func (d *draft) paged(page client.Batch, before, after int64, again []client.Batch) (taken bool, err error) {
 	was := d.record(page.Group)
 	log, ok := was.Log.insert(page, before, after)
 	if !ok {
@@ -225,16 +264,21 @@ func (d *draft) paged(page client.Batch, before, after int64) (taken bool, err e
 		}
 		lines[m.ID] = entry{Message: m, At: last}
 	}
-	for _, id := range was.Log.Loose {
-		if id <= last {
+	for _, b := range again {
+		if len(b.Messages) == 0 || !holds(was.Log.Held, b.Messages[0].ID) {
 			continue
 		}
-		var m client.Message
-		if ok, err := d.loose(page.Group, id, &m); err != nil {
+		last := max(b.Last, b.To)
+		there, known, err := d.entry(page.Group, b.Messages[0].ID)
+		if err != nil || known && (b.Epoch != page.Epoch || there.At > last) {
 			return false, err
-		} else if e, there := lines[m.Target]; ok && there {
-			lines[m.Target] = e.changed(m, d.me)
 		}
+		if known {
+			lines[there.ID] = entry{Message: b.Messages[0], At: last}
+		}
+	}
+	if err := d.sinceRead(page.Group, last, was.Log, lines); err != nil {
+		return false, err
 	}
 	most := was.Log.taken(page)
 	maps.DeleteFunc(lines, func(id int64, _ entry) bool { return id > most })
@@ -245,16 +289,61 @@ func (d *draft) paged(page client.Batch, before, after int64) (taken bool, err e
 	return true, nil
 }
 
+// sinceRead applies to lines of a page what came live after it was read: changes, which waited for them, and replies.
+func (d *draft) sinceRead(group string, last int64, log groupLog, lines map[int64]entry) error {
+	if len(lines) == 0 || last >= log.End {
+		return nil
+	}
+	var came []client.Message
+	for _, id := range log.Loose {
+		if id <= last {
+			continue
+		}
+		var m client.Message
+		if ok, err := d.loose(group, id, &m); err != nil {
+			return err
+		} else if ok {
+			came = append(came, m)
+		}
+	}
+	found, err := d.store.Range(d.ctx, keyEntry(group, last+1), keyEntry(group, log.End+1), repliesMax, false)
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		var e entry
+		if err := decode(f.Key, f.Value, &e); err != nil {
+			return err
+		}
+		if e.Thread > 0 && e.DeletedAt == nil {
+			came = append(came, e.Message)
+		}
+	}
+	slices.SortFunc(came, func(a, b client.Message) int { return cmp.Compare(a.ID, b.ID) })
+	for _, m := range came {
+		if e, there := lines[m.Thread]; there {
+			lines[m.Thread] = e.replied(m)
+		} else if e, there := lines[m.Target]; there {
+			lines[m.Target] = e.changed(m, d.me)
+		}
+	}
+	return nil
+}
+
 // unhidden applies an entry that a gap hid to the line that it is about.
 func (d *draft) unhidden(group string, m client.Message, lines map[int64]entry, held []span) error {
 	if m.Thread > 0 {
 		return d.replied(group, m, m.Thread, lines, held)
 	}
 	e, known, err := d.line(group, m.Target, lines, held)
-	if known {
-		lines[m.Target] = e.changed(m, d.me)
+	if err != nil || !known {
+		return err
 	}
-	return err
+	lines[m.Target] = e.changed(m, d.me)
+	if m.Kind == client.KindDelete && e.DeletedAt == nil {
+		return d.replied(group, m, e.Thread, lines, held)
+	}
+	return nil
 }
 
 // listed takes the caller's groups as the server lists them. Counts of a list that is older than what came live, or than what
@@ -273,6 +362,7 @@ func (d *draft) listed(groups []client.GroupState) {
 			next.Group.Read, next.Group.Unread, next.Group.MentionsUnread, next.Group.LastMessage = counts.Read, counts.Unread, counts.MentionsUnread, counts.LastMessage
 		} else {
 			next.Group, next.Counted = g, g.Last
+			next.Log.Floor = min(next.Log.Floor, max(g.First, 1)) // a group may show by now what it did not
 		}
 		d.putRecord(next)
 	}

@@ -281,11 +281,34 @@ func (t *Timeline) ask(ctx context.Context, before, after int64) (taken bool, er
 		return false, err
 	}
 	page.Group = t.group
+	again, err := t.again(ctx, page)
+	if err != nil {
+		return false, err
+	}
 	err = t.chat.commit(ctx, func(d *draft) (err error) {
-		taken, err = d.paged(page, before, after)
+		taken, err = d.paged(page, before, after, again)
 		return err
 	})
 	return taken, err
+}
+
+// again reads lines again that are disputed.
+func (t *Timeline) again(ctx context.Context, page client.Batch) (again []client.Batch, err error) {
+	var ids []int64
+	if err := t.chat.commit(ctx, func(d *draft) (err error) {
+		ids, err = d.disputed(page)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		one, err := t.chat.client.Messages(ctx, t.group, client.Range{After: client.At(id - 1), Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		again = append(again, one)
+	}
+	return again, nil
 }
 
 // heldLocked covers what the store has of the next lines, and returns the id before or after which the server has to be asked for
@@ -299,11 +322,17 @@ func (t *Timeline) heldLocked(ctx context.Context, by int64, want *int) (before,
 			next = t.from - 1
 		}
 		if next <= t.thread || next < 1 || by > 0 && next > r.tip() {
+			t.tail = t.to >= r.tip()
 			break
 		}
 		held, isHeld := around(r.Log.Held, next)
 		gap, isGap := around(r.Log.Gaps, next)
 		switch {
+		case !isHeld && next > r.tip(): // it comes live: the end was not where it seemed to be
+			if len(t.lines) == 0 {
+				t.to = r.tip()
+			}
+			t.from = r.tip() + 1
 		case isHeld:
 			if err := t.takeLocked(ctx, held, by, want); err != nil {
 				return 0, 0, err

@@ -42,7 +42,7 @@ export declare class Client implements Host {
     /** Stored here at once, so that it is not lost if nobody leads; then done by the leader. */
     keep(key: string, value: any, op: "queue" | "read" | "readThread", ...args: any[]): Promise<void>;
     page(group: string, asked: Asked): Promise<boolean>;
-    vanished(group: string, from: number, to: number): Promise<void>;
+    vanished(group: string, from: number, to: number, life: number): Promise<void>;
     peek(group: string, id: number): Promise<import("./types.js").Message | undefined>;
     /** The log from one id on, as the server has it now. */
     look(group: string, id: number): Promise<Batch>;

@@ -2,7 +2,7 @@
  * What frames, pages and lists mean: each function looks at the state, reads of the store what it needs, and returns what is
  * to be written and told. One at a time, by the leader; nothing here changes anything.
  */
-import { type Asked, type Batch, type Entry } from "./log.js";
+import { type Asked, type Batch, type Entry, type Log } from "./log.js";
 import { type Commit, type GroupRecord, type InboxRecord, type State, type Task } from "./state.js";
 import type { Change, Store } from "./store.js";
 import type { InboxItem } from "./types.js";
@@ -28,10 +28,15 @@ export declare class Draft implements Commit {
 }
 /** Messages that the server pushed, or a sync brought. "hole": ids are missing silently; ask again from the positions. */
 export declare function received(d: Draft, b: Batch): Promise<"hole" | null>;
-/** A page that was asked for in a life of the log, -1 if there was none. false: nothing of it could be taken. */
-export declare function paged(d: Draft, page: Batch, asked: Asked, life: number): Promise<boolean>;
+/** The lines that are held of which entries that a gap hid cannot be applied here: what came later was applied before. */
+export declare function disputed(store: Store, { gaps, held }: Log, group: string, page: Batch): Promise<number[]>;
+/**
+ * A page that was asked for in a life of the log, -1 if there was none. false: nothing of it could be taken.
+ * @param again what was read again of the lines that are disputed
+ */
+export declare function paged(d: Draft, page: Batch, asked: Asked, life: number, again?: readonly Batch[]): Promise<boolean>;
 /** What the server no longer has between a page and what is held before. */
-export declare function vanished(d: Draft, group: string, from: number, to: number): void;
+export declare function vanished(d: Draft, group: string, from: number, to: number, life?: number): void;
 /**
  * The caller's groups as listed by the server. Counts of a list that is older than what came live, or than what the person
  * has read meanwhile, are not taken; they are stale then. A group of which nothing is owed to the person is placed at its end.

@@ -11,7 +11,7 @@ export type Host = {
     /** Loads a page and resolves once it is stored; false: it came too late. */
     page(group: string, asked: Asked): Promise<boolean>;
     /** Notes that the server no longer has from..to. */
-    vanished(group: string, from: number, to: number): Promise<void>;
+    vanished(group: string, from: number, to: number, life: number): Promise<void>;
     /** The first entry of the log from id on, as the server says. */
     peek(group: string, id: number): Promise<{
         id: number;

@@ -403,8 +403,8 @@ export class Client implements Host {
 
   /** What tabs ask the leader to do. */
   readonly ops: Record<string, (d: sync.Draft, ...args: any[]) => any> = {
-    page: (d: sync.Draft, page: Batch, asked: Asked, life: number) => sync.paged(d, page, asked, life),
-    vanished: (d: sync.Draft, group: string, from: number, to: number) => sync.vanished(d, group, from, to),
+    page: (d: sync.Draft, page: Batch, asked: Asked, life: number, again?: Batch[]) => sync.paged(d, page, asked, life, again),
+    vanished: (d: sync.Draft, group: string, from: number, to: number, life?: number) => sync.vanished(d, group, from, to, life),
     queue: (d: sync.Draft, task: Task) => d.put(keyOf.task(task.n), task),
     retry: (d: sync.Draft, key: string) => sync.retried(d, key, this.clock.now()),
     discard: (d: sync.Draft, key: string) => sync.discarded(d, key),
@@ -466,12 +466,14 @@ export class Client implements Host {
   async page(group: string, asked: Asked): Promise<boolean> {
     const query = "before" in asked ? `before=${asked.before}` : `after=${asked.after}`;
     const life = this.state.groups.get(group)?.log.life ?? -1;
-    const page = await this.http.request("GET", `/v1/groups/${encodeURIComponent(group)}/messages?${query}&limit=100`);
-    return this.ask("page", page, asked, life);
+    const page: Batch = await this.http.request("GET", `/v1/groups/${encodeURIComponent(group)}/messages?${query}&limit=100`);
+    const log = this.state.groups.get(group)?.log;
+    const ids = log && log.gaps.length > 0 ? await sync.disputed(this.store, log, group, page) : [];
+    return this.ask("page", page, asked, life, await Promise.all(ids.map((id) => this.look(group, id))));
   }
 
-  vanished(group: string, from: number, to: number): Promise<void> {
-    return this.ask("vanished", group, from, to);
+  vanished(group: string, from: number, to: number, life: number): Promise<void> {
+    return this.ask("vanished", group, from, to, life);
   }
 
   async peek(group: string, id: number) {

@@ -57,6 +57,7 @@ export async function received(d: Draft, b: Batch): Promise<"hole" | null> {
   const held = step.anew ? [] : was.log.held;
   const lines = new Map<number, Entry>();
   const loose: number[] = [];
+  let longer = 0;
   const threads = new Threading(step.anew ? undefined : was.threads, d, b.group);
   const find = async (id: number) => lines.get(id) ?? (around(held, id) ? await d.entry(b.group, id) : undefined);
   if (step.anew) d.drop(b.group);
@@ -78,15 +79,17 @@ export async function received(d: Draft, b: Batch): Promise<"hole" | null> {
       const root = await find(e.thread);
       if (root) lines.set(root.id, unreplied(root, m, await newestBut(d, b.group, root, e.id, lines)));
     }
-    if (e) lines.set(target, changed(e, m, s.me));
-    else if (!around(step.log.held, target)) {
+    if (e) {
+      lines.set(target, changed(e, m, s.me));
+      if (m.kind === "edit") longer += Math.max(0, (m.body?.length ?? 0) - (e.stream ? 0 : e.body?.length ?? 0)); // of a stream nothing was counted
+    } else if (!around(step.log.held, target)) {
       loose.push(m.id);
       d.put(keyOf.change(b.group, m.id), m);
     }
   }
   const { log, forgotten } = loosened(step.log, loose);
   for (const id of forgotten) d.remove(keyOf.change(b.group, id));
-  let bytes = step.anew ? 0 : was.bytes;
+  let bytes = (step.anew ? 0 : was.bytes) + longer;
   for (const [id, e] of lines) {
     if (!around(held, id)) bytes += size(e);
     d.put(keyOf.entry(b.group, id), e);
@@ -140,7 +143,10 @@ function counted(record: GroupRecord, b: Batch, { fresh, anew, gap }: Step, d: D
     if (said && m.id > (g.last_message?.id ?? 0)) g.last_message = m;
     if (g.last_message && m.target === g.last_message.id) g.last_message = revised(g.last_message, m, m.sent_at);
     if (m.notice === "renamed" && m.name !== undefined) g.name = m.name;
-    if (m.notice === "settings" && m.settings) Object.assign(g, m.settings);
+    if (m.notice === "settings" && m.settings) {
+      Object.assign(g, m.settings);
+      if ("history" in m.settings) d.stale.add(b.group); // another first id
+    }
     if (m.notice === "muted" && m.user === me) g.muted_until = m.muted_until;
     if (m.id <= record.counted && !anew) continue;
     if (m.notice === "joined") g.members += concerned(m).length;
@@ -163,8 +169,25 @@ function counted(record: GroupRecord, b: Batch, { fresh, anew, gap }: Step, d: D
   return { ...record, g, counted: goesOn ? Math.max(record.counted, b.to) : b.to };
 }
 
-/** A page that was asked for in a life of the log, -1 if there was none. false: nothing of it could be taken. */
-export async function paged(d: Draft, page: Batch, asked: Asked, life: number): Promise<boolean> {
+/** The lines that are held of which entries that a gap hid cannot be applied here: what came later was applied before. */
+export async function disputed(store: Store, { gaps, held }: Log, group: string, page: Batch): Promise<number[]> {
+  const ids = new Set<number>();
+  for (const m of page.messages) {
+    let id = around(gaps, m.id) && (m.thread ?? m.target);
+    for (let more = m.kind === "delete"; id && around(held, id); more = false) {
+      const e: Entry | undefined = (await store.get(keyOf.entry(group, id))) as any;
+      if (e && e.at > m.id && !e.deleted_at) ids.add(id);
+      id = more ? e?.thread : undefined;
+    }
+  }
+  return [...ids];
+}
+
+/**
+ * A page that was asked for in a life of the log, -1 if there was none. false: nothing of it could be taken.
+ * @param again what was read again of the lines that are disputed
+ */
+export async function paged(d: Draft, page: Batch, asked: Asked, life: number, again: readonly Batch[] = []): Promise<boolean> {
   const was = d.record(page.group);
   if ((d.s.groups.get(page.group)?.log.life ?? -1) !== life) return false;
   const log = insert(was.log, page, asked);
@@ -177,23 +200,34 @@ export async function paged(d: Draft, page: Batch, asked: Asked, life: number): 
     const about = around(was.log.gaps, m.id) && (m.thread ?? m.target ?? 0); // what a gap hid of it does not come any more
     const e = about && (lines.get(about) ?? (around(held, about) && (await d.entry(page.group, about))));
     if (e) lines.set(e.id, changed(e, m, d.s.me));
+    if (e && e.thread && m.kind === "delete" && !e.deleted_at) {
+      const root = lines.get(e.thread) ?? (around(held, e.thread) && (await d.entry(page.group, e.thread)));
+      if (root) lines.set(root.id, unreplied(root, m, await newestBut(d, page.group, root, e.id, lines)));
+    }
     if (!isLine(m)) continue;
     if (!around(held, m.id)) bytes += around(log.held, m.id) ? size(m) : 0;
     else if (last <= end || ((await d.entry(page.group, m.id))?.at ?? 0) >= last) continue;
     lines.set(m.id, entry(m, last));
   }
+  for (const { messages: [m], epoch, last, to } of again) {
+    const e = m && around(held, m.id) && (await d.entry(page.group, m.id));
+    if (!e) continue;
+    const at = last ?? to;
+    if (epoch !== page.epoch || e.at > at) return false;
+    lines.set(e.id, entry(m, at));
+  }
+  const came: Message[] = []; // after the page was read
   for (const id of loose) {
-    if (id <= last) continue;
-    const m = (await d.store.get(keyOf.change(page.group, id))) as Message | undefined;
-    const e = m && lines.get(m.target ?? 0);
-    if (e) lines.set(e.id, changed(e, m, d.s.me));
+    const m = id > last && ((await d.store.get(keyOf.change(page.group, id))) as Message | undefined);
+    if (m) came.push(m);
   }
   if (lines.size > 0 && last < end) {
-    const came = await d.store.range(keyOf.entry(page.group, last + 1), keyOf.entry(page.group, end + 1), { limit: PRUNE });
-    for (const m of came.map(([, e]) => e as unknown as Message)) {
-      const root = m.thread && lines.get(m.thread);
-      if (root) lines.set(root.id, changed(root, m, d.s.me));
-    }
+    const kept = await d.store.range(keyOf.entry(page.group, last + 1), keyOf.entry(page.group, end + 1), { limit: PRUNE });
+    came.push(...kept.map(([, e]) => e as unknown as Message).filter((m) => m.thread));
+  }
+  for (const m of came.sort((a, b) => a.id - b.id)) {
+    const e = lines.get(m.thread ?? m.target ?? 0);
+    if (e) lines.set(e.id, changed(e, m, d.s.me));
   }
   for (const e of [...lines.values()]) {
     const newest = e.last_reply_id;
@@ -208,9 +242,9 @@ export async function paged(d: Draft, page: Batch, asked: Asked, life: number): 
 }
 
 /** What the server no longer has between a page and what is held before. */
-export function vanished(d: Draft, group: string, from: number, to: number): void {
+export function vanished(d: Draft, group: string, from: number, to: number, life?: number): void {
   const was = d.s.groups.get(group);
-  if (was) d.put(keyOf.group(group), { ...was, log: lost(was.log, [from, to]) });
+  if (was && was.log.life === (life ?? was.log.life)) d.put(keyOf.group(group), { ...was, log: lost(was.log, [from, to]) });
 }
 
 /** What describes a group, without anyone's position in it. */
@@ -231,7 +265,8 @@ export function listed(d: Draft, list: any[], read: ReadonlySet<string>): void {
     const late = held.log.end >= 0 && (other || g.last < held.counted || d.s.reads.has(g.id) || read.has(g.id));
     if (late) d.stale.add(g.id);
     const placed = held.log.end < 0 && !other && held.log.gaps.length === 0 && g.last <= g.seen && !missed(held.log, g.last + 1);
-    const log = placed ? { ...held.log, epoch: g.epoch, end: g.last, since: g.last + 1 } : held.log;
+    const known = placed ? { ...held.log, epoch: g.epoch, end: g.last, since: g.last + 1 } : held.log;
+    const log = !late && !other && g.first < known.floor ? { ...known, floor: g.first } : known; // a group may show by now what it did not
     const threads = held.threads && (late || unreadIn(held.threads) === (g.threads_unread ?? 0)) ? held.threads : undefined;
     if (!threads && g.threads_unread > 0) d.threads.add(g.id);
     const next = { ...withoutThreads(held), ...(threads && { threads }), log, known: true, ...(late ? { g: { ...held.g, ...described(g) } } : { g: { ...held.g, ...g }, counted: g.last }) };
@@ -521,7 +556,7 @@ export async function pruned(d: Draft, shown: ReadonlyMap<string, number>): Prom
   const last = all ? Math.min(end - 1, oldest.log.held.at(-1)![1]) : (found.at(-1)![1] as unknown as Entry).id;
   const bytes = all && end === Infinity ? 0 : Math.max(1, oldest.bytes - found.reduce((n, [, e]) => n + size(e), 0));
   d.changes.push({ removeFrom: keyOf.entry(id, 0), to: keyOf.entry(id, last + 1) });
-  const log = { ...oldest.log, held: cut(oldest.log.held, [0, last]), gaps: oldest.log.gaps.filter((g) => g[0] > last) };
+  const log = { ...oldest.log, life: oldest.log.life + 1, held: cut(oldest.log.held, [0, last]), gaps: oldest.log.gaps.filter((g) => g[0] > last) };
   d.put(keyOf.group(id), { ...oldest, log, bytes });
   return true;
 }

@@ -22,7 +22,7 @@ export type Host = {
   /** Loads a page and resolves once it is stored; false: it came too late. */
   page(group: string, asked: Asked): Promise<boolean>;
   /** Notes that the server no longer has from..to. */
-  vanished(group: string, from: number, to: number): Promise<void>;
+  vanished(group: string, from: number, to: number, life: number): Promise<void>;
   /** The first entry of the log from id on, as the server says. */
   peek(group: string, id: number): Promise<{ id: number; sent_at: string } | undefined>;
   opened(view: View): void;
@@ -236,8 +236,17 @@ export class Timeline implements View {
       const record = this.#record;
       const { log } = record;
       const next = by < 0 ? this.#from - 1 : this.#to + 1;
-      if (next < 1 || (by > 0 && next > this.#tip(record))) break;
+      const tip = this.#tip(record);
       const range = around(log.held, next);
+      if (next < 1 || (by > 0 && next > tip)) {
+        this.#tail = this.#to >= tip;
+        break;
+      }
+      if (!range && next > tip) { // it comes live: the end was not where it seemed to be
+        if (this.#lines.length === 0) this.#to = tip;
+        this.#from = tip + 1;
+        continue;
+      }
       const gap = around(log.gaps, next);
       const below = log.held.findLast((r) => r[1] < next);
       const life = this.#life;
@@ -261,7 +270,7 @@ export class Timeline implements View {
         else this.#to = gap[1];
       } else if (by < 0 && next < Math.max(log.floor, record.g.first)) {
         if (!below) break;
-        await this.host.vanished(this.group, below[1] + 1, next);
+        await this.host.vanished(this.group, below[1] + 1, next, log.life);
         if (!around(this.#record.log.gaps, next)) break;
       } else {
         tries = asked === next ? tries + 1 : 0;

@@ -232,6 +232,55 @@ test("of a gap that the server has in part, that part is loaded", async () => {
   await client.close();
 });
 
+test("what changed after a gap, too, is read again when the gap is loaded", async () => {
+  const { server, client, timeline, gap, found } = await behindGap();
+  server.append("general", { kind: "edit", target: 1, body: "m1 edited again" });
+  server.append("general", { kind: "reaction", target: 3, emoji: "👍", from: "dora" });
+  server.append("general", { body: "m4's second reply", thread: 4 });
+  await quiet();
+  found();
+  assert.equal(await timeline.loadGap(gap()), true);
+  const [first, , liked, root] = timeline.snapshot().items;
+  assert.equal(first.body, "m1 edited again");
+  assert.equal(liked.reactions.get("👍").count, 2);
+  assert.equal(root.replies, 2);
+  await client.close();
+});
+
+test("a reply that was deleted before it came is not counted", async () => {
+  const { server, client } = await begun();
+  const timeline = new Timeline(client, "general", "end", 100);
+  await quiet();
+  server.up = false;
+  server.cut();
+  const { id } = server.append("general", { body: "reply", thread: 1 });
+  server.append("general", { kind: "delete", target: id });
+  server.append("general", { body: "last" });
+  server.up = true;
+  await server.clock.pass(60_000);
+  await quiet();
+  assert.deepEqual(bodies(timeline), ["m1", "m2", "m3", "last"]);
+  assert.equal(timeline.snapshot().items[0].replies ?? 0, 0);
+  await client.close();
+});
+
+test("a group that shows its history by now has more before what was its beginning", async () => {
+  const { server, client } = await begun({ messages: 300 });
+  const timeline = new Timeline(client, "general", "end", 500);
+  await quiet();
+  server.trim("general", 200);
+  while (timeline.snapshot().before) await timeline.loadBefore();
+  assert.equal(timeline.snapshot().items[0].id, 201);
+  server.group("general").first = 1;
+  server.append("general", { kind: "notice", notice: "settings", settings: { history: true } });
+  await server.clock.pass(10_000);
+  await quiet();
+  assert.equal(timeline.snapshot().before, "more");
+  while (timeline.snapshot().before) await timeline.loadBefore();
+  assert.equal(timeline.snapshot().items[0].id, 1);
+  await client.close();
+});
+
 test("a page that reaches beyond what came live does not hide what never will", async () => {
   const { server, client, timeline, gap, last, found } = await behindGap();
   server.cut();

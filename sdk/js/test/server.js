@@ -29,8 +29,13 @@ class Log {
   about(id) {
     return this.#about.get(id)?.filter((c) => this.at(c.id) === c) ?? [];
   }
+  /** The replies in a thread that are not deleted. */
+  replies(root) {
+    return (this.#about.get(`thread ${root}`) ?? []).filter((r) => this.at(r.id) === r && !r.deleted_at);
+  }
   add(m) {
     this.entries.push(m);
+    if (m.thread) this.#about.set(`thread ${m.thread}`, [...(this.#about.get(`thread ${m.thread}`) ?? []), m]);
     if (m.target) this.#about.set(m.target, [...(this.#about.get(m.target) ?? []), m]);
   }
 }
@@ -221,7 +226,11 @@ export class Server {
         const s = this.start(log, Number(searchParams.get("after")));
         page = this.batch(log, s.from, s.complete, Math.min(log.last, s.from + limit - 1));
       }
-      for (const m of page.messages) if (LINES.has(m.kind)) m.reactions = Object.fromEntries(this.shown(log, m, user).reactions);
+      for (const m of page.messages.filter((m) => LINES.has(m.kind))) {
+        m.reactions = Object.fromEntries(this.shown(log, m, user).reactions);
+        const replies = log.replies(m.id);
+        if (replies.length > 0) Object.assign(m, { replies: replies.length, last_reply_id: replies.at(-1).id });
+      }
       return answer(200, page);
     }
     return answer(404, { code: "not_found", detail: pathname });
