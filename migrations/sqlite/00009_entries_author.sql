@@ -5,5 +5,5 @@ CREATE INDEX entries_author ON entries (author, log, id) WHERE NOT alive;
 DROP INDEX reactions_author;
 
 -- +goose Down
-CREATE INDEX reactions_author ON reactions (author, log, target, emoji) WHERE added;
+CREATE INDEX IF NOT EXISTS reactions_author ON reactions (author, log, target, emoji) WHERE added;
 DROP INDEX entries_author;

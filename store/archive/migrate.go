@@ -50,6 +50,9 @@ func MigrateDown(ctx context.Context, url string) ([]Migration, error) {
 		if err := checkSchema(ctx, p); err != nil {
 			return err
 		}
+		if err := onceEach(ctx, e, db); err != nil {
+			return err
+		}
 		_, err = p.Down(ctx)
 		if errors.Is(err, goose.ErrNoNextVersion) {
 			return errors.New("archive: the database is empty: there is no migration to take back")
@@ -181,13 +184,13 @@ func migrateUp(ctx context.Context, e *engine, db *sql.DB) error {
 		if err != nil && e.fault(err) != faultLocked {
 			return err
 		}
-		if has, err := p.GetDBVersion(ctx); err == nil && has > at {
-			at, tries = has, 1
-		}
 		if err == nil {
 			if err = up(ctx, p, e, db); err == nil {
 				return nil
 			}
+		}
+		if has, err := p.GetDBVersion(ctx); err == nil && has > at { // this one or another has come further
+			at, tries = has, 0
 		}
 		if ctx.Err() != nil || tries >= migrateTries && e.fault(err) != faultLocked {
 			return fmt.Errorf("archive: migration: %w; the steps before this one are complete, and nothing of it is: fix the cause and start again", err)
