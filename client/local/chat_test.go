@@ -1,12 +1,15 @@
 package local
 
 import (
+	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 
 	"go.uber.org/goleak"
+	"pgregory.net/rapid"
 
 	"github.com/chatd/chatd/client"
 )
@@ -53,4 +56,18 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 	web.Close()
 	own.CloseIdleConnections()
 	goleak.VerifyNone(t, before)
+}
+
+// openChat opens a chat of ann with a server that may be away, and an empty store.
+func openChat(ctx context.Context, t rapid.TB, url string) *Chat {
+	t.Helper()
+	c, err := client.New(url, client.StaticToken("t"), client.WithRetry(1, client.Backoff{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chat, err := Open(ctx, c, Options{Store: &MemoryStore{}, User: "ann", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chat
 }

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,17 +11,10 @@ import (
 
 // TestShowsNothingAfterItsEnd: a message whose time has come is shown as deleted, even where nobody has said so: the device is offline.
 func TestShowsNothingAfterItsEnd(t *testing.T) {
-	c, err := client.New("http://127.0.0.1:1", client.StaticToken("t"), client.WithRetry(1, client.Backoff{}))
-	if err != nil {
-		t.Fatal(err)
-	}
 	start := time.UnixMilli(1_800_000_000_000)
 	now := &set{Clock: clock.From(t.Context())}
 	now.ms.Store(start.UnixMilli())
-	chat, err := Open(clock.With(t.Context(), now), c, Options{Store: &MemoryStore{}, User: "ann", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	chat := openChat(clock.With(t.Context(), now), t, "http://127.0.0.1:1")
 	defer chat.Close()
 	end := start.Add(time.Minute)
 	message := client.Message{ID: 1, Group: "g", From: "bob", Content: client.Content{Kind: client.KindText, Body: "secret"}, SentAt: start, ExpiresAt: &end}

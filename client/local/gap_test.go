@@ -3,7 +3,6 @@ package local
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -38,14 +37,7 @@ func TestLoadGap(t *testing.T) {
 			"has_more": to < later, "messages": log[from : to+1]})
 	}))
 	defer server.Close()
-	c, err := client.New(server.URL, client.StaticToken("t"), client.WithRetry(1, client.Backoff{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	chat, err := Open(t.Context(), c, Options{Store: &MemoryStore{}, User: "ann", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	chat := openChat(t.Context(), t, server.URL)
 	defer chat.Close()
 	take := func(from, to int64, gap *client.Gap) {
 		t.Helper()

@@ -3,7 +3,6 @@ package local
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -357,14 +356,7 @@ func TestTimelinesModel(t *testing.T) {
 		s.mu.Lock()
 		s.renew()
 		s.mu.Unlock()
-		c, err := client.New(web.URL, client.StaticToken("t"), client.WithRetry(1, client.Backoff{}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		chat, err := Open(t.Context(), c, Options{Store: &MemoryStore{}, User: "ann", Log: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		chat := openChat(t.Context(), t, web.URL)
 		defer chat.Close()
 		m := &timelineModel{server: s, chat: chat}
 		m.write(t)

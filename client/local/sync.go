@@ -200,33 +200,25 @@ func (d *draft) vanished(g client.Gap) error {
 	return err
 }
 
-// disputed are the lines that are held of which entries that a gap hid cannot be applied here: what came later was applied before, or
-// a reply is gone that had been counted.
+// disputed are the lines that are held of which entries that a gap hid cannot be applied here: what came later was applied before.
 func (d *draft) disputed(page client.Batch) (ids []int64, err error) {
 	log := d.record(page.Group).Log
-	look := func(id, since int64) (e entry, err error) {
-		if !holds(log.Held, id) {
-			return e, nil
-		}
-		e, known, err := d.entry(page.Group, id)
-		if known && e.At > since && e.DeletedAt == nil && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-		return e, err
-	}
 	for _, m := range page.Messages {
-		if !holds(log.Gaps, m.ID) {
-			continue
+		id := int64(0)
+		if holds(log.Gaps, m.ID) {
+			id = max(m.Thread, m.Target)
 		}
-		if _, err := look(m.Thread, m.ID); err != nil {
-			return nil, err
-		}
-		e, err := look(m.Target, m.ID)
-		if err == nil && m.Kind == client.KindDelete {
-			_, err = look(e.Thread, 0)
-		}
-		if err != nil {
-			return nil, err
+		for more := m.Kind == client.KindDelete; holds(log.Held, id); more = false {
+			e, known, err := d.entry(page.Group, id)
+			if err != nil {
+				return nil, err
+			}
+			if known && e.At > m.ID && e.DeletedAt == nil && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+			if id = 0; more { // a deletion is about the root of a reply, too
+				id = e.Thread
+			}
 		}
 	}
 	return ids, nil

@@ -2,7 +2,6 @@ package local
 
 import (
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 
@@ -11,14 +10,7 @@ import (
 
 // TestThreads: replies are in no timeline but that of their thread, are not unread in the group, and count in their root.
 func TestThreads(t *testing.T) {
-	c, err := client.New("http://127.0.0.1:1", client.StaticToken("t"), client.WithRetry(1, client.Backoff{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	chat, err := Open(t.Context(), c, Options{Store: &MemoryStore{}, User: "ann", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	chat := openChat(t.Context(), t, "http://127.0.0.1:1")
 	defer chat.Close()
 	last := int64(0)
 	take := func(messages ...client.Message) {
