@@ -50,6 +50,7 @@ func TestLoadGap(t *testing.T) {
 		}
 	}
 	take(1, 4, nil)
+	log[3].Replies = 1 // as pages have it
 	take(last-1, last, &client.Gap{Group: "g", Epoch: "e", After: 4, From: last - 1})
 	timeline, err := chat.Timeline(t.Context(), "g", At{})
 	if err != nil {

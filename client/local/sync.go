@@ -50,15 +50,17 @@ func (d *draft) received(b client.Messages, gap *client.Gap) (hole bool, err err
 		if err != nil {
 			return false, err
 		}
-		if m.Kind == client.KindDelete && known && target.DeletedAt == nil {
-			if err := d.replied(b.Group, m, target.Thread, lines, held); err != nil {
+		root := int64(0) // which has one reply less
+		if m.Kind == client.KindDelete && known {
+			root = target.Thread
+			if err := d.replied(b.Group, m, root, lines, held); err != nil {
 				return false, err
 			}
 		}
-		switch {
-		case known:
+		if known {
 			lines[m.Target] = target.changed(m, d.me)
-		case !holds(step.log.Held, m.Target):
+		}
+		if !holds(step.log.Held, m.Target) || root > 0 && !holds(step.log.Held, root) { // a page that brings it may have been read before
 			loose = append(loose, m.ID)
 			d.putLoose(b.Group, m.ID, m)
 		}
@@ -83,9 +85,10 @@ func (d *draft) line(group string, id int64, lines map[int64]entry, held []span)
 	return e, known, err
 }
 
-// replied counts a reply in the line of its root, or one that was deleted. A reply that came without content was never counted.
+// replied counts a reply in the line of its root, or the deletion of one. A reply that comes without content counts as well: whether
+// the line has it already depends on when that was read, and its deletion follows.
 func (d *draft) replied(group string, m client.Message, root int64, lines map[int64]entry, held []span) error {
-	if root == 0 || m.DeletedAt != nil {
+	if root == 0 {
 		return nil
 	}
 	e, known, err := d.line(group, root, lines, held)
@@ -200,24 +203,33 @@ func (d *draft) vanished(g client.Gap) error {
 	return err
 }
 
-// disputed are the lines that are held of which entries that a gap hid cannot be applied here: what came later was applied before.
+// disputed are the lines that are held and have to be read again, as what a page brings cannot be applied to them: of what a gap hid,
+// the changes of lines to which a later one was applied before, and replies; and replies that were deleted while they were not held.
 func (d *draft) disputed(page client.Batch) (ids []int64, err error) {
 	log := d.record(page.Group).Log
-	for _, m := range page.Messages {
-		id := int64(0)
-		if holds(log.Gaps, m.ID) {
-			id = max(m.Thread, m.Target)
+	add := func(id, newer int64) (e entry, err error) {
+		if !holds(log.Held, id) {
+			return entry{}, nil
 		}
-		for more := m.Kind == client.KindDelete; holds(log.Held, id); more = false {
-			e, known, err := d.entry(page.Group, id)
-			if err != nil {
+		e, known, err := d.entry(page.Group, id)
+		if known && e.At > newer && e.DeletedAt == nil && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+		return e, err
+	}
+	for _, m := range page.Messages {
+		root, target, hidden := m.Thread, entry{}, holds(log.Gaps, m.ID)
+		if hidden && m.Target > 0 {
+			if target, err = add(m.Target, m.ID); err != nil {
 				return nil, err
 			}
-			if known && e.At > m.ID && e.DeletedAt == nil && !slices.Contains(ids, id) {
-				ids = append(ids, id)
+			if root = 0; m.Kind == client.KindDelete {
+				root = target.Thread
 			}
-			if id = 0; more { // a deletion is about the root of a reply, too
-				id = e.Thread
+		}
+		if hidden || m.DeletedAt != nil && !holds(log.Held, m.ID) {
+			if _, err := add(root, 0); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -235,8 +247,12 @@ func (d *draft) paged(page client.Batch, before, after int64, again []client.Bat
 	lines := map[int64]entry{}
 	for _, m := range page.Messages {
 		if holds(was.Log.Gaps, m.ID) { // what is held does not hear of it otherwise
-			if err := d.unhidden(page.Group, m, lines, was.Log.Held); err != nil {
+			e, known, err := d.line(page.Group, m.Target, lines, was.Log.Held)
+			if err != nil {
 				return false, err
+			}
+			if known {
+				lines[m.Target] = e.changed(m, d.me)
 			}
 		}
 		if !isLine(m.Kind) {
@@ -307,33 +323,26 @@ func (d *draft) sinceRead(group string, last int64, log groupLog, lines map[int6
 		if err := decode(f.Key, f.Value, &e); err != nil {
 			return err
 		}
-		if e.Thread > 0 && e.DeletedAt == nil {
+		if e.Thread > 0 {
 			came = append(came, e.Message)
 		}
 	}
 	slices.SortFunc(came, func(a, b client.Message) int { return cmp.Compare(a.ID, b.ID) })
 	for _, m := range came {
-		if e, there := lines[m.Thread]; there {
-			lines[m.Thread] = e.replied(m)
-		} else if e, there := lines[m.Target]; there {
+		root := m.Thread
+		if m.Kind == client.KindDelete {
+			target, _, err := d.line(group, m.Target, lines, log.Held)
+			if err != nil {
+				return err
+			}
+			root = target.Thread
+		}
+		if e, there := lines[root]; there {
+			lines[root] = e.replied(m)
+		}
+		if e, there := lines[m.Target]; there {
 			lines[m.Target] = e.changed(m, d.me)
 		}
-	}
-	return nil
-}
-
-// unhidden applies an entry that a gap hid to the line that it is about.
-func (d *draft) unhidden(group string, m client.Message, lines map[int64]entry, held []span) error {
-	if m.Thread > 0 {
-		return d.replied(group, m, m.Thread, lines, held)
-	}
-	e, known, err := d.line(group, m.Target, lines, held)
-	if err != nil || !known {
-		return err
-	}
-	lines[m.Target] = e.changed(m, d.me)
-	if m.Kind == client.KindDelete && e.DeletedAt == nil {
-		return d.replied(group, m, e.Thread, lines, held)
 	}
 	return nil
 }

@@ -28,7 +28,10 @@ export declare class Draft implements Commit {
 }
 /** Messages that the server pushed, or a sync brought. "hole": ids are missing silently; ask again from the positions. */
 export declare function received(d: Draft, b: Batch): Promise<"hole" | null>;
-/** The lines that are held of which entries that a gap hid cannot be applied here: what came later was applied before. */
+/**
+ * The lines that are held and have to be read again, as what a page brings cannot be applied to them: of what a gap hid, the changes of
+ * lines to which a later one was applied before, and replies; and replies that were deleted while they were not held.
+ */
 export declare function disputed(store: Store, { gaps, held }: Log, group: string, page: Batch): Promise<number[]>;
 /**
  * A page that was asked for in a life of the log, -1 if there was none. false: nothing of it could be taken.
@@ -80,12 +83,13 @@ export declare function confirmed(d: Draft, group: string, id: number, answer: {
     read: number;
     unread: number;
 } | null): void;
-/** How the person stands to a thread, as the server has said it. */
+/** How the person stands to a thread, as the server has said it; last_id is its newest reply then. */
 export type Standing = {
     id: number;
     read: number;
     unread: number;
     following: boolean;
+    last_id?: number;
 };
 /** The threads of a group that the person follows, as the server lists them; replied: what had counted when it was asked. */
 export declare function followed(d: Draft, group: string, list: readonly Standing[], replied: number): void;

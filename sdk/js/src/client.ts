@@ -468,7 +468,7 @@ export class Client implements Host {
     const life = this.state.groups.get(group)?.log.life ?? -1;
     const page: Batch = await this.http.request("GET", `/v1/groups/${encodeURIComponent(group)}/messages?${query}&limit=100`);
     const log = this.state.groups.get(group)?.log;
-    const ids = log && log.gaps.length > 0 ? await sync.disputed(this.store, log, group, page) : [];
+    const ids = log ? await sync.disputed(this.store, log, group, page) : [];
     return this.ask("page", page, asked, life, await Promise.all(ids.map((id) => this.look(group, id))));
   }
 

@@ -224,7 +224,8 @@ export const unreplied = (e: Entry, m: Message, newest: Entry | undefined): Entr
 /** A line after a change of the log that is about it. */
 export function changed(e: Entry, m: Message, me: string): Entry {
   if (m.id <= e.at) return e;
-  if (m.thread === e.id) return m.deleted_at ? e : { ...replied(e, 1, m), at: m.id }; // one that came without content was never counted
+  // One that comes without content counts as well: whether the line has it already depends on when that was read; its deletion follows.
+  if (m.thread === e.id) return { ...replied(e, 1, m), at: m.id };
   const next = { ...revised(e, m, m.sent_at), at: m.id };
   if (m.kind === "delete") delete next.reactions;
   if (m.kind === "reaction" && m.emoji) return { ...next, reactions: react(e.reactions ?? [], m.emoji, !m.removed, m.from === me) };

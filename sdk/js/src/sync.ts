@@ -75,14 +75,16 @@ export async function received(d: Draft, b: Batch): Promise<"hole" | null> {
     const target = m.target ?? 0;
     const e = await find(target);
     if (m.kind === "delete" && counts) threads.deleted(m, e);
-    if (e?.thread && m.kind === "delete" && !e.deleted_at) {
-      const root = await find(e.thread);
-      if (root) lines.set(root.id, unreplied(root, m, await newestBut(d, b.group, root, e.id, lines)));
+    const less = m.kind === "delete" && e?.thread;
+    if (less) {
+      const root = await find(less);
+      if (root) lines.set(root.id, unreplied(root, m, await newestBut(d, b.group, root, target, lines)));
     }
     if (e) {
       lines.set(target, changed(e, m, s.me));
       if (m.kind === "edit") longer += Math.max(0, (m.body?.length ?? 0) - (e.stream ? 0 : e.body?.length ?? 0)); // of a stream nothing was counted
-    } else if (!around(step.log.held, target)) {
+    }
+    if (!around(step.log.held, target) || (less && !around(step.log.held, less))) { // a page that brings it may have been read before
       loose.push(m.id);
       d.put(keyOf.change(b.group, m.id), m);
     }
@@ -169,16 +171,21 @@ function counted(record: GroupRecord, b: Batch, { fresh, anew, gap }: Step, d: D
   return { ...record, g, counted: goesOn ? Math.max(record.counted, b.to) : b.to };
 }
 
-/** The lines that are held of which entries that a gap hid cannot be applied here: what came later was applied before. */
+/**
+ * The lines that are held and have to be read again, as what a page brings cannot be applied to them: of what a gap hid, the changes of
+ * lines to which a later one was applied before, and replies; and replies that were deleted while they were not held.
+ */
 export async function disputed(store: Store, { gaps, held }: Log, group: string, page: Batch): Promise<number[]> {
   const ids = new Set<number>();
+  const add = async (id: number | undefined, newer = 0): Promise<Entry | undefined> => {
+    const e: Entry | undefined = id && around(held, id) ? ((await store.get(keyOf.entry(group, id))) as any) : undefined;
+    if (e && e.at > newer && !e.deleted_at) ids.add(e.id);
+    return e;
+  };
   for (const m of page.messages) {
-    let id = around(gaps, m.id) && (m.thread ?? m.target);
-    for (let more = m.kind === "delete"; id && around(held, id); more = false) {
-      const e: Entry | undefined = (await store.get(keyOf.entry(group, id))) as any;
-      if (e && e.at > m.id && !e.deleted_at) ids.add(id);
-      id = more ? e?.thread : undefined;
-    }
+    const hidden = around(gaps, m.id);
+    const target = hidden ? await add(m.target, m.id) : undefined;
+    if (hidden || (m.deleted_at && !around(held, m.id))) await add(m.kind === "delete" ? target?.thread : m.thread);
   }
   return [...ids];
 }
@@ -195,15 +202,11 @@ export async function paged(d: Draft, page: Batch, asked: Asked, life: number, a
   const { held, loose, end } = was.log;
   if (!log) return false;
   const lines = new Map<number, Entry>();
+  const find = async (id = 0) => lines.get(id) ?? (around(held, id) ? await d.entry(page.group, id) : undefined);
   let { bytes } = was;
   for (const m of page.messages) {
-    const about = around(was.log.gaps, m.id) && (m.thread ?? m.target ?? 0); // what a gap hid of it does not come any more
-    const e = about && (lines.get(about) ?? (around(held, about) && (await d.entry(page.group, about))));
+    const e = around(was.log.gaps, m.id) && (await find(m.target)); // what a gap hid of it does not come any more
     if (e) lines.set(e.id, changed(e, m, d.s.me));
-    if (e && e.thread && m.kind === "delete" && !e.deleted_at) {
-      const root = lines.get(e.thread) ?? (around(held, e.thread) && (await d.entry(page.group, e.thread)));
-      if (root) lines.set(root.id, unreplied(root, m, await newestBut(d, page.group, root, e.id, lines)));
-    }
     if (!isLine(m)) continue;
     if (!around(held, m.id)) bytes += around(log.held, m.id) ? size(m) : 0;
     else if (last <= end || ((await d.entry(page.group, m.id))?.at ?? 0) >= last) continue;
@@ -226,7 +229,10 @@ export async function paged(d: Draft, page: Batch, asked: Asked, life: number, a
     came.push(...kept.map(([, e]) => e as unknown as Message).filter((m) => m.thread));
   }
   for (const m of came.sort((a, b) => a.id - b.id)) {
-    const e = lines.get(m.thread ?? m.target ?? 0);
+    const id = m.target ?? 0;
+    const root = m.kind === "delete" && lines.get((await find(id))?.thread ?? 0);
+    if (root) lines.set(root.id, unreplied(root, m, await newestBut(d, page.group, root, id, lines)));
+    const e = lines.get(m.thread ?? id);
     if (e) lines.set(e.id, changed(e, m, d.s.me));
   }
   for (const e of [...lines.values()]) {
@@ -410,14 +416,15 @@ export function confirmed(d: Draft, group: string, id: number, answer: { seen: n
   else if (answer.seen !== was.g.seen) d.put(keyOf.group(group), { ...was, g: { ...was.g, seen: Math.max(was.g.seen, answer.seen) } });
 }
 
-/** How the person stands to a thread, as the server has said it. */
-export type Standing = { id: number; read: number; unread: number; following: boolean };
+/** How the person stands to a thread, as the server has said it; last_id is its newest reply then. */
+export type Standing = { id: number; read: number; unread: number; following: boolean; last_id?: number };
 
 /** The threads of a group that the person follows, as the server lists them; replied: what had counted when it was asked. */
 export function followed(d: Draft, group: string, list: readonly Standing[], replied: number): void {
   const was = d.s.groups.get(group);
   if (!was) return;
-  if ((was.replied ?? 0) !== replied) return void d.threads.add(group); // it may be older than what came since
+  // It may be older than what came since, or has counted what is still to come.
+  if ((was.replied ?? 0) !== replied || list.some((t) => (t.last_id ?? 0) > was.counted)) return void d.threads.add(group);
   put(d, was, Object.fromEntries(list.map((t) => [t.id, [Math.max(t.read, d.s.threadReads.get(keyOf.readThread(group, t.id)) ?? 0), t.unread]])));
 }
 
@@ -432,6 +439,7 @@ export function standing(d: Draft, group: string, root: number, t: Standing | nu
   const waits = d.s.threadReads.get(key) ?? 0;
   if (done !== undefined && waits <= done) d.remove(key);
   if (!was || !t || (waits > t.read && done === undefined)) return;
+  if ((t.last_id ?? 0) > was.counted) d.threads.add(group); // it has counted what is still to come
   if (was.threads) put(d, was, { ...was.threads, [root]: t.following ? [t.read, t.unread] : [-1, 0] });
   else d.threads.add(group);
 }

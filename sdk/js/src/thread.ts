@@ -181,7 +181,7 @@ export class Thread implements View {
   }
 
   #stands(t: Standing): Promise<void> {
-    return this.client.ask("standing", this.group, this.root, { id: t.id, read: t.read, unread: t.unread, following: t.following });
+    return this.client.ask("standing", this.group, this.root, { id: t.id, read: t.read, unread: t.unread, following: t.following, last_id: t.last_id });
   }
 
   /** Runs one thing after the other. */

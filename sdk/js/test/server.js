@@ -29,9 +29,9 @@ class Log {
   about(id) {
     return this.#about.get(id)?.filter((c) => this.at(c.id) === c) ?? [];
   }
-  /** The replies in a thread that are not deleted. */
-  replies(root) {
-    return (this.#about.get(`thread ${root}`) ?? []).filter((r) => this.at(r.id) === r && !r.deleted_at);
+  /** The replies in a thread, without those that are deleted if not said. */
+  replies(root, deleted = false) {
+    return (this.#about.get(`thread ${root}`) ?? []).filter((r) => this.at(r.id) === r && (deleted || !r.deleted_at));
   }
   add(m) {
     this.entries.push(m);
@@ -54,6 +54,8 @@ export class Server {
   rollbacks = 0;
   marks = 0;
   up = true;
+  /** Whether sockets carry nothing for a while: pages are ahead of what comes live. */
+  slow = false;
   /** Whether an answer to a send is lost; the socket with it. */
   drop = () => false;
   /** Refuses a send with a problem. */
@@ -296,6 +298,7 @@ export class Server {
         else says({});
       }
       pump() {
+        if (server.slow) return;
         for (const log of server.logs.values()) {
           const s = this.served.get(log.id) ?? { next: 1, complete: true };
           this.served.set(log.id, s);

@@ -86,6 +86,42 @@ test("threads_unread follows live, and what the server says", async () => {
   assert.equal(await count(() => server.append("general", { kind: "delete", target: own.id, from: "alice" })), 0);
 });
 
+test("a reply that the server counted before it came is not counted again", async () => {
+  const come = async (server) => {
+    server.slow = false;
+    for (const s of server.sockets) s.pump();
+    for (let i = 0; i < 5; i++) await server.clock.pass(5_000), await quiet();
+  };
+  for (const [how, ask] of Object.entries({ opened: (group) => void group.thread(1), read: (group) => group.thread(1).read(4) })) {
+    const { server, client, group, now } = await begun();
+    reply(server, "r1", { mentions: ["alice"] });
+    await rests(server);
+    server.slow = true;
+    reply(server, "r2");
+    await ask(group);
+    await rests(server);
+    await come(server);
+    assert.equal(now().threads_unread, server.describe(server.group("general"), "alice").threads_unread, how);
+    await client.close();
+  }
+  const server = new ThreadServer();
+  server.append("general", { body: "mine", from: "alice" });
+  reply(server, "r1");
+  const fetch = server.fetch("alice");
+  let again = true;
+  const { client, now } = await begun({
+    server, messages: 0,
+    fetch: (url, init) => {
+      if (again && url.includes("/threads?")) (again = false), (server.slow = true), reply(server, "r2");
+      return fetch(url, init);
+    },
+  });
+  await come(server);
+  assert.equal(again, false);
+  assert.equal(now().threads_unread, 2, "listed");
+  await client.close();
+});
+
 test("a reply that waits stays with its thread, over a restart", async () => {
   const { server, store, client, group, now } = await begun();
   reply(server, "r1");
