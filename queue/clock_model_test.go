@@ -37,9 +37,9 @@ func newMovableClock(t testing.TB, rdb Redis) *movableClock {
 	m := &movableClock{rdb: rdb, copies: map[string]string{}, ahead: map[string]time.Duration{}, latest: map[string]int64{}}
 	load := func(ctx context.Context, server *redis.Client) error {
 		for _, s := range library.Used() {
-			head, body, _ := strings.Cut(s.Text, "\n")
+			head, body, _ := strings.Cut(s.Text(), "\n")
 			if !strings.HasPrefix(head, "#!") {
-				head, body = "", s.Text
+				head, body = "", s.Text()
 			} else {
 				head += "\n"
 			}
@@ -47,7 +47,7 @@ func newMovableClock(t testing.TB, rdb Redis) *movableClock {
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.Name, err)
 			}
-			m.copies[s.SHA] = sha
+			m.copies[s.SHA()] = sha
 		}
 		return nil
 	}

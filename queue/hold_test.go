@@ -204,7 +204,7 @@ func TestHoldNoticesItsEnd(t *testing.T) {
 		}
 
 		o.Lease = 200 * time.Millisecond
-		rdb, deaf := another(o), &deaf{to: renewScript.SHA}
+		rdb, deaf := another(o), &deaf{to: renewScript.SHA()}
 		t.Cleanup(func() { _ = rdb.Close() })
 		rdb.AddHook(deaf)
 		deaf.on.Store(true)

@@ -65,7 +65,7 @@ func TestLostAnswersCostOneClaim(t *testing.T) {
 		if _, err := hears.EnqueueAll(context.Background(), tasks); err != nil {
 			t.Fatal(err)
 		}
-		rdb, d := another(o), &deaf{to: stepScript.SHA}
+		rdb, d := another(o), &deaf{to: stepScript.SHA()}
 		t.Cleanup(func() { _ = rdb.Close() })
 		rdb.AddHook(d)
 		d.on.Store(true)

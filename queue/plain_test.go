@@ -25,7 +25,7 @@ func TestPlainTasksPassNoCodeOfOptions(t *testing.T) {
 		{stepScript, ""},
 		{settleScript, "if more_at > #ARGV then return "},
 	} {
-		text := hot.script.Text
+		text := hot.script.Text()
 		plain, _, found := strings.Cut(text, hot.test)
 		if hot.test == "" {
 			plain = text
@@ -125,12 +125,12 @@ func TestPlainTasksRunNoFunctionOfOptions(t *testing.T) {
 		if s.ReadOnly {
 			continue
 		}
-		text := optionFunction.ReplaceAllString(s.Text, `$0 redis.call('HINCRBY', '`+seen+`', '$1', 1)`)
+		text := optionFunction.ReplaceAllString(s.Text(), `$0 redis.call('HINCRBY', '`+seen+`', '$1', 1)`)
 		sha, err := rdb.ScriptLoad(ctx, text).Result()
 		if err != nil {
 			t.Fatal(s.Name, err)
 		}
-		w.texts[s.SHA] = sha
+		w.texts[s.SHA()] = sha
 	}
 	rdb.AddHook(w)
 	c := newClient(t, options(rdb, 1))

@@ -143,7 +143,7 @@ func loadScripts(ctx context.Context, rdb Redis, calls []*call) error {
 		}
 		servers[server] = true
 		for _, s := range library.Used() {
-			if err := server.ScriptLoad(ctx, s.Text).Err(); err != nil {
+			if err := server.ScriptLoad(ctx, s.Text()).Err(); err != nil {
 				return err
 			}
 		}

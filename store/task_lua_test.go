@@ -112,7 +112,7 @@ func TestTasksOfScriptsAreThoseOfTheDomain(t *testing.T) {
 		id := s.keys.part(0).taskID()
 		c := script.Bind(overlay(t, source).Load("t/t"), partNames).On(s.keys.part(0)).
 			Arg("id", id).Arg("group", "g").Arg("schedule_id", id).Arg("erasure_id", id)
-		if err := errors.Join(c.Err(), s.conn.Client().Eval(t.Context(), c.Script.Text, c.Keys, c.Args...).Err()); err != nil {
+		if err := errors.Join(c.Err(), s.conn.Client().Eval(t.Context(), c.Script.Text(), c.Keys, c.Args...).Err()); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		found, err := s.queues[coreQueue].Get(t.Context(), taskOf(name, id))

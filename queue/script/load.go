@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// Library is the scripts of a package and the names that they may use. It is not safe for concurrent use; the scripts that
-// it has made are.
+// Library is the scripts of a package and the names that they may use. Its methods are not safe for concurrent use; the
+// scripts that it has made are.
 type Library struct {
 	// Files holds a script `noun/verb` as lua/noun/verb.lua, and included files as lua/lib/name.lua: below its root, or below
 	// one of Folders.
@@ -29,6 +29,7 @@ type Library struct {
 	InCluster map[string]string
 
 	used    []*Script
+	mu      sync.Mutex        // for the rest, with which scripts are put together when they are first used
 	sources map[string]source // what was read so far of lua/lib and Shared, by name
 	out     bytes.Buffer      // the text of a script while it is made, but for its first lines
 	whole   bytes.Buffer      // all of it
@@ -59,15 +60,16 @@ func use[K any](l *Library, s *Script, names Names[K]) *Step[K] {
 	l.used = append(l.used, s)
 	step := Bind(s, names)
 	s.sharded = sync.OnceValue(func() *Script {
-		text := s.Text
-		for _, name := range s.commands {
+		made := s.made()
+		text := made.text
+		for _, name := range made.commands {
 			text = strings.Replace(text, command(name, name), command(name, l.InCluster[name]), 1)
 		}
-		if text == s.Text {
+		if text == made.text {
 			return s
 		}
-		sharded := *s
-		sharded.Text, sharded.SHA = text, hash([]byte(text))
+		sharded, other := *s, &whole{text: text, sha: hash([]byte(text))}
+		sharded.made = func() *whole { return other }
 		return &sharded
 	})
 	return step
@@ -79,15 +81,26 @@ func command(local, name string) string { return "local " + local + " = '" + nam
 // Script is one atomic step. A server knows it by the hash of its text.
 type Script struct {
 	Name     string
-	Text     string
-	SHA      string
 	ReadOnly bool // the server runs it as EVALSHA_RO: it is allowed in a transaction, and not written to a journal
 
 	keys, args section
 	known      map[string]bool // names of keys that its key set fills in
-	commands   []string        // of Library.InCluster, which its first lines bind
+	made       func() *whole   // puts it together, once
 	sharded    func() *Script  // nil: it was loaded and not made by New
 }
+
+// whole is a script as a server gets it.
+type whole struct {
+	text, sha string
+	commands  []string // of Library.InCluster, which its first lines bind
+}
+
+// Text returns what the server gets. The first call puts it together, and panics as Load does: most commands start, run
+// and end without any script.
+func (s *Script) Text() string { return s.made().text }
+
+// SHA returns the hash of Text, in hexadecimal digits.
+func (s *Script) SHA() string { return s.made().sha }
 
 // ForCluster returns the variant of the script for a Redis Cluster, which is made when it is first asked for.
 func (s *Script) ForCluster() *Script {
@@ -120,45 +133,51 @@ func (s *Script) Given() []string {
 	return names
 }
 
-// Load loads a script, which the server runs with these flags. It panics if the script is missing, or does not match what
-// it declares: scripts are part of the binary, so every test of the package shows this.
+// Load loads a script, which the server runs with these flags. It panics if the script is missing, or its header is wrong,
+// and its Text if that does not match the header: scripts are part of the binary, so a test of each package that looks at
+// all of its scripts shows this.
 func (l *Library) Load(name string, flags ...string) *Script {
-	s, err := l.load(name, flags)
+	text, err := l.text(name)
+	broken(name, err)
+	h, err := l.parseHeader(text)
+	broken(name, err)
+	return &Script{Name: name, keys: h.keys, args: h.args, known: map[string]bool{}, made: sync.OnceValue(func() *whole {
+		made, err := l.expand(text, h, flags)
+		broken(name, err)
+		return made
+	})}
+}
+
+func broken(name string, err error) {
 	if err != nil {
 		panic(fmt.Sprintf("script %s: %v", name, err)) //nolint:forbidigo // the binary was built from a broken tree
 	}
-	return s
 }
 
-func (l *Library) load(name string, flags []string) (*Script, error) {
-	text, err := l.text(name)
-	if err != nil {
-		return nil, err
-	}
-	h, err := l.parseHeader(text)
-	if err != nil {
-		return nil, err
-	}
+// expand puts a script together.
+func (l *Library) expand(text string, h header, flags []string) (*whole, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	e := newExpander(l, h)
 	if err := e.expand(divide(text), map[string]bool{}, ""); err != nil {
 		return nil, err
 	}
-	s := &Script{Name: name, keys: h.keys, args: h.args, known: map[string]bool{}}
-	// Every process that starts loads hundreds of scripts: each is put together once, and copied once.
+	made := &whole{}
+	// A server puts hundreds of scripts together at its start: each is copied once.
 	l.whole.Reset()
 	if len(flags) > 0 {
 		l.whole.WriteString("#!lua flags=" + strings.Join(flags, ",") + "\n")
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.InCluster)) {
 		if bytes.Contains(l.out.Bytes(), []byte("call("+name+", ")) {
-			s.commands = append(s.commands, name)
+			made.commands = append(made.commands, name)
 			l.whole.WriteString(command(name, name))
 		}
 	}
 	l.whole.WriteString(h.keys.prologue() + h.args.prologue())
 	l.whole.Write(l.out.Bytes())
-	s.SHA, s.Text = hash(l.whole.Bytes()), l.whole.String()
-	return s, nil
+	made.sha, made.text = hash(l.whole.Bytes()), l.whole.String()
+	return made, nil
 }
 
 // text returns the text of a file.

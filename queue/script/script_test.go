@@ -1,6 +1,7 @@
 package script
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -33,6 +34,16 @@ func library(source string, lib ...string) *Library {
 		Groups: map[string][]string{"pair": {"a", "b"}}}
 }
 
+// made puts the script of a library together, or returns why Load or Text panics.
+func made(l *Library) (text string, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = fmt.Errorf("%v", why)
+		}
+	}()
+	return l.Load("s").Text(), nil
+}
+
 func TestPrologueBindsWhatTheHeaderDeclares(t *testing.T) {
 	for _, test := range []struct{ header, want string }{
 		{"-- KEYS  log meta\n", "local log, meta = unpack(KEYS, 1, 2)\n"},
@@ -46,12 +57,12 @@ func TestPrologueBindsWhatTheHeaderDeclares(t *testing.T) {
 		{"-- KEYS  many:pair...\n", "local many = 1\nlocal many_row = 2\n"},
 		{"-- Returns {OK}\n", ""},
 	} {
-		s, err := library(test.header).load("s", nil)
+		s, err := made(library(test.header))
 		if err != nil {
 			t.Errorf("%s: %v", test.header, err)
 			continue
 		}
-		if diff := cmp.Diff(test.want+test.header, s.Text); diff != "" {
+		if diff := cmp.Diff(test.want+test.header, s); diff != "" {
 			t.Errorf("%s: %s", test.header, diff)
 		}
 	}
@@ -80,14 +91,14 @@ func TestLoadingRefusesWhatDoesNotFit(t *testing.T) {
 		{"-- include: lib\n", "meta is needed and not bound"},
 		{"local metadata = 1\n-- include: lib\n", "meta is needed and not bound"},
 	} {
-		if _, err := library(test.source, "lib", "-- needs: meta\n").load("s", nil); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := made(library(test.source, "lib", "-- needs: meta\n")); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: got %v, want %s", test.source, err, test.want)
 		}
 	}
 	for _, source := range []string{"-- KEYS  meta\n-- include: lib\n", "local a, meta = 1, 2\n-- include: lib\n",
 		"local function meta() end\n-- include: lib\n", "-- KEYS  meta\nreturn KEYS[meta] -- not KEYS[1]\n",
 		"-- ARGV  list...\nreturn ARGV[list + 1]\n"} {
-		if _, err := library(source, "lib", "-- needs: meta\n").load("s", nil); err != nil {
+		if _, err := made(library(source, "lib", "-- needs: meta\n")); err != nil {
 			t.Errorf("%q: %v", source, err)
 		}
 	}
@@ -108,7 +119,7 @@ for i = users, #KEYS, users_row do
   -- set: pair at i + 2
 end
 `)
-	s, err := l.load("s", nil)
+	s, err := made(l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +143,7 @@ for i = users, #KEYS, users_row do
   a, b = KEYS[i + 2], KEYS[i + 2 + 1]
 end
 `
-	if diff := cmp.Diff(want, s.Text); diff != "" {
+	if diff := cmp.Diff(want, s); diff != "" {
 		t.Error(diff)
 	}
 }

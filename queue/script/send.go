@@ -23,7 +23,7 @@ func (c Call) Send(ctx context.Context, to Sender) *redis.Cmd {
 		return cmd
 	}
 	args := make([]any, firstKey, firstKey+len(c.Keys)+len(c.Args))
-	args[0], args[1], args[2] = "evalsha", &c.Script.SHA, len(c.Keys)
+	args[0], args[1], args[2] = "evalsha", &c.Script.made().sha, len(c.Keys)
 	if c.Script.ReadOnly {
 		args[0] = "evalsha_ro"
 	}

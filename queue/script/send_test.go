@@ -45,7 +45,7 @@ func TestSend(t *testing.T) {
 			command = "evalsha_ro"
 		}
 		log := roomNames.Keys["log"](room{"r"})
-		want := []any{command, step.SHA, 3, log, "a", "b", "bob", int64(7)}
+		want := []any{command, step.SHA(), 3, log, "a", "b", "bob", int64(7)}
 		if diff := cmp.Diff(want, plain(cmd)); diff != "" {
 			t.Error(diff)
 		}

@@ -38,13 +38,13 @@ func (d *Deployment) loadScripts(ctx context.Context, client queue.Redis) error 
 		if d.cluster != nil {
 			scripts[i] = script.ForCluster()
 		}
-		hashes[i] = scripts[i].SHA
+		hashes[i] = scripts[i].SHA()
 	}
 	known, _ := client.ScriptExists(ctx, hashes...).Result()
 	pipe := client.Pipeline()
 	for i, script := range scripts {
 		if i >= len(known) || !known[i] {
-			pipe.ScriptLoad(ctx, script.Text)
+			pipe.ScriptLoad(ctx, script.Text())
 		}
 	}
 	if pipe.Len() == 0 {

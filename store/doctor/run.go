@@ -37,7 +37,7 @@ type runner struct{ client queue.Redis }
 func (r runner) do(ctx context.Context, c script.Call) (script.Reply, error) {
 	value, err := c.Send(ctx, r.client).Result()
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		if err := r.client.ScriptLoad(ctx, c.Script.Text).Err(); err != nil {
+		if err := r.client.ScriptLoad(ctx, c.Script.Text()).Err(); err != nil {
 			return nil, fmt.Errorf("SCRIPT LOAD: %w", err)
 		}
 		value, err = c.Send(ctx, r.client).Result()

@@ -82,7 +82,7 @@ func Import(ctx context.Context, s *store.Store, from io.ReadSeeker, counts Coun
 	if err := i.begin(ctx); err != nil {
 		return err
 	}
-	if err := i.client.ScriptLoad(ctx, putScript.Text).Err(); err != nil {
+	if err := i.client.ScriptLoad(ctx, putScript.Text()).Err(); err != nil {
 		return fmt.Errorf("SCRIPT LOAD: %w", err)
 	}
 	if err := i.lines(ctx); err != nil {

@@ -42,7 +42,7 @@ func CheckCalls(t *testing.T, folder string, scripts []*script.Script) {
 		}
 		want, given := map[string]bool{}, map[string]bool{}
 		for _, s := range used {
-			checked[s.SHA] = true
+			checked[s.SHA()] = true
 			for _, name := range s.Given() {
 				want[name] = true
 			}
@@ -89,7 +89,7 @@ func (p *pack) read(t *testing.T, path string, scripts []*script.Script) {
 		if function, name := callOf(spec.Values[0], "newScript", "newReader", "newFreeing"); name != "" {
 			freeing := function == "newFreeing" // a script may be there twice
 			if i := slices.IndexFunc(scripts, func(s *script.Script) bool {
-				return s.Name == name && strings.HasPrefix(s.Text, "#!") == freeing
+				return s.Name == name && strings.HasPrefix(s.Text(), "#!") == freeing
 			}); i >= 0 {
 				p.byVar[spec.Names[0].Name] = scripts[i]
 			}

@@ -27,7 +27,7 @@ func Check(t *testing.T, scripts []*script.Script) {
 		t.Fatal("there are no scripts: the test would check nothing")
 	}
 	for _, s := range scripts {
-		text := s.Text
+		text := s.Text()
 		if strings.HasPrefix(text, "#!") { // flags, which Redis takes off
 			_, text, _ = strings.Cut(text, "\n")
 		}
