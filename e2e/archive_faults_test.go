@@ -15,7 +15,7 @@ import (
 	"github.com/chatd/chatd/internal/redistest"
 )
 
-var archiveKills = flag.Int("archive-kills", 5, "how often the tests of the archive kill chatd, and PostgreSQL")
+var archiveKills = flag.Int("archive-kills", 3, "how often the tests of the archive kill chatd, and PostgreSQL")
 
 // TestArchiveSurvivesKills kills chatd and PostgreSQL in the middle of writing, reading and archiving. In the end the whole
 // log is served, every acknowledged message once and in its place, and the store holds what the groups keep.

@@ -9,7 +9,7 @@ import (
 	"github.com/chatd/chatd/internal/harness"
 )
 
-var loadFlag = flag.Int("load", 2_000, "messages of the load tests over two nodes; `make soak` sends 20,000")
+var loadFlag = flag.Int("load", 1_000, "messages of the load tests over two nodes; `make soak` sends 20,000")
 
 const (
 	loadWriters = 8

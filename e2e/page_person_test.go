@@ -1,11 +1,9 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"image/png"
 	"os"
 	"path/filepath"
 	"slices"
@@ -377,6 +375,10 @@ func (p *person) tool(selector, label string) {
 	p.click(button)
 }
 
+// blankBytes is more than a picture has with nothing on it: of a phone 2,740 bytes, of 1,600 by 1,000 pixels 6,989. Those of the
+// tests have 26,000 and more.
+const blankBytes = 12_000
+
 // picture takes a screenshot, checks that it shows something, and keeps it in the folder of the test.
 func (p *person) picture(dir, name string) []byte {
 	p.t.Helper()
@@ -385,19 +387,8 @@ func (p *person) picture(dir, name string) []byte {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	image, err := png.Decode(bytes.NewReader(shot))
-	if err != nil {
-		p.t.Fatalf("%s is no PNG: %v", name, err)
-	}
-	colours := map[[3]uint32]bool{}
-	for y := image.Bounds().Min.Y; y < image.Bounds().Max.Y; y += 3 {
-		for x := image.Bounds().Min.X; x < image.Bounds().Max.X; x += 3 {
-			r, g, b, _ := image.At(x, y).RGBA()
-			colours[[3]uint32{r, g, b}] = true
-		}
-	}
-	if len(colours) < 40 {
-		p.t.Errorf("%s shows %d colours: is there anything on it?", name, len(colours))
+	if len(shot) < blankBytes {
+		p.t.Errorf("%s has %d bytes: is there anything on it?", name, len(shot))
 	}
 	if err := os.WriteFile(filepath.Join(dir, name), shot, 0o600); err != nil {
 		p.t.Fatal(err)

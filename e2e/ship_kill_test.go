@@ -27,7 +27,7 @@ import (
 )
 
 var (
-	shipMiB   = flag.Int("ship", 32, "MiB of log lines that TestShippedLinesSurviveKills ships; `make soak` ships 1,024")
+	shipMiB   = flag.Int("ship", 16, "MiB of log lines that TestShippedLinesSurviveKills ships; `make soak` ships 1,024")
 	shipKills = flag.Int("ship-kills", 3, "how often it kills the shipper and each processor")
 )
 
@@ -276,7 +276,7 @@ func (a *auditor) messages() int {
 // compares: everyone has every line in order, nothing counts twice, memory and disk are bounded, and nothing is left.
 func TestShippedLinesSurviveKills(t *testing.T) {
 	t.Parallel()
-	ctx := bounded(t, time.Duration(1+*shipMiB/32)*time.Minute)
+	ctx := bounded(t, time.Duration(1+*shipMiB/16)*time.Minute)
 	const segment, backlogBytes = 1 << 20, 1 << 20
 	redis := redistest.Start(t)
 	data := t.TempDir()

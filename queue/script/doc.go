@@ -30,7 +30,7 @@
 //	-- set: work at q      the same without the `local`
 //
 // So neither scripts nor Go count keys. A literal index into KEYS or ARGV is refused, like everything else that does
-// not fit together: loading panics, so every test of a package that loads such a script fails.
+// not fit together: loading panics, or the first use, so the test of a package that looks at all of its scripts fails.
 //
 // Names cost nothing while a script runs: locals are the cheapest variables of Lua, and no table is built for them. But
 // a function that uses them from outside pays for each when it is created. Hot code is better included as a whole,
