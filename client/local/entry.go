@@ -35,6 +35,10 @@ func (e entry) changed(m client.Message, me string) entry {
 	return e
 }
 
+// deletes reports whether an entry deletes a message. That of an erasure which names other entries takes an author off what was
+// deleted before.
+func deletes(m client.Message) bool { return m.Kind == client.KindDelete && len(m.Erased) == 0 }
+
 // replied returns a root after a reply, or after the deletion of one.
 func (e entry) replied(m client.Message) entry {
 	switch {

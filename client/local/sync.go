@@ -51,7 +51,7 @@ func (d *draft) received(b client.Messages, gap *client.Gap) (hole bool, err err
 			return false, err
 		}
 		root := int64(0) // which has one reply less
-		if m.Kind == client.KindDelete && known {
+		if deletes(m) && known {
 			root = target.Thread
 			if err := d.replied(b.Group, m, root, lines, held); err != nil {
 				return false, err
@@ -92,10 +92,41 @@ func (d *draft) replied(group string, m client.Message, root int64, lines map[in
 		return nil
 	}
 	e, known, err := d.line(group, root, lines, held)
-	if err == nil && known {
-		lines[root] = e.replied(m)
+	if err != nil || !known {
+		return err
 	}
-	return err
+	next := e.replied(m)
+	if m.Kind == client.KindDelete && next.At > e.At && m.Target == e.LastReplyID { // the newest one was deleted
+		if next.LastReplyID, err = d.newestReply(group, root, m.Target, lines, held); err != nil {
+			return err
+		}
+	}
+	lines[root] = next
+	return nil
+}
+
+// newestReply returns the id of the newest reply before another one that is not deleted, as far as they are held; 0: there is none.
+func (d *draft) newestReply(group string, root, before int64, lines map[int64]entry, held []span) (newest int64, err error) {
+	found, err := d.store.Range(d.ctx, keyEntry(group, root+1), keyEntry(group, before), repliesMax, true)
+	if err != nil {
+		return 0, err
+	}
+	left := slices.Collect(maps.Values(lines))
+	for _, f := range found {
+		var e entry
+		if err := decode(f.Key, f.Value, &e); err != nil {
+			return 0, err
+		}
+		if _, other := lines[e.ID]; !other && holds(held, e.ID) {
+			left = append(left, e)
+		}
+	}
+	for _, e := range left {
+		if e.Thread == root && e.ID < before && e.DeletedAt == nil {
+			newest = max(newest, e.ID)
+		}
+	}
+	return newest, nil
 }
 
 // putEntries puts lines, and returns how many bytes those have that were not held.
@@ -218,9 +249,10 @@ func (d *draft) disputed(page client.Batch) (ids []int64, err error) {
 		return e, err
 	}
 	for _, m := range page.Messages {
-		root, target, hidden := m.Thread, entry{}, holds(log.Gaps, m.ID)
+		root, hidden := m.Thread, holds(log.Gaps, m.ID)
 		if hidden && m.Target > 0 {
-			if target, err = add(m.Target, m.ID); err != nil {
+			target, err := add(m.Target, m.ID)
+			if err != nil {
 				return nil, err
 			}
 			if root = 0; m.Kind == client.KindDelete {
@@ -330,15 +362,17 @@ func (d *draft) sinceRead(group string, last int64, log groupLog, lines map[int6
 	slices.SortFunc(came, func(a, b client.Message) int { return cmp.Compare(a.ID, b.ID) })
 	for _, m := range came {
 		root := m.Thread
-		if m.Kind == client.KindDelete {
+		if deletes(m) {
 			target, _, err := d.line(group, m.Target, lines, log.Held)
 			if err != nil {
 				return err
 			}
 			root = target.Thread
 		}
-		if e, there := lines[root]; there {
-			lines[root] = e.replied(m)
+		if _, there := lines[root]; there {
+			if err := d.replied(group, m, root, lines, log.Held); err != nil {
+				return err
+			}
 		}
 		if e, there := lines[m.Target]; there {
 			lines[m.Target] = e.changed(m, d.me)

@@ -76,6 +76,19 @@ func TestThreads(t *testing.T) {
 	if root := group.View().Lines[0]; root.Replies != 201 || root.LastReplyID != last-2 {
 		t.Errorf("got %d replies, the last one %d", root.Replies, root.LastReplyID)
 	}
+	newest := last - 2
+	deleted := func(target int64, erased ...int64) {
+		t.Helper()
+		take(client.Message{Content: client.Content{Kind: client.KindDelete, Target: target}, Erased: erased})
+	}
+	deleted(newest)
+	if root := group.View().Lines[0]; root.Replies != 200 || root.LastReplyID != newest-2 {
+		t.Errorf("got %d replies, the last one %d, once the newest is deleted", root.Replies, root.LastReplyID)
+	}
+	deleted(newest, newest, newest+2) // its author is erased
+	if root := group.View().Lines[0]; root.Replies != 200 {
+		t.Errorf("got %d replies, once the author of a deleted one is erased", root.Replies)
+	}
 	chat.mu.Lock()
 	unread := chat.groups["g"].Group.Unread
 	chat.mu.Unlock()

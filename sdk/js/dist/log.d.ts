@@ -121,6 +121,8 @@ export declare function revised<M extends Content & {
     edited_at?: string;
     deleted_at?: string;
 }>(m: M, change: Change, at: string): M;
+/** Whether an entry deletes a message. That of an erasure which names other entries takes an author off what was deleted before. */
+export declare const deletes: (m: Message) => boolean;
 /** The root of a thread after one of its replies was deleted. */
 export declare const unreplied: (e: Entry, m: Message, newest: Entry | undefined) => Entry;
 /** A line after a change of the log that is about it. */

@@ -52,6 +52,8 @@ export type Message = {
     readonly target?: number;
     readonly emoji?: string;
     readonly removed?: boolean;
+    /** Of an erasure: entries without content that it took the author off. */
+    readonly erased?: readonly number[];
     readonly notice?: string;
     readonly user?: string;
     readonly users?: readonly string[];

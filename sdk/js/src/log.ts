@@ -218,6 +218,9 @@ export function revised<M extends Content & { stream?: Message["stream"]; edited
 const replied = ({ lastReplyAt, ...e }: Entry, by: number, newest: { id: number; sent_at: string } | undefined): Entry =>
   ({ ...e, replies: Math.max(0, (e.replies ?? 0) + by), last_reply_id: newest?.id ?? 0, ...(newest && { lastReplyAt: newest.sent_at }) });
 
+/** Whether an entry deletes a message. That of an erasure which names other entries takes an author off what was deleted before. */
+export const deletes = (m: Message): boolean => m.kind === "delete" && !m.erased;
+
 /** The root of a thread after one of its replies was deleted. */
 export const unreplied = (e: Entry, m: Message, newest: Entry | undefined): Entry => (m.id > e.at ? { ...replied(e, -1, newest), at: m.id } : e);
 

@@ -2,7 +2,7 @@
  * What frames, pages and lists mean: each function looks at the state, reads of the store what it needs, and returns what is
  * to be written and told. One at a time, by the leader; nothing here changes anything.
  */
-import { type Asked, type Batch, type Entry, type Log, type Step, append, around, changed, cut, emptyLog, entry, insert, isLine, loosened, lost, missed, revised, unplaced, unreplied } from "./log.js";
+import { type Asked, type Batch, type Entry, type Log, type Step, append, around, changed, cut, deletes, emptyLog, entry, insert, isLine, loosened, lost, missed, revised, unplaced, unreplied } from "./log.js";
 import { type Commit, type Described, type GroupRecord, type InboxRecord, type State, type Task, type Threads, emptyInbox, ending, keyOf, unknownGroup } from "./state.js";
 import type { Change, Store } from "./store.js";
 import { Threading, unreadIn } from "./threading.js";
@@ -75,10 +75,10 @@ export async function received(d: Draft, b: Batch): Promise<"hole" | null> {
     const target = m.target ?? 0;
     const e = await find(target);
     if (m.kind === "delete" && counts) threads.deleted(m, e);
-    const less = m.kind === "delete" && e?.thread;
+    const less = deletes(m) && e?.thread;
     if (less) {
       const root = await find(less);
-      if (root) lines.set(root.id, unreplied(root, m, await newestBut(d, b.group, root, target, lines)));
+      if (root) lines.set(root.id, unreplied(root, m, await newestBut(d, b.group, root, target, lines, held)));
     }
     if (e) {
       lines.set(target, changed(e, m, s.me));
@@ -118,10 +118,10 @@ function settle(d: Draft, group: string, end: number, fresh: Message[], anew: bo
 }
 
 /** The newest reply that is left when one goes, as far as is kept here. */
-async function newestBut(d: Draft, group: string, root: Entry, id: number, lines: ReadonlyMap<number, Entry>): Promise<Entry | undefined> {
+async function newestBut(d: Draft, group: string, root: Entry, id: number, lines: ReadonlyMap<number, Entry>, held: Log["held"]): Promise<Entry | undefined> {
   if (root.last_reply_id !== id) return { ...root, id: root.last_reply_id ?? 0, sent_at: root.lastReplyAt ?? root.sent_at };
   const kept = (await d.store.range(keyOf.entry(group, root.id + 1), keyOf.entry(group, id), { limit: PRUNE, reverse: true })).map(([, e]) => e as unknown as Entry);
-  const left = [...kept.map((e) => lines.get(e.id) ?? e), ...lines.values()].filter((e) => e.thread === root.id && e.id !== id && !e.deleted_at);
+  const left = [...kept.filter((e) => !lines.has(e.id) && around(held, e.id)), ...lines.values()].filter((e) => e.thread === root.id && e.id !== id && !e.deleted_at);
   return left.sort((a, b) => a.id - b.id).at(-1);
 }
 
@@ -230,8 +230,8 @@ export async function paged(d: Draft, page: Batch, asked: Asked, life: number, a
   }
   for (const m of came.sort((a, b) => a.id - b.id)) {
     const id = m.target ?? 0;
-    const root = m.kind === "delete" && lines.get((await find(id))?.thread ?? 0);
-    if (root) lines.set(root.id, unreplied(root, m, await newestBut(d, page.group, root, id, lines)));
+    const root = deletes(m) && lines.get((await find(id))?.thread ?? 0);
+    if (root) lines.set(root.id, unreplied(root, m, await newestBut(d, page.group, root, id, lines, held)));
     const e = lines.get(m.thread ?? id);
     if (e) lines.set(e.id, changed(e, m, d.s.me));
   }

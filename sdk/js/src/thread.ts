@@ -2,7 +2,7 @@ import type { Client } from "./client.js";
 import { ChatdError } from "./error.js";
 import type { Draft, Group, Sending } from "./group.js";
 import { Items, isMessage } from "./items.js";
-import { type Batch, type Entry, around, changed, entry } from "./log.js";
+import { type Batch, type Entry, around, changed, deletes, entry, unreplied } from "./log.js";
 import { type Touched, keyOf } from "./state.js";
 import type { Standing } from "./sync.js";
 import type { View } from "./timeline.js";
@@ -240,6 +240,7 @@ export class Thread implements View {
       if (this.#root.deleted_at) this.#gone();
     }
     const e = m.target !== undefined && this.#lines.find((l) => l.id === m.target);
+    if (e && this.#root && deletes(m)) this.#root = unreplied(this.#root, m, this.#lines.findLast((l) => l !== e && !l.deleted_at));
     if (e && e.at < m.id) {
       if (m.kind === "reaction" && this.#rough.has(e.id)) void this.#sharpen(e.id);
       else this.#put(changed(e, m, me));

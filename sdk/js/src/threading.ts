@@ -34,17 +34,16 @@ export class Threading {
     this.#replied = m.id;
     const was = this.#now?.[m.thread!];
     if (!this.#now || (!was && !root)) this.d.threads.add(this.group); // whether it is followed is not known here
-    if (!this.#now || m.deleted_at) return;
+    if (!this.#now) return;
+    // Who wrote the root follows from the first reply on.
+    const begins = !was && root?.from === me && !root.replies && m.from !== me;
+    if (m.deleted_at) return begins ? this.#set(m.thread!, root.id, 0) : undefined;
     const [read, unread] = was ?? [-1, 0];
     if (m.from === me) {
       if (unread === 0) this.#set(m.thread!, m.id, 0); // as the server does
     } else if (read >= 0) this.#set(m.thread!, read, unread + 1);
     else if (m.mentions?.includes(me)) this.#set(m.thread!, m.id - 1, 1);
-    else if (!was) {
-      // Who wrote the root follows from the first reply on.
-      const begins = root?.from === me && !root.replies;
-      this.#set(m.thread!, begins ? root.id : -1, begins ? 1 : 0);
-    }
+    else if (!was) this.#set(m.thread!, begins ? root.id : -1, begins ? 1 : 0);
   }
 
   /** A message was deleted: a reply, a root, or neither. */

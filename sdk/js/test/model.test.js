@@ -75,15 +75,16 @@ test(`timelines equal the log over ${STEPS} random steps (SEED=${SEED})`, async 
       at = m.id;
       const want = log.at(m.id);
       assert.ok(want, `there is no ${m.id}`);
-      const changes = log.about(m.id).concat(log.replies(m.id, true).flatMap((r) => [r, ...log.about(r.id).filter((c) => c.kind === "delete")]));
-      const now = `${log.epoch} ${server.rollbacks} ${changes.length}`;
-      if (right.get(m) === now) continue;
       const { gaps: hidden = [], held = [] } = client.state.groups.get(t.group)?.log ?? {};
+      const changes = log.about(m.id).concat(log.replies(m.id, true).flatMap((r) => [r, ...log.about(r.id).filter((c) => c.kind === "delete")]));
+      // Of a deletion that came while its reply was not held nobody knew whose reply it was.
+      const counts = changes.every((c) => c.kind !== "delete" || held.some(([from, to]) => from <= c.target && c.target <= to));
+      const now = `${log.epoch} ${server.rollbacks} ${changes.length} ${counts}`;
+      if (right.get(m) === now) continue;
       if (m.id < (away.get(log.epoch) ?? 0) || changes.some((c) => hidden.some(([from, to]) => from <= c.id && c.id <= to))) continue;
       const got = { id: m.id, body: m.body, deleted: m.deleted_at, edited: m.edited_at, reactions: m.deleted_at ? [] : [...m.reactions].sort() };
       const shown = server.shown(log, want, "alice");
-      // Of a deletion that came while its reply was not held nobody knew whose reply it was.
-      if (!m.deleted_at && changes.every((c) => c.kind !== "delete" || held.some(([from, to]) => from <= c.target && c.target <= to))) {
+      if (!m.deleted_at && counts) {
         got.replies = m.replies ?? 0;
         shown.replies = log.replies(m.id).length;
       }

@@ -44,6 +44,9 @@ test("replies are shown in their thread alone, and their root counts them", asyn
   server.append("general", { kind: "reaction", target: 4, emoji: "👍", from: "dave" });
   await rests(server);
   assert.deepEqual([root().replies, root().last_reply_id], [1, 4]);
+  server.append("general", { kind: "delete", target: second.id, from: "", erased: [second.id] });
+  await rests(server);
+  assert.deepEqual([root().replies, root().last_reply_id], [1, 4], "the author of a deleted reply was erased");
   assert.deepEqual(thread.snapshot().items.map((i) => [i.body, !!i.deleted_at, i.reactions.get("👍")?.count]), [["r1 again", false, 1], [undefined, true, undefined]]);
   server.append("general", { kind: "delete", target: 1, from: "bob" });
   await rests(server);
@@ -84,6 +87,24 @@ test("threads_unread follows live, and what the server says", async () => {
   await thread.follow(false);
   assert.equal(await count(() => reply(server, "not heard")), 1);
   assert.equal(await count(() => server.append("general", { kind: "delete", target: own.id, from: "alice" })), 0);
+});
+
+test("who wrote the root follows from the first reply on, if that was deleted before it came", async () => {
+  const { server, client, now } = await begun();
+  const own = server.append("general", { body: "mine", from: "alice" });
+  reply(server, "of another thread");
+  await rests(server);
+  server.slow = true;
+  const first = reply(server, "deleted", { thread: own.id });
+  reply(server, "second", { thread: own.id, from: "carol" });
+  server.append("general", { kind: "delete", target: first.id });
+  server.slow = false;
+  const calls = server.calls.length;
+  for (const s of server.sockets) s.pump();
+  await rests(server);
+  assert.equal(now().threads_unread, 1);
+  assert.equal(server.calls.length, calls);
+  await client.close();
 });
 
 test("a reply that the server counted before it came is not counted again", async () => {
