@@ -124,7 +124,10 @@ export declare function revised<M extends Content & {
 /** Whether an entry deletes a message. That of an erasure which names other entries takes an author off what was deleted before. */
 export declare const deletes: (m: Message) => boolean;
 /** The root of a thread after one of its replies was deleted. */
-export declare const unreplied: (e: Entry, m: Message, newest: Entry | undefined) => Entry;
+export declare const unreplied: (e: Entry, m: Message, newest: {
+    id: number;
+    sent_at: string;
+} | undefined) => Entry;
 /** A line after a change of the log that is about it. */
 export declare function changed(e: Entry, m: Message, me: string): Entry;
 /** The reactions after one more, or one less. One emoji may be spelled in two ways: it keeps the one that is shown. */

@@ -222,7 +222,7 @@ const replied = ({ lastReplyAt, ...e }: Entry, by: number, newest: { id: number;
 export const deletes = (m: Message): boolean => m.kind === "delete" && !m.erased;
 
 /** The root of a thread after one of its replies was deleted. */
-export const unreplied = (e: Entry, m: Message, newest: Entry | undefined): Entry => (m.id > e.at ? { ...replied(e, -1, newest), at: m.id } : e);
+export const unreplied = (e: Entry, m: Message, newest: { id: number; sent_at: string } | undefined): Entry => (m.id > e.at ? { ...replied(e, -1, newest), at: m.id } : e);
 
 /** A line after a change of the log that is about it. */
 export function changed(e: Entry, m: Message, me: string): Entry {

@@ -76,10 +76,7 @@ export async function received(d: Draft, b: Batch): Promise<"hole" | null> {
     const e = await find(target);
     if (m.kind === "delete" && counts) threads.deleted(m, e);
     const less = deletes(m) && e?.thread;
-    if (less) {
-      const root = await find(less);
-      if (root) lines.set(root.id, unreplied(root, m, await newestBut(d, b.group, root, target, lines, held)));
-    }
+    if (less) await lessen(d, b.group, await find(less), m, lines, held);
     if (e) {
       lines.set(target, changed(e, m, s.me));
       if (m.kind === "edit") longer += Math.max(0, (m.body?.length ?? 0) - (e.stream ? 0 : e.body?.length ?? 0)); // of a stream nothing was counted
@@ -117,9 +114,15 @@ function settle(d: Draft, group: string, end: number, fresh: Message[], anew: bo
   }
 }
 
-/** The newest reply that is left when one goes, as far as is kept here. */
-async function newestBut(d: Draft, group: string, root: Entry, id: number, lines: ReadonlyMap<number, Entry>, held: Log["held"]): Promise<Entry | undefined> {
-  if (root.last_reply_id !== id) return { ...root, id: root.last_reply_id ?? 0, sent_at: root.lastReplyAt ?? root.sent_at };
+/** Takes a reply that was deleted off its root; the newest one is that which is left, as far as it is kept here. */
+async function lessen(d: Draft, group: string, root: Entry | undefined, m: Message, lines: Map<number, Entry>, held: Log["held"]): Promise<void> {
+  if (!root) return;
+  const id = m.target!;
+  const newest = root.last_reply_id === id ? await newestBefore(d, group, root, id, lines, held) : { id: root.last_reply_id ?? 0, sent_at: root.lastReplyAt ?? root.sent_at };
+  lines.set(root.id, unreplied(root, m, newest));
+}
+
+async function newestBefore(d: Draft, group: string, root: Entry, id: number, lines: ReadonlyMap<number, Entry>, held: Log["held"]): Promise<Entry | undefined> {
   const kept = (await d.store.range(keyOf.entry(group, root.id + 1), keyOf.entry(group, id), { limit: PRUNE, reverse: true })).map(([, e]) => e as unknown as Entry);
   const left = [...kept.filter((e) => !lines.has(e.id) && around(held, e.id)), ...lines.values()].filter((e) => e.thread === root.id && e.id !== id && !e.deleted_at);
   return left.sort((a, b) => a.id - b.id).at(-1);
@@ -229,10 +232,8 @@ export async function paged(d: Draft, page: Batch, asked: Asked, life: number, a
     came.push(...kept.map(([, e]) => e as unknown as Message).filter((m) => m.thread));
   }
   for (const m of came.sort((a, b) => a.id - b.id)) {
-    const id = m.target ?? 0;
-    const root = deletes(m) && lines.get((await find(id))?.thread ?? 0);
-    if (root) lines.set(root.id, unreplied(root, m, await newestBut(d, page.group, root, id, lines, held)));
-    const e = lines.get(m.thread ?? id);
+    if (deletes(m)) await lessen(d, page.group, lines.get((await find(m.target))?.thread ?? 0), m, lines, held);
+    const e = lines.get(m.thread ?? m.target ?? 0);
     if (e) lines.set(e.id, changed(e, m, d.s.me));
   }
   for (const e of [...lines.values()]) {
