@@ -100,7 +100,7 @@ func TestPageLoadsLittle(t *testing.T) {
 	p.isSignedIn("alice")
 	p.stands("hello")
 	p.see(unread("team") + ` === 0`)
-	within("the first group", 25, 158_400)
+	within("the first group", 25, 158_700)
 
 	p.keeps() // else the second visit may come before anything is kept
 	p.do(chromedp.Navigate("about:blank"), chromedp.Navigate(node.URL()+"/c/team"))
