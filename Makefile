@@ -64,7 +64,7 @@ soak: check-deps ## new random input, SOAK_CHECKS times, load with 20,000 messag
 	$(GO) test -race -timeout 1h ./store/blob -run TestS3Conforms -versitygw=$(CURDIR)/bin/versitygw
 	$(GO) test -race -timeout 1h ./e2e -run 'TestFilesInS3|TestLinksOfBucket' -versitygw=$(CURDIR)/bin/versitygw
 	$(GO) test -race -timeout 12h ./chat ./chat/statemachine ./chat/live ./store ./store/archive ./queue ./store/embedded ./client/local -rapid.checks=$(SOAK_CHECKS)
-	STEPS=300000 $(GO) test -timeout 2h ./sdk -run 'TestJavaScript/model$$'
+	STEPS=300000 $(GO) test -count=1 -timeout 2h ./sdk -run 'TestJavaScript/model$$'
 	$(GO) test -race -timeout 1h ./e2e -run 'TestRedisCluster$$' -cluster-load=20000
 	$(GO) test -race -timeout 1h ./store -run 'TestClusterFaults$$' -v -fault-cycles=17 -fault-hang=15s
 	$(GO) test -race -timeout 1h ./store -run 'TestSentinelFaults$$' -v -fault-cycles=20 -fault-hang=15s
